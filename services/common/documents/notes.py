@@ -1,9 +1,8 @@
 """Where notes are referred to in a text: a private sign while it is put together, an offset after."""
 
 from collections.abc import Sequence
-from typing import Final
 
-NOTE: Final = "\ue005"
+from services.common.documents.marks import NOTE
 
 
 def settle(text: str, marks: Sequence[str]) -> tuple[str, tuple[tuple[int, str], ...]]:

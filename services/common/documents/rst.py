@@ -16,10 +16,11 @@ from docutils.parsers.rst.languages import en as directive_names
 
 from services.common.document_kinds import MediaType
 from services.common.documents.document import Block, BlockKind, Document, HiddenText, Place, Table, first_heading
-from services.common.documents.notes import NOTE, settle
+from services.common.documents.marks import NOTE, plain_of
+from services.common.documents.notes import settle
 from services.common.documents.numerals import letters, roman
 from services.common.documents.refusals import refusing_damage
-from services.common.documents.scripts import lowered, raised
+from services.common.documents.shifts import lowered, raised
 from services.common.documents.wording import collapse
 
 _KIND: Final = "reStructuredText"
@@ -341,7 +342,7 @@ def text_of(node: Any) -> str:
 
 def _gather(node: Any, parts: list[str]) -> None:
     if isinstance(node, nodes.Text):
-        parts.append(node.astext())
+        parts.append(plain_of(node.astext()))
     elif isinstance(node, nodes.footnote_reference | nodes.citation_reference):
         parts.append(NOTE)
     elif isinstance(node, nodes.system_message | nodes.raw):

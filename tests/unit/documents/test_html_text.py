@@ -24,6 +24,8 @@ def text_of(body):
         ("Ca<sup>2+</sup>", "Ca^2+"),
         ("CO<sub>2</sub> and H<sub>2</sub>O", "CO2 and H2O"),
         ("10<sub>2</sub> is two", "10_2 is two"),
+        ("an item a<sub>n</sub> of <b>b</b><sub>i</sub>", "an item a_n of b_i"),
+        ("20<sup>\u00b0</sup>C", "20\u00b0C"),
         ("the 19<sup>th</sup> day", "the 19th day"),
         ("le 1<sup>er</sup> mai, n<sup>o</sup> 5", "le 1er mai, no 5"),
         ("Acme<sup>TM</sup> pumps", "Acme™ pumps"),
@@ -93,6 +95,13 @@ def test_lists_are_called_what_a_reader_sees():
         *(("3.", "c", 0), ("a.", "x", 1), ("b.", "y", 1), ("7.", "g", 0), ("8.", "h", 0)),
         *(("2.", "two", 0), ("1.", "one", 0), ("I.", "first", 0), ("", "dot", 0)),
     ]
+
+
+@pytest.mark.parametrize(
+    ("start", "number"), [("--5", "1."), ("-5", "-5."), ("7", "7."), ("x", "1."), ("9" * 40, "1.")]
+)
+def test_a_list_begins_where_it_says_if_that_is_a_number(start, number):
+    assert read_html(f"<ol start='{start}'><li>a</ol>").blocks[0].number == number
 
 
 def test_definitions_have_their_terms():

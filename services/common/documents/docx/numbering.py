@@ -55,10 +55,20 @@ class Numbering:
         for abstract in root.findall(qn("w:abstractNum")):
             name = abstract.get(qn("w:abstractNumId"), "")
             self._levels[name] = dict(_level(level) for level in abstract.findall(qn("w:lvl")))
+        self._follow_styles(root)
         for num in root.findall(qn("w:num")):
             abstract = num.find(qn("w:abstractNumId"))
             if abstract is not None:
                 self._lists[num.get(qn("w:numId"), "")] = _overridden(abstract.get(qn("w:val"), ""), num)
+
+    def _follow_styles(self, root: Any) -> None:
+        """Give lists that name a numbering style the levels of the list that defines it."""
+        abstracts = [(one.get(qn("w:abstractNumId"), ""), one) for one in root.findall(qn("w:abstractNum"))]
+        defined = {_value(one, "w:styleLink", ""): name for name, one in abstracts}
+        for name, one in abstracts:
+            style = _value(one, "w:numStyleLink", "")
+            if style in defined and style:
+                self._levels[name] = self._levels[defined[style]]
 
     def number(self, num_id: str, level: int) -> str | None:
         """Count one more item and return its number: empty for a bullet, ``None`` when there is no such list."""

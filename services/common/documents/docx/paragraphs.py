@@ -20,7 +20,7 @@ from services.common.documents.docx.tables import (
     cell_of,
     cells_of,
     is_layout,
-    is_shaded,
+    is_on_colour,
     read_grid,
     rows_of,
 )
@@ -229,7 +229,7 @@ class Paragraphs:
         self._drop_captions()
         for row in rows_of(table):
             for cell in cells_of(row):
-                self.read(cell, shaded=is_shaded(table, cell))
+                self.read(cell, shaded=is_on_colour(table, cell))
 
     def _table(self, table: Any) -> None:
         if is_layout(table):
@@ -240,7 +240,7 @@ class Paragraphs:
         lines: list[tuple[Line, list[str]]] = []
 
         def read_cell(of: Any, cell: Any) -> Cell:
-            read = list(self._cell_lines(cell, shaded=is_shaded(of, cell)))
+            read = list(self._cell_lines(cell, shaded=is_on_colour(of, cell)))
             marked = [(number, line, self._marks(line)) for number, line in read]
             lines.extend((line, marks) for _, line, marks in marked)
             return cell_of(marked, tuple(child for child in cell if child.tag == qn("w:tbl")))

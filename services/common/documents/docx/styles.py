@@ -13,13 +13,19 @@ _CODE: Final = re.compile(r"\b(?:code|source|preformatted|macro text|listing|ver
 _MAX_CHAIN: Final = 32
 _BODY_LEVEL: Final = 9
 _OFF: Final = frozenset({"0", "false", "off", "none"})
+_UNSHADED: Final = frozenset({"", "auto", "FFFFFF"})
 MAX_HEADING_LEVEL: Final = 6
 
 
-def is_on(properties: Any | None, name: str) -> bool | None:
-    """Return what a switch of properties says; ``None`` when it is not there."""
-    found = None if properties is None else properties.find(qn(name))
-    return None if found is None else found.get(qn("w:val"), "1") not in _OFF
+def is_switched_on(element: Any | None) -> bool:
+    """Say whether a switch is there, and not off."""
+    return element is not None and element.get(qn("w:val"), "1") not in _OFF
+
+
+def is_shaded(properties: Any | None) -> bool:
+    """Say whether properties lay a colour behind the text."""
+    shade = None if properties is None else properties.find(qn("w:shd"))
+    return shade is not None and (shade.get(qn("w:fill")) or "") not in _UNSHADED
 
 
 def value_of(properties: Any | None, name: str) -> str:
@@ -47,6 +53,7 @@ class Styles:
             "",
         )
         self._chains: dict[str, tuple[Any, ...]] = {}
+        self._run_properties: dict[tuple[str, str], Any | None] = {}
 
     def _chain(self, style_id: str) -> tuple[Any, ...]:
         if style_id not in self._chains:
@@ -101,10 +108,31 @@ class Styles:
                 return value_of(numbered, "w:numId"), whole(value_of(numbered, "w:ilvl"), 0)
         return None
 
-    def run_switch(self, style_id: str, name: str) -> bool:
-        """Say whether a style's runs have a switch on, as ``w:vanish`` or ``w:b``."""
-        for style in self._chain(style_id) if style_id else ():
-            said = is_on(style.find(qn("w:rPr")), name)
-            if said is not None:
-                return said
-        return False
+    def run_switch(self, properties: Any | None, style_id: str, name: str) -> bool:
+        """Say whether a run has a switch on, as ``w:vanish`` or ``w:b``: by itself, its style or its paragraph's."""
+        return is_switched_on(self._of_run(properties, style_id, name))
+
+    def run_value(self, properties: Any | None, style_id: str, name: str) -> str:
+        """Return a run's ``w:val``, from where ``run_switch`` looks; empty where nothing says it."""
+        found = self._of_run(properties, style_id, name)
+        return "" if found is None else found.get(qn("w:val"), "")
+
+    def is_lit(self, properties: Any | None, style_id: str) -> bool:
+        """Say whether a run's style or its paragraph's lays a colour behind the text."""
+        chains = (self._chain(one) for one in (value_of(properties, "w:rStyle"), style_id) if one)
+        parts = (style.find(qn(name)) for chain in chains for style in chain for name in ("w:pPr", "w:rPr"))
+        return any(is_shaded(part) for part in parts)
+
+    def _of_run(self, properties: Any | None, style_id: str, name: str) -> Any | None:
+        found = None if properties is None else properties.find(qn(name))
+        for one in (value_of(properties, "w:rStyle"), style_id):
+            if found is None and one:
+                found = self._of_style(one, name)
+        return found
+
+    def _of_style(self, style_id: str, name: str) -> Any | None:
+        if (style_id, name) not in self._run_properties:
+            parts = (style.find(qn("w:rPr")) for style in self._chain(style_id))
+            found = (part.find(qn(name)) for part in parts if part is not None)
+            self._run_properties[style_id, name] = next((one for one in found if one is not None), None)
+        return self._run_properties[style_id, name]

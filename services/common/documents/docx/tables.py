@@ -7,7 +7,7 @@ from typing import Any, Final
 from docx.oxml.ns import qn
 
 from services.common.documents.document import Place, Table
-from services.common.documents.docx.styles import is_on, value_of
+from services.common.documents.docx.styles import is_shaded, is_switched_on, value_of
 from services.common.documents.docx.text import Line
 from services.common.documents.limits import require_at_most
 from services.common.documents.numerals import whole
@@ -17,7 +17,6 @@ MAX_CELLS: Final = 2_000_000
 _MAX_SPAN: Final = 63
 """Columns that a Word table may have."""
 _PLAIN_STYLES: Final = frozenset({"", "TableGrid", "TableNormal", "Tabellenraster"})
-_UNSHADED: Final = frozenset({"", "auto", "FFFFFF"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,13 +67,11 @@ def is_layout(table: Any) -> bool:
     return len(rows) == 1 and sum(1 for _ in cells_of(rows[0])) == 1
 
 
-def is_shaded(table: Any, cell: Any) -> bool:
+def is_on_colour(table: Any, cell: Any) -> bool:
     """Say whether white text in a cell may stand on a colour: its own, or one of the table's style."""
     if value_of(table.find(qn("w:tblPr")), "w:tblStyle") not in _PLAIN_STYLES:
         return True
-    properties = cell.find(qn("w:tcPr"))
-    shade = None if properties is None else properties.find(qn("w:shd"))
-    return shade is not None and (shade.get(qn("w:fill")) or "") not in _UNSHADED
+    return is_shaded(cell.find(qn("w:tcPr")))
 
 
 def read_grid(table: Any, read_cell: Callable[[Any, Any], Cell], drop_row: Callable[[Any], None]) -> Grid:
@@ -96,7 +93,7 @@ def read_grid(table: Any, read_cell: Callable[[Any, Any], Cell], drop_row: Calla
             continue
         _read_row(grid, table, row, read_cell)
         require_at_most("cells of a table", grid.cells, MAX_CELLS)
-        grid.heads.append(bool(is_on(properties, "w:tblHeader")))
+        grid.heads.append(is_switched_on(None if properties is None else properties.find(qn("w:tblHeader"))))
     width = max((len(row) for row in grid.rows), default=0)
     require_at_most("cells of a table", width * len(grid.rows), MAX_CELLS)
     for cells in grid.rows:

@@ -4,19 +4,22 @@ Insertions are text, deletions are not; of a field the result is read, not its c
 or smaller than anybody reads is kept apart.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 from docx.oxml.ns import qn
 
-from services.common.documents.docx.styles import Styles, is_on, value_of
-from services.common.documents.notes import NOTE, settle
-from services.common.documents.scripts import lowered, raised
+from services.common.documents.docx.styles import Styles, is_shaded, value_of
+from services.common.documents.marks import NOTE, plain_of
+from services.common.documents.notes import settle
+from services.common.documents.numerals import whole
+from services.common.documents.office.alternatives import ALTERNATIVES, chosen
+from services.common.documents.office.formulas import MATH, formula_text
+from services.common.documents.office.unseen import TOO_SMALL, WHITE_ON_WHITE, is_unreadable, is_white
+from services.common.documents.shifts import lowered, raised
 from services.common.documents.wording import collapse
 
-_MC: Final = "{http://schemas.openxmlformats.org/markup-compatibility/2006}"
-_MATH: Final = "{http://schemas.openxmlformats.org/officeDocument/2006/math}"
 _DRAWING: Final = "{http://schemas.openxmlformats.org/drawingml/2006/wordprocessingDrawing}"
 _VML: Final = "{urn:schemas-microsoft-com:vml}"
 _WRAPPERS: Final = frozenset(
@@ -30,10 +33,8 @@ _BREAKS: Final = {
     qn("w:noBreakHyphen"): "-",
 }
 _NOTES: Final = {qn("w:footnoteReference"): "footnote", qn("w:endnoteReference"): "endnote"}
-_WHITE: Final = frozenset({"FFFFFF", "FEFEFE", "FDFDFD", "FCFCFC"})
-_UNSHADED: Final = frozenset({"", "auto", "FFFFFF"})
-_UNREADABLE_HALF_POINTS: Final = 4
 _BLANK: Final = f" \t\n\u00a0{NOTE}"
+_USUAL_HALF_POINTS: Final = 20
 _TEXT_BOX: Final = qn("w:txbxContent")
 
 
@@ -102,7 +103,7 @@ class LineReader:
         line = Line()
         properties = paragraph.find(qn("w:pPr"))
         style = value_of(properties, "w:pStyle")
-        self._walk(paragraph, line, style, shaded=shaded or self._shaded or _is_shaded(properties))
+        self._walk(paragraph, line, style, shaded=shaded or self._shaded or is_shaded(properties))
         return line
 
     def _walk(self, parent: Any, line: Line, style: str, *, shaded: bool) -> None:
@@ -118,20 +119,15 @@ class LineReader:
                     self._walk(content, line, style, shaded=shaded)
             elif tag in _REMOVED:
                 _hide(line, _all_text(child), "deleted (tracked change)")
-            elif tag in {f"{_MATH}oMath", f"{_MATH}oMathPara"}:
+            elif tag in {f"{MATH}oMath", f"{MATH}oMathPara"}:
                 _show(line, formula_text(child), bold=False)
-            elif tag == f"{_MC}AlternateContent":
-                for content in _alternative(child):
-                    self._walk(content, line, style, shaded=shaded)
+            elif tag == ALTERNATIVES:
+                self._walk(chosen(child), line, style, shaded=shaded)
 
     def _run(self, run: Any, line: Line, style: str, *, shaded: bool) -> None:
         properties = run.find(qn("w:rPr"))
         why = self._why_hidden(properties, style, shaded=shaded)
-        bold = is_on(properties, "w:b")
-        if bold is None:
-            bold = self._styles.run_switch(value_of(properties, "w:rStyle"), "w:b") or self._styles.run_switch(
-                style, "w:b"
-            )
+        bold = self._styles.run_switch(properties, style, "w:b")
         texts: list[str] = []
         noted = len(line.notes)
         for child in _expanded(run):
@@ -157,7 +153,7 @@ class LineReader:
         elif self._fields and not all(self._fields):
             return
         elif tag == qn("w:t"):
-            texts.append(child.text or "")
+            texts.append(plain_of(child.text or ""))
         elif tag in _BREAKS:
             texts.append(_BREAKS[tag])
         elif tag in _NOTES:
@@ -179,25 +175,15 @@ class LineReader:
             self._fields.pop()
 
     def _why_hidden(self, properties: Any | None, style: str, *, shaded: bool) -> str:
-        vanish = is_on(properties, "w:vanish")
-        if vanish is None:
-            vanish = self._styles.run_switch(value_of(properties, "w:rStyle"), "w:vanish") or self._styles.run_switch(
-                style, "w:vanish"
-            )
-        if vanish:
+        if self._styles.run_switch(properties, style, "w:vanish"):
             return "hidden text"
-        size = value_of(properties, "w:sz")
-        if size.isdecimal() and int(size) <= _UNREADABLE_HALF_POINTS:
-            return "text too small to read"
-        lit = shaded or _is_shaded(properties) or bool(value_of(properties, "w:highlight"))
-        if value_of(properties, "w:color").upper() in _WHITE and not lit:
-            return "white text on white"
+        size = whole(self._styles.run_value(properties, style, "w:sz"), _USUAL_HALF_POINTS)
+        if is_unreadable(size / 2):
+            return TOO_SMALL
+        if is_white(self._styles.run_value(properties, style, "w:color")) and not shaded:
+            lit = is_shaded(properties) or value_of(properties, "w:highlight") or self._styles.is_lit(properties, style)
+            return "" if lit else WHITE_ON_WHITE
         return ""
-
-
-def _is_shaded(properties: Any | None) -> bool:
-    shade = None if properties is None else properties.find(qn("w:shd"))
-    return shade is not None and (shade.get(qn("w:fill")) or "") not in _UNSHADED
 
 
 def _show(line: Line, text: str, *, bold: bool) -> None:
@@ -217,19 +203,10 @@ def _all_text(element: Any) -> str:
     return "".join(text.text or "" for text in element.iter(qn("w:t"), qn("w:delText")))
 
 
-def _alternative(element: Any) -> Iterator[Any]:
-    """Yield the one version of a content that is drawn."""
-    found = element.find(f"{_MC}Choice")
-    found = element.find(f"{_MC}Fallback") if found is None else found
-    if found is not None:
-        yield found
-
-
 def _expanded(run: Any) -> Iterator[Any]:
     for child in run:
-        if child.tag == f"{_MC}AlternateContent":
-            for content in _alternative(child):
-                yield from content
+        if child.tag == ALTERNATIVES:
+            yield from chosen(child)
         else:
             yield child
 
@@ -242,8 +219,8 @@ def _hang(drawing: Any, line: Line) -> None:
         if element.tag == _TEXT_BOX:
             line.boxes.append(element)
             continue
-        if element.tag == f"{_MC}AlternateContent":
-            stack.extend(_alternative(element))
+        if element.tag == ALTERNATIVES:
+            stack.extend(reversed(chosen(element)))
             continue
         described = ""
         if element.tag == f"{_DRAWING}docPr":
@@ -253,33 +230,3 @@ def _hang(drawing: Any, line: Line) -> None:
         if described.strip():
             line.pictures.append(collapse(described))
         stack.extend(reversed(element))
-
-
-def formula_text(formula: Any) -> str:
-    """Return an Office formula in one line: ``x^2``, ``(a + b)/(c)``, ``sqrt(x)``."""
-    name = _local(formula)
-    if name == "t":
-        return formula.text or ""
-    children = [child for child in formula if isinstance(child.tag, str) and not _local(child).endswith("Pr")]
-    written = _WRITTEN.get(name)
-    if written is None:
-        return "".join(formula_text(child) for child in children)
-    parts = {_local(child): formula_text(child) for child in children}
-    return written(parts)
-
-
-def _local(element: Any) -> str:
-    return str(element.tag).removeprefix(_MATH)
-
-
-def _grouped(text: str) -> str:
-    return text if len(text) == 1 or text.isalnum() else f"({text})"
-
-
-_WRITTEN: Final[Mapping[str, Callable[[Mapping[str, str]], str]]] = {
-    "sSup": lambda parts: f"{parts.get('e', '')}^{_grouped(parts.get('sup', ''))}",
-    "sSub": lambda parts: f"{parts.get('e', '')}_{_grouped(parts.get('sub', ''))}",
-    "f": lambda parts: f"{_grouped(parts.get('num', ''))}/{_grouped(parts.get('den', ''))}",
-    "rad": lambda parts: f"sqrt({parts.get('e', '')})",
-    "d": lambda parts: f"({parts.get('e', '')})",
-}

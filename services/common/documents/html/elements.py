@@ -10,7 +10,11 @@ from selectolax.lexbor import LexborNode
 from services.common.documents.document import Block, BlockKind, Place
 from services.common.documents.html.furniture import is_navigation
 from services.common.documents.html.lists import ListNumbers
-from services.common.documents.html.marks import (
+from services.common.documents.html.note_marks import NoteMarks
+from services.common.documents.html.styles import Styles
+from services.common.documents.html.tables import MAX_SPAN, Cell, TableParts, build_table, is_layout
+from services.common.documents.html.walk import HEADINGS, Attributes, Close, Item, Sink, Terms, Walk
+from services.common.documents.marks import (
     LINK,
     LINK_END,
     NOTE,
@@ -23,10 +27,6 @@ from services.common.documents.html.marks import (
     SUP_END,
     plain_of,
 )
-from services.common.documents.html.note_marks import NoteMarks
-from services.common.documents.html.styles import Styles
-from services.common.documents.html.tables import MAX_SPAN, Cell, TableParts, build_table, is_layout
-from services.common.documents.html.walk import HEADINGS, Attributes, Close, Item, Sink, Terms, Walk
 from services.common.documents.numerals import whole
 from services.common.documents.wording import collapse
 

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
 
-from services.common.documents.html.marks import (
+from services.common.documents.html.raised import BASE_CHARS, raise_parts
+from services.common.documents.marks import (
     ANY_MARK,
     BOLD,
     BOLD_END,
@@ -22,7 +23,6 @@ from services.common.documents.html.marks import (
     STRUCK,
     STRUCK_END,
 )
-from services.common.documents.html.raised import BASE_CHARS, raise_parts
 from services.common.documents.wording import collapse, has_words
 
 _NOTED: Final = re.compile(f"\\s*{NOTE}([^{NOTE}{NOTE_END}]*){NOTE_END}")

@@ -1,15 +1,14 @@
-"""Raised and lowered text: a power, an ordinal, an abbreviation, or the mark of a note."""
+"""Raised and lowered text of pages, where nothing says which of it is the mark of a note."""
 
 import re
 from typing import Final
 
-from services.common.documents.html.marks import ANY_MARK, BREAK, NOTE, NOTE_END, SUB, SUB_END, SUP, SUP_END
+from services.common.documents.marks import ANY_MARK, BREAK, NOTE, NOTE_END, SUB, SUB_END, SUP, SUP_END
+from services.common.documents.shifts import ENDINGS, ORDINALS, lowered, raised, sign_of
 from services.common.documents.wording import collapse
 
 BASE_CHARS: Final = 60
 """So much of the text before a raised part is looked at."""
-_ENDINGS: Final = frozenset({"o", "e", "r", "t"})
-"""Of shortened words: n^o, M^r."""
 _MARK_CHARS: Final = 3
 _SHORT_WORD: Final = 2
 _SHORT_POWER: Final = 12
@@ -21,21 +20,6 @@ _LOWERED: Final = re.compile(f"{SUB}([^{SUB}{SUB_END}]*){SUB_END}")
 _SYMBOLS: Final = re.compile(r"[*\u2020\u2021\u00a7\u00b6#\u2022]{1,4}")
 _BRACKETED: Final = re.compile(r"[\[(]\s*([\w*\u2020\u2021]{1,4}(?:\s*[,\u2013-]\s*\w{1,3})*)\s*[\])]|(\w{1,3})\)")
 _SEVERAL: Final = re.compile(r"\d{1,3}(?:\s*[,;\u2013-]\s*\d{1,3})+")
-_ORDINAL: Final = frozenset(
-    {"st", "nd", "rd", "th", "er", "re", "e", "\u00e8re", "\u00e8me", "eme", "nde", "ers", "es"}
-)
-_SHORTENED: Final = frozenset(
-    {"o", "os", "a", "as", "me", "mes", "lle", "mlle", "r", "gr", "t", "ts", "te", "ve", "\u00ba"}
-)
-_TRADE: Final = {
-    "tm": "\u2122",
-    "sm": "\u2120",
-    "\u00ae": "\u00ae",
-    "\u2122": "\u2122",
-    "(r)": "\u00ae",
-    "\u00a9": "\u00a9",
-}
-_POWER: Final = re.compile(r"[-+\u2212\u2013]\s*[\w.]+|\d*[+\u2212-]|[\w.]+")
 _UNITS: Final = frozenset(
     {
         *(
@@ -125,18 +109,17 @@ def raise_parts(raw: str, defined: frozenset[str]) -> str:
 
 
 def _lower(match: re.Match[str]) -> str:
-    """Return lowered text: H2O as it is, but 10_2 after a figure, which would be another number."""
-    text = collapse(match[1])
-    before = match.string[match.start() - 1 : match.start()]
-    return f"_{text}" if text[:1].isdigit() and before.isdigit() else text
+    before = match.string[max(0, match.start() - BASE_CHARS) : match.start()]
+    return lowered(ANY_MARK.sub("", before), collapse(match[1]))
 
 
 def _raised(match: re.Match[str], defined: frozenset[str]) -> str:
     text = collapse(_LOWERED.sub(_lower, match[1]).replace(BREAK, " "))
     before = match.string[max(0, match.start() - BASE_CHARS) : match.start()]
     after = match.string[match.end() : match.end() + _SHORT_POWER]
-    if not text or NOTE in text or text.lower() in _TRADE:
-        return _TRADE.get(text.lower(), text)
+    sign = "" if _SYMBOLS.fullmatch(text) else sign_of(text)
+    if not text or sign or NOTE in text:
+        return sign or text
     bracketed = _BRACKETED.fullmatch(text)
     if _SYMBOLS.fullmatch(text) or (bracketed and before.strip()) or _SEVERAL.fullmatch(text):
         return _note(text)
@@ -146,7 +129,7 @@ def _raised(match: re.Match[str], defined: frozenset[str]) -> str:
         return _at_start(text, after, bare=not seen.strip())
     if text.isdigit() and (after[:1] == "\u2044" or (after[:1] == "/" and after[1:2] == SUB)):
         return f" {text}" if seen[-1:].isdigit() else text  # 2 1/2
-    return _note(text) if _is_note(text, seen, after, defined) else _as_power(text, seen)
+    return _note(text) if _is_note(text, seen, after, defined) else raised(seen, text)
 
 
 def _note(text: str) -> str:
@@ -174,7 +157,7 @@ def _is_note(text: str, before: str, after: str, defined: frozenset[str]) -> boo
     if text.isalpha():
         if word is None:
             return known or before[-1] in _ENDS
-        return known or (len(word[0]) > _SHORT_WORD and len(text) == 1 and text not in _ENDINGS)
+        return known or (len(word[0]) > _SHORT_WORD and len(text) == 1 and text not in ENDINGS)
     return known if not text.isdigit() else _is_note_of_word(text, before, word[0] if word else "", known=known)
 
 
@@ -192,7 +175,7 @@ def _is_note_of_word(text: str, before: str, word: str, *, known: bool) -> bool:
 
 def _is_note_of_number(text: str, before: str, after: str, *, known: bool) -> bool:
     """Say whether raised text after a figure is a note: 10 and single digits have powers, 30 days have none."""
-    if text.lower() in _ORDINAL and not known:
+    if text.lower() in ORDINALS and not known:
         return False
     number = _LAST_NUMBER.search(before)
     figure = number[0] if number else ""
@@ -203,21 +186,3 @@ def _is_note_of_number(text: str, before: str, after: str, *, known: bool) -> bo
     if figure == "10" or len(figure) == 1:
         return known and figure != "10" and not re.search(r"[\u00d7\u00b7*=^]\s*\S*$", before)
     return not text.isalpha() and bool(_WORD_FOLLOWS.match(ANY_MARK.sub("", after)))
-
-
-def _as_power(text: str, before: str) -> str:
-    lower = text.lower()
-    if (lower in _ORDINAL and before[-1:].isdigit()) or (
-        lower in _SHORTENED and before[-1:].isalpha() and len(lower) > 1
-    ):
-        return text
-    if lower in _ENDINGS and before[-1:].isalpha() and (before[-1] in "nN" or not _single_letter(before)):
-        return text
-    if _POWER.fullmatch(text):
-        return f"^{text.replace(' ', '')}"
-    return f"^({text})" if len(text) <= _SHORT_POWER or not re.search(r"[^\W\d_]{3,}", text) else f" ({text})"
-
-
-def _single_letter(before: str) -> bool:
-    word = _LAST_WORD.search(before)
-    return word is not None and len(word[0]) == 1

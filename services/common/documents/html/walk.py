@@ -12,7 +12,10 @@ from services.common.documents.html.furniture import is_furniture, named_furnitu
 from services.common.documents.html.hidden import Paint, painted, why_hidden
 from services.common.documents.html.lines import Line, read_line, split_lines
 from services.common.documents.html.lists import ListNumbers
-from services.common.documents.html.marks import (
+from services.common.documents.html.note_marks import NoteMarks
+from services.common.documents.html.styles import Declarations, Styles
+from services.common.documents.html.tables import TableParts
+from services.common.documents.marks import (
     BOLD,
     BOLD_END,
     BREAK,
@@ -24,9 +27,6 @@ from services.common.documents.html.marks import (
     SUP_END,
     plain_of,
 )
-from services.common.documents.html.note_marks import NoteMarks
-from services.common.documents.html.styles import Declarations, Styles
-from services.common.documents.html.tables import TableParts
 from services.common.documents.wording import collapse, has_words, language_code
 
 Attributes = dict[str, str | None]

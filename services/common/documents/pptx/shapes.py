@@ -8,8 +8,10 @@ from pptx.enum.shapes import MSO_SHAPE_TYPE, PP_PLACEHOLDER
 
 from services.common.documents.document import Block, BlockKind, Place, Table, texts_of
 from services.common.documents.limits import require_at_most
+from services.common.documents.office.alternatives import ALTERNATIVES, chosen
 from services.common.documents.office.boxes import joined_lines
 from services.common.documents.office.packages import parse_part
+from services.common.documents.office.unseen import TOO_SMALL
 from services.common.documents.pptx.reading_order import Edges, in_reading_order
 from services.common.documents.pptx.text import A, P, SlideText, level_properties, read_text
 from services.common.documents.table_heads import header_columns_of, header_rows_of
@@ -74,6 +76,7 @@ def shapes_of(slide: Any, number: int, size: tuple[float, float]) -> Iterator[Sh
         number: of the slide, from 1.
         size: its width and height.
     """
+    _choose(slide.shapes.element)
     for shape in slide.shapes:
         found = _shape(shape, slide, number, size, 0)
         if found is not None:
@@ -81,6 +84,14 @@ def shapes_of(slide: Any, number: int, size: tuple[float, float]) -> Iterator[Sh
             if not found.why_hidden and _is_outside(found.edges):
                 found.why_hidden = "beyond the edge of the slide"
             yield found
+
+
+def _choose(tree: Any) -> None:
+    """Put what is drawn where content stands in several versions, as texts with formulas: the library skips it."""
+    for element in list(tree.iter(ALTERNATIVES)):
+        for part in chosen(element):
+            element.addprevious(part)
+        element.getparent().remove(element)
 
 
 def _is_outside(edges: Edges) -> bool:
@@ -141,7 +152,7 @@ def _text_shape(found: Shape, shape: Any, slide: Any, place: Place) -> None:
     kind = shape.placeholder_format.type if shape.is_placeholder else None
     styles = _inherited(shape, slide, kind)
     text: SlideText = read_text(shape.element.find(f"{P}txBody"), styles)
-    found.unseen.extend((one, "text too small to read") for one in text.hidden)
+    found.unseen.extend((one, TOO_SMALL) for one in text.hidden)
     found.is_furniture = kind in _FURNITURE
     lines = text.lines
     if not lines:

@@ -4,16 +4,17 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from services.common.documents.marks import plain_of
 from services.common.documents.numerals import letters, roman, whole
-from services.common.documents.scripts import lowered, raised
+from services.common.documents.office.formulas import MATH, formula_text
+from services.common.documents.office.unseen import is_unreadable
+from services.common.documents.shifts import lowered, raised
 from services.common.documents.wording import collapse
 
 A: Final = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
 P: Final = "{http://schemas.openxmlformats.org/presentationml/2006/main}"
-_MATH: Final = "{http://schemas.openxmlformats.org/officeDocument/2006/math}"
 _MAX_LEVEL: Final = 8
-_UNREADABLE_HUNDREDTHS: Final = 200
-"""Two points."""
+_USUAL_HUNDREDTHS: Final = 1_800
 _BULLETS: Final = (f"{A}buChar", f"{A}buBlip", f"{A}buAutoNum", f"{A}buNone")
 
 
@@ -70,17 +71,17 @@ def read_text(body: Any, inherited: tuple[Any, ...]) -> SlideText:
 
 def _paragraph_text(paragraph: Any, hidden: list[str]) -> str:
     parts: list[str] = []
-    for child in paragraph.iter(f"{A}r", f"{A}br", f"{A}fld", f"{_MATH}oMath"):
+    for child in paragraph.iter(f"{A}r", f"{A}br", f"{A}fld", f"{MATH}oMath"):
         if child.tag == f"{A}br":
             parts.append(" ")
             continue
-        if child.tag == f"{_MATH}oMath":
-            parts.extend(text.text or "" for text in child.iter(f"{_MATH}t"))
+        if child.tag == f"{MATH}oMath":
+            parts.append(formula_text(child))
             continue
-        text = "".join(one.text or "" for one in child.findall(f"{A}t"))
+        text = plain_of("".join(one.text or "" for one in child.findall(f"{A}t")))
         properties = child.find(f"{A}rPr")
-        size = "" if properties is None else properties.get("sz", "")
-        if size.isdecimal() and int(size) <= _UNREADABLE_HUNDREDTHS:
+        size = whole("" if properties is None else properties.get("sz", ""), _USUAL_HUNDREDTHS)
+        if is_unreadable(size / 100):
             if text.strip():
                 hidden.append(collapse(text))
             continue

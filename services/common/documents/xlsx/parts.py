@@ -25,14 +25,18 @@ from openpyxl.worksheet.table import Table as ListObject
 from openpyxl.xml.constants import SHEET_MAIN_NS
 from openpyxl.xml.functions import fromstring
 
+from services.common.documents.marks import plain_of
 from services.common.documents.office.packages import parse_part
-from services.common.documents.scripts import lowered, raised
+from services.common.documents.office.unseen import TOO_SMALL, WHITE_ON_WHITE, is_unreadable, is_white
+from services.common.documents.shifts import lowered, raised
+from services.common.documents.wording import collapse
 from services.common.documents.xlsx.formats import hides, shown
 
 KIND: Final = "an Excel workbook"
 _FORMULA: Final = f"{{{SHEET_MAIN_NS}}}f"
 _CUSTOM_FORMATS: Final = 164
-_WHITE: Final = frozenset({"FFFFFFFF", "00FFFFFF"})
+_THEME_WHITE: Final = 0
+"""The first colour of a theme: what Excel calls white."""
 _NORMAL_SIZE: Final = 11.0
 _A: Final = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
 _XDR: Final = "{http://schemas.openxmlformats.org/drawingml/2006/spreadsheetDrawing}"
@@ -143,10 +147,11 @@ class Workbook:
         told = _rich(value) if isinstance(value, CellRichText) else value
         if not isinstance(told, str | bool | int | float | datetime | date | time | timedelta):
             told = str(told)
-        text = " ".join(shown(told, style.code, style.format_id).split())
+        text = collapse(plain_of(shown(told, style.code, style.format_id)))
         if hides(told, style.code):
-            return SheetCell(" ".join(shown(told, "General").split()), why="number format that shows nothing")
-        return SheetCell(text, style.bold, style.size, "white text on white" if style.white else "")
+            return SheetCell(collapse(shown(told, "General")), why="number format that shows nothing")
+        why = TOO_SMALL if is_unreadable(style.size) else WHITE_ON_WHITE if style.white else ""
+        return SheetCell(text, style.bold, style.size, why)
 
     def _style(self, style_id: int) -> Style:
         if style_id not in self._styles:
@@ -163,10 +168,9 @@ class Workbook:
         at = number - _CUSTOM_FORMATS
         code = custom[at] if 0 <= at < len(custom) else BUILTIN_FORMATS.get(number, "General")
         font, fill = book._fonts[array.fontId], book._fills[array.fillId]  # noqa: SLF001
-        color = getattr(font.color, "rgb", None) if font.color is not None and font.color.type == "rgb" else None
         plain = getattr(fill, "fill_type", None) in {None, "none"}
         size = float(font.sz or _NORMAL_SIZE)
-        return Style(code or "General", number, bool(font.b), size, color in _WHITE and plain)
+        return Style(code or "General", number, bool(font.b), size, _is_white(font.color) and plain)
 
     def _parts(self, parser: Any, path: str) -> SheetParts:
         parts = SheetParts(uncached=parser.uncached)
@@ -206,6 +210,14 @@ def area_of(reference: str) -> Area:
     """Return the area that ``A5:F15`` names."""
     left, top, right, bottom = (number or 1 for number in range_boundaries(reference))
     return top, left, bottom, right
+
+
+def _is_white(colour: Any | None) -> bool:
+    if colour is None:
+        return False
+    if colour.type == "theme":
+        return bool(colour.theme == _THEME_WHITE and not colour.tint)
+    return colour.type == "rgb" and is_white(str(colour.rgb))
 
 
 def _rich(value: CellRichText) -> str:

@@ -17,6 +17,7 @@ from services.common.documents.limits import require_at_most
 from services.common.documents.office.boxes import joined_lines
 from services.common.documents.office.packages import check_package
 from services.common.documents.office.properties import core_properties, custom_properties, own_title
+from services.common.documents.office.unseen import WHITE_ON_WHITE
 from services.common.documents.refusals import refusing_damage
 from services.common.documents.xlsx.parts import KIND, Area, SheetCell, SheetParts, Workbook
 from services.common.documents.xlsx.regions import (
@@ -165,6 +166,7 @@ class _Reading:
         columns = {column for first, end in parts.hidden_columns for column in range(first, min(end, last) + 1)}
         sheet = _Sheet(name, parts, rows=sorted(parts.hidden_rows), columns=sorted(columns))
         where = Place(path=f"sheet {name}")
+        heads = {top: (left, right) for (top, left, _, right), rows in parts.tables if rows}
         by_row: dict[Position, SheetCell] = {}
         by_column: dict[Position, SheetCell] = {}
         for position, cell in cells.items():
@@ -172,7 +174,7 @@ class _Reading:
                 by_row[position] = cell
             elif position[1] in columns:
                 by_column[position[1], position[0]] = cell
-            elif cell.why:
+            elif cell.why and not (cell.why == WHITE_ON_WHITE and _is_head(position, heads)):
                 self.hidden.append(HiddenText(cell.text, cell.why, where))
             else:
                 sheet.cells[sheet.compact(*position)] = cell
@@ -253,6 +255,12 @@ class _Reading:
         spanned = frozenset((row - parts.titles, column) for row, column in parts.spanned)
         table = Table(tuple(map(tuple, rows)), parts.heads, parts.head_columns, "", spanned, places)
         self.blocks.append(Block(BlockKind.TABLE, "", place=whole, table=table))
+
+
+def _is_head(position: Position, heads: dict[int, tuple[int, int]]) -> bool:
+    """Say whether a cell is a head of a table that was made as one: its style lays a colour behind them."""
+    left, right = heads.get(position[0], (1, 0))
+    return left <= position[1] <= right
 
 
 def _regions(sheet: _Sheet) -> list[Region]:

@@ -412,3 +412,38 @@ def test_short_bold_lines_are_headings_where_no_style_says_which_are(styled):
     document.add_paragraph().add_run("The end").bold = True
     found = [kind for kind, *_ in kinds(document)]
     assert found[-3:] == ["PARAGRAPH" if styled else "HEADING", "PARAGRAPH", "PARAGRAPH"]
+
+
+def test_a_list_of_a_numbering_style_has_the_numbers_of_the_list_that_defines_it():
+    document = docx.Document()
+    numbering = document.part.numbering_part.element
+    w = nsdecls("w")
+    defining = NUMBERING.replace("<w:lvl ", '<w:styleLink w:val="House"/><w:lvl ', 1)
+    using = f'<w:abstractNum {w} w:abstractNumId="91"><w:numStyleLink w:val="House"/></w:abstractNum>'
+    numbering.insert(0, parse_xml(using))
+    numbering.insert(0, parse_xml(defining))
+    numbering.append(parse_xml(f'<w:num {w} w:numId="92"><w:abstractNumId w:val="91"/></w:num>'))
+    listed(document, [0, 1, 0], num_id="92")
+    assert [number for _, _, number, _, _ in kinds(document)] == ["1.", "a)", "2."]
+
+
+def test_a_style_that_is_white_hides_unless_it_lays_a_colour_behind_its_text():
+    document = docx.Document()
+    for name, fill in (("Ghost", ""), ("Banner", f'<w:shd {nsdecls("w")} w:val="clear" w:fill="003366"/>')):
+        style = document.styles.add_style(name, WD_STYLE_TYPE.PARAGRAPH)
+        style.font.color.rgb = RGBColor(255, 255, 255)
+        if fill:
+            style.element.get_or_add_pPr().append(parse_xml(fill))
+    document.add_paragraph("Not seen.", style="Ghost")
+    document.add_paragraph("Seen.", style="Banner")
+    found = read(document)
+    assert [block.text for block in found.blocks] == ["Seen."]
+    assert [(one.text, one.why) for one in found.hidden] == [("Not seen.", "white text on white")]
+
+
+def test_a_character_that_is_our_sign_of_a_note_refers_to_none():
+    document = docx.Document()
+    paragraph = document.add_paragraph("Net\ue005 fee, soft\u00adware")
+    append(paragraph, '<w:footnoteReference w:id="7"/>')
+    (block,) = read(document).blocks
+    assert (block.text, block.notes) == ("Net fee, software", ((17, "1"),))

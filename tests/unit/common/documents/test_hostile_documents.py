@@ -205,3 +205,19 @@ def test_a_sheet_whose_cells_are_merged_without_end_is_refused_or_read_soon():
     began = time.process_time()
     assert outcome(content, "a.xlsx") in {"TABLE", "HEADING", "PARAGRAPH", "MESSAGE_TOO_LARGE"}
     assert time.process_time() - began < 3 * SECONDS
+
+
+def test_a_part_that_is_not_called_xml_is_looked_at_where_it_is_parsed():
+    kind = "http://schemas.openxmlformats.org/officeDocument/2006/relationships/custom-properties"
+    related = f'<Relationship Id="rC" Type="{kind}" Target="docProps/custom.bin"/></Relationships>'
+    content = rewritten(
+        word(), {"docProps/custom.bin": f"{LAUGHS}]><a>&h;</a>"}, {"_rels/.rels": [("</Relationships>", related)]}
+    )
+    content = rewritten(
+        content,
+        replace={
+            "[Content_Types].xml": [("</Types>", '<Default Extension="bin" ContentType="application/x"/></Types>')]
+        },
+    )
+    error = refused(content, "a.docx")
+    assert (error.reason, "declares types or entities" in error.message) == (ErrorReason.UNSUPPORTED_MEDIA, True)

@@ -1,5 +1,7 @@
 """Presentations: reading order by position, numbers, tables, charts; what stands on every slide is no content."""
 
+import copy
+
 import pptx
 import pytest
 from pptx.chart.data import CategoryChartData
@@ -166,3 +168,18 @@ def test_what_stands_on_most_slides_is_furniture():
 def test_more_slides_than_are_taken_are_refused():
     with pytest.raises(LimitExceededError):
         read_document(slides(*"abcd"), "", "a.pptx", ReadingLimits(10_000_000, 3, 1_000))
+
+
+def test_a_text_with_a_formula_is_read_though_it_stands_in_two_versions():
+    show = pptx.Presentation()
+    slide = new_slide(show)
+    shape = box(slide, "Area", 1, 3)
+    mc = 'xmlns:mc="http://schemas.openxmlformats.org/markup-compatibility/2006"'
+    m = 'xmlns:m="http://schemas.openxmlformats.org/officeDocument/2006/math"'
+    formula = f"<m:oMath {m}><m:sSup><m:e><m:r><m:t>x</m:t></m:r></m:e><m:sup><m:r><m:t>2</m:t></m:r></m:sup></m:sSup>"
+    shape.text_frame.paragraphs[0]._p.append(parse_xml(f"{formula}</m:oMath>"))
+    versions = parse_xml(f'<mc:AlternateContent {mc}><mc:Choice Requires="a14"/><mc:Fallback/></mc:AlternateContent>')
+    shape._element.addprevious(versions)
+    versions[1].append(copy.deepcopy(shape._element))
+    versions[0].append(shape._element)
+    assert texts(read(show)) == ["Title", "Areax^2"]

@@ -7,7 +7,7 @@ import pytest
 from openpyxl.cell.rich_text import CellRichText, TextBlock
 from openpyxl.cell.text import InlineFont
 from openpyxl.comments import Comment
-from openpyxl.styles import Font
+from openpyxl.styles import Color, Font
 from openpyxl.worksheet.table import Table as ListObject
 
 from services.common.documents.reading import ReadingLimits, read_document
@@ -279,3 +279,30 @@ def test_a_table_of_the_whole_sheet_with_two_cells_costs_two_cells():
         },
     )
     assert [block.text for block in read(content).blocks] == ["here", "there"]
+
+
+@pytest.mark.parametrize(
+    ("font", "why"),
+    [
+        (Font(color=Color(theme=0)), "white text on white"),
+        (Font(color="FFFDFDFD"), "white text on white"),
+        (Font(size=1), "text too small to read"),
+        (Font(color=Color(theme=1)), ""),
+        (Font(color=Color(theme=0, tint=-0.5)), ""),
+        (Font(color="FF808080"), ""),
+    ],
+)
+def test_what_hides_a_cell_is_what_hides_text_in_other_office_files(font, why):
+    book = filled({"A1": "Seen", "A3": "doubtful"})
+    book.active["A3"].font = font
+    assert [one.why for one in read(book).hidden] == ([why] if why else [])
+
+
+def test_white_heads_of_a_table_that_was_made_as_one_are_seen():
+    book = filled({"A1": "Name", "B1": "Fee", "A2": "Ann", "B2": 1, "D1": "secret"})
+    for name in ("A1", "B1", "D1"):
+        book.active[name].font = Font(color="FFFFFFFF")
+    book.active.add_table(ListObject(displayName="Fees", ref="A1:B2"))
+    found = read(book)
+    assert tables(found)[0].rows == (("Name", "Fee"), ("Ann", "1"))
+    assert [one.text for one in found.hidden] == ["secret"]
