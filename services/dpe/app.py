@@ -20,6 +20,7 @@ from services.common.encoding import canonical_json, sha256_hex
 from services.common.errors import ErrorReason, LimitExceededError
 from services.common.ids import IdSource
 from services.common.progress import at
+from services.common.reading.text_types import Claim, Sentence, Span
 from services.dpe.answer_cache import AnswerCache
 from services.dpe.deadline import Timekeeper, timekeeper, unlimited
 from services.dpe.domain import summaries
@@ -30,7 +31,6 @@ from services.dpe.domain.outcome import StageKey, StageOutcome
 from services.dpe.domain.pipeline import PIPELINE, Step, begin
 from services.dpe.domain.policy import Policy
 from services.dpe.domain.summaries import Original, SummaryVerdict
-from services.dpe.domain.text_types import Claim, Sentence, Span
 from services.dpe.inference import Inference
 from services.dpe.ports import AnalysisModels
 

@@ -13,12 +13,12 @@ from services.common.composition import Adapters
 from services.common.context import Role
 from services.common.ids import IdSource
 from services.common.ports.documents import DocumentReader
+from services.common.reading import units
 from services.common.rpc.server import ServedService
 from services.common.settings import Settings
 from services.common.settings.dpe import DpeSettings
 from services.dpe.app import Limits, ProvenanceApp, Workplace
 from services.dpe.checking import CheckApp
-from services.dpe.domain import units
 from services.dpe.domain.policy import Amplifiers, Policy, Weights
 from services.dpe.gazetteer import load_gazetteer
 from services.dpe.metrics import CacheMetrics

@@ -5,11 +5,11 @@ import asyncio
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from services.common.reading.text_types import Span
 from services.common.rpc.canonical import message_json
 from services.dpe.convert.responses import analyze_response
 from services.dpe.domain.constraints import ConstraintState, ConstraintVerdict
 from services.dpe.domain.findings import Verdict
-from services.dpe.domain.text_types import Span
 from tests.fakes.dpe_world import TableEntailment, TableGrounding, analyse, app
 from tests.tenth import examples
 

@@ -7,10 +7,10 @@ from itertools import pairwise
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
+from services.common.reading.clauses import clauses
+from services.common.reading.sentences import sentences
+from services.common.reading.values import scan_values
 from services.dpe.convert.responses import analyze_response
-from services.dpe.domain.clauses import clauses
-from services.dpe.domain.sentences import sentences
-from services.dpe.domain.values import scan_values
 from tests.fakes.dpe_world import analyse, app
 from tests.tenth import examples
 

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bench.linear_kinds import KINDS
-from services.dpe.domain import values
-from services.dpe.domain.scanning import WINDOW, find_all
+from services.common.reading import values
+from services.common.reading.scanning import WINDOW, find_all
 
 _PATTERNS = [pattern for pattern, _ in values._SCANNERS if pattern not in values._ADDRESSES]
 _PIECE = st.one_of(

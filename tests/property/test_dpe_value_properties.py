@@ -3,10 +3,10 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from services.common.reading.text_types import Claim, ClaimType
+from services.common.reading.values import scan_values
 from services.dpe.domain.alignment import align_values
 from services.dpe.domain.facts import EnvelopeFact, read_fact
-from services.dpe.domain.text_types import Claim, ClaimType
-from services.dpe.domain.values import scan_values
 
 SUBJECTS = ("The waiting period for dentures", "The guarantee on the pump", "The lease of the east hall")
 NOTATIONS = {

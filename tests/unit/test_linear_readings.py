@@ -11,8 +11,8 @@ from services.common.documents.document import MAX_COLUMN_CHARS, Block, BlockKin
 from services.common.documents.html import MAX_ATTRIBUTES, read_html
 from services.common.documents.sentences import split_sentences
 from services.common.errors import ErrorReason, LimitExceededError
+from services.common.reading.clauses import clauses
 from services.dpe.domain import quotations, roles
-from services.dpe.domain.clauses import clauses
 
 MOST_SECONDS = 2.0
 """Of processor time: each takes a tenth of it here and took several times as much, or did not end."""

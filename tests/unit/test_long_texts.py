@@ -11,8 +11,8 @@ import pytest
 from services.common.documents import sentences as chunk_sentences
 from services.common.grounding import words
 from services.common.keywords import Stemming, keywords
-from services.dpe.domain import numerals
-from services.dpe.domain import sentences as dpe_sentences
+from services.common.reading import numerals
+from services.common.reading import sentences as dpe_sentences
 from services.envelope.domain import decomposition
 from services.ercp.domain import mutating, readings, topics
 

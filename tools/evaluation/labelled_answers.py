@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from services.common.reading.text_types import ClaimType
 from services.dpe.domain.findings import DistortionType
-from services.dpe.domain.text_types import ClaimType
 from tools.evaluation.data import EvaluationDataError
 
 FOLDER: Final = Path(__file__).resolve().parents[2] / "tests" / "vectors" / "dpe" / "labelled"

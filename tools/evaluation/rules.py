@@ -10,6 +10,8 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from services.common.ports.recognition import EntityRecognizer
+from services.common.reading.sentences import sentences
+from services.common.reading.text_types import ClaimType, Span
 from services.dpe.domain.alignment import align_values
 from services.dpe.domain.analysis import Analysis, AnalysisInput, Models
 from services.dpe.domain.facts import EnvelopeFact
@@ -17,9 +19,7 @@ from services.dpe.domain.findings import Attribution, AttributionType, Distortio
 from services.dpe.domain.pipeline import begin
 from services.dpe.domain.policy import Policy
 from services.dpe.domain.segmentation import segment
-from services.dpe.domain.sentences import sentences
 from services.dpe.domain.stages import s01_claims, s03b_distortion
-from services.dpe.domain.text_types import ClaimType, Span
 from services.dpe.gazetteer import load_gazetteer
 from tools.evaluation.labelled_answers import HALVES, LabelledAnswer, LabelledDistortion, LabelledSpan
 

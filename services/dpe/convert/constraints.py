@@ -5,10 +5,10 @@ from typing import Final
 from crp.dpe.v1 import constraint_pb2, report_pb2
 from crp.dpe.v1 import provenance_service_pb2 as pb
 
+from services.common.reading.text_types import Span
 from services.dpe.convert.findings import enum_value, span_message
 from services.dpe.domain.analysis import Outputs
 from services.dpe.domain.constraints import ConstraintOutcome, ConstraintState, ConstraintVerdict, violated
-from services.dpe.domain.text_types import Span
 
 MAX_CLAIMS_LISTED: Final = 100
 """Of the claims that a constraint contradicts; their number stands beside them."""

@@ -9,6 +9,7 @@ from crp.dpe.v1 import claim_pb2, finding_pb2
 from google.protobuf.timestamp_pb2 import Timestamp
 
 from services.common.ports.recognition import Entity, EntityKind
+from services.common.reading.text_types import Claim, Span
 from services.dpe.domain.facts import EnvelopeFact, FactSource
 from services.dpe.domain.findings import (
     AlignedValue,
@@ -25,7 +26,6 @@ from services.dpe.domain.findings import (
     PiiFinding,
     Verdict,
 )
-from services.dpe.domain.text_types import Claim, Span
 from services.dpe.domain.verdicts import DECIDING
 
 MAX_CONSTRAINTS_LISTED: Final = 20

@@ -9,8 +9,8 @@ from typing import Final
 
 from crp.dpe.v1 import claim_pb2, report_pb2
 
+from services.common.reading.sentences import sentences
 from services.dpe.domain.facts import EnvelopeFact
-from services.dpe.domain.sentences import sentences
 
 MAX_OMITTED_CHARS: Final = 240
 """So much is quoted of a fact that was left out."""

@@ -12,6 +12,7 @@ from google.protobuf.duration_pb2 import Duration
 from services.common.build_manifest import BuildIdentity
 from services.common.encoding import sha256_hex
 from services.common.provenance import report_hash
+from services.common.reading.text_types import Claim, ClaimType
 from services.common.rpc.canonical import message_json
 from services.dpe.app import Finished
 from services.dpe.convert import findings
@@ -25,7 +26,6 @@ from services.dpe.convert.regulatory import fill_regulatory
 from services.dpe.domain.analysis import Analysis, Outputs
 from services.dpe.domain.findings import AttributionType, DistortionType, RiskFloor, RiskLevel, Verdict
 from services.dpe.domain.outcome import StageOutcome
-from services.dpe.domain.text_types import Claim, ClaimType
 
 _SIGNALS: Final = ("ATTRIBUTION", "FIDELITY", "ENTAILMENT", "SPECIFICITY")
 

@@ -11,13 +11,13 @@ from crp.envelope.v1 import envelope_pb2
 
 from services.common.days import last_day
 from services.common.ports.recognition import Entity, EntityKind
+from services.common.reading.text_types import Span
 from services.dpe.convert.constraints import constraint_verdicts
 from services.dpe.convert.regulatory import ai_system
 from services.dpe.domain.analysis import AnalysisInput, Disagreement, GroundingMode, PriorWindow
 from services.dpe.domain.evidence import is_evidence
 from services.dpe.domain.facts import EnvelopeFact, FactSource
 from services.dpe.domain.findings import RiskLevel
-from services.dpe.domain.text_types import Span
 
 _MODES: Final = {
     taxonomy_pb2.GROUNDING_MODE_CONTEXT_STRICT: GroundingMode.CONTEXT_STRICT,

@@ -11,18 +11,18 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from services.common.ports.recognition import Entity, EntityKind
+from services.common.reading.bounds import Bound, bound_of
+from services.common.reading.places import Place
+from services.common.reading.ratios import SHARE
+from services.common.reading.text_types import Claim, Span, Value
+from services.common.reading.words import containment, content_stems, jaccard, normal_text
 from services.dpe.domain.attachment import Passage, rival
-from services.dpe.domain.bounds import Bound, bound_of
 from services.dpe.domain.cases import is_case, is_reckoned
 from services.dpe.domain.derived import derive
 from services.dpe.domain.facts import MEASURED, FactClause, agrees, without_values
 from services.dpe.domain.findings import AlignedValue
 from services.dpe.domain.names import name_key
 from services.dpe.domain.placement import Placed, place, wanted
-from services.dpe.domain.places import Place
-from services.dpe.domain.ratios import SHARE
-from services.dpe.domain.text_types import Claim, Span, Value
-from services.dpe.domain.words import containment, content_stems, jaccard, normal_text
 
 ALIGNABLE: Final = MEASURED | {EntityKind.DATE, EntityKind.TIME}
 NAMES: Final = frozenset({EntityKind.PERSON, EntityKind.ORGANISATION, EntityKind.LAW, EntityKind.LOCATION})

@@ -15,6 +15,7 @@ from services.common.ports.embedding import Calibration
 from services.common.ports.grounding import GroundingRequest, GroundingVerdict
 from services.common.ports.personal_data import PersonalData, RecognisedText
 from services.common.ports.recognition import Entity
+from services.common.reading.text_types import Claim, ClaimType, Sentence, SentenceKind, Span, Value
 from services.dpe.domain.constraints import ConstraintOutcome, ConstraintVerdict
 from services.dpe.domain.facts import EnvelopeFact, FactView
 from services.dpe.domain.findings import (
@@ -43,7 +44,6 @@ from services.dpe.domain.regulation.result import Regulatory
 from services.dpe.domain.regulation.system import AiSystem
 from services.dpe.domain.relevant import Relevance
 from services.dpe.domain.statements import Statement
-from services.dpe.domain.text_types import Claim, ClaimType, Sentence, SentenceKind, Span, Value
 
 Vectors = NDArray[np.float32]
 Pair = tuple[str, str]

@@ -9,7 +9,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import Final
 
-from services.dpe.domain.text_types import Claim, ClaimType, Sentence, SentenceKind
+from services.common.reading.text_types import Claim, ClaimType, Sentence, SentenceKind
 
 _MARKUP: Final = "*_`\"'”’ "  # noqa: RUF001 - typographic quotes
 

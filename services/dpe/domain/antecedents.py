@@ -7,9 +7,9 @@ about; its neighbours do. Only subjects are carried on, and only to the next sen
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+from services.common.reading.text_types import Claim
+from services.common.reading.words import words
 from services.dpe.domain.roles import subject_and_rest
-from services.dpe.domain.text_types import Claim
-from services.dpe.domain.words import words
 
 _PRONOUNS: Final = frozenset({"it", "they", "he", "she", "this", "these", "those", "its", "their", "his", "her"})
 _REACH_SENTENCES: Final = 2

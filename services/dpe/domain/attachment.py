@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
 
-from services.dpe.domain.lexicon import BASE_VERBS, FINITE_VERBS, NEGATORS, STOPWORDS
-from services.dpe.domain.text_types import Span, Value
-from services.dpe.domain.words import stem, words
+from services.common.reading.lexicon import BASE_VERBS, FINITE_VERBS, NEGATORS, STOPWORDS
+from services.common.reading.text_types import Span, Value
+from services.common.reading.words import stem, words
 
 _BREAK: Final = re.compile(r"[,;|\n]|\b(?:and|but|while|whereas|or)\b", re.IGNORECASE)
 _IN_TURN: Final = re.compile(r"\brespectively\b|\bin that order\b", re.IGNORECASE)

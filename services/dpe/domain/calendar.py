@@ -6,8 +6,8 @@ from dataclasses import replace
 from datetime import date, timedelta
 from typing import Final
 
-from services.dpe.domain.text_types import Value
-from services.dpe.domain.units import same_span
+from services.common.reading.text_types import Value
+from services.common.reading.units import same_span
 
 _DAY_S: Final = 86_400
 _DAY_MIN: Final = 1_440

@@ -10,11 +10,11 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from services.common.ports.recognition import Entity, EntityKind
+from services.common.reading.lexicon import STOPWORDS
+from services.common.reading.text_types import Claim, Value
+from services.common.reading.words import containment, content_stems, words
 from services.dpe.domain.facts import FactClause
-from services.dpe.domain.lexicon import STOPWORDS
 from services.dpe.domain.names import acronyms, name_key
-from services.dpe.domain.text_types import Claim, Value
-from services.dpe.domain.words import containment, content_stems, words
 
 MIN_SAME: Final = 0.75
 """Share of the claim's other content words that the clause must hold."""

@@ -8,11 +8,11 @@ a comparison of values that it is wrong.
 import re
 from typing import Final
 
-from services.dpe.domain.clauses import clauses, finite_verb_at
+from services.common.reading.clauses import clauses, finite_verb_at
+from services.common.reading.ratios import SHARE, TIMES
+from services.common.reading.text_types import Value
+from services.common.reading.words import words
 from services.dpe.domain.conditions import conditions
-from services.dpe.domain.ratios import SHARE, TIMES
-from services.dpe.domain.text_types import Value
-from services.dpe.domain.words import words
 
 _DEFINITE: Final = re.compile(
     r"\b(?:the|this|that|these|those|its|their|his|her|our|your|my|each|every|all|any|no)\b", re.IGNORECASE

@@ -12,7 +12,7 @@ import re
 from typing import Final
 
 from services.common.questions.refusals import refuses
-from services.dpe.domain.lexicon import (
+from services.common.reading.lexicon import (
     AUXILIARIES,
     BASE_VERBS,
     DISCOURSE_PREFIX,
@@ -24,8 +24,8 @@ from services.dpe.domain.lexicon import (
     STOPWORDS,
     SUBORDINATORS,
 )
-from services.dpe.domain.text_types import ClaimType, SentenceKind
-from services.dpe.domain.words import words
+from services.common.reading.text_types import ClaimType, SentenceKind
+from services.common.reading.words import words
 
 VALUE_FACTOR: Final = 0.6
 NAME_FACTOR: Final = 0.7

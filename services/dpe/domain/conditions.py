@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from enum import StrEnum, unique
 from typing import Final
 
-from services.dpe.domain.text_types import Span
+from services.common.reading.text_types import Span
 
 _DENIED: Final = (
     r"even (?:if|when|where|though|after|before|without|with|for|in|on)|regardless of|irrespective of|no matter"

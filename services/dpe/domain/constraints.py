@@ -12,9 +12,9 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum, unique
 from itertools import accumulate
 
+from services.common.reading.text_types import Claim, Span
 from services.dpe.domain.findings import Basis, ConstraintConflict, Judgement, Verdict
 from services.dpe.domain.judged import judged_claims
-from services.dpe.domain.text_types import Claim, Span
 
 
 @unique

@@ -9,6 +9,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from services.common.ports.entailment import CONTRADICTION
+from services.common.reading.text_types import Claim
+from services.common.reading.words import content_stems
 from services.dpe.domain.analysis import Analysis, Pair, Vectors
 from services.dpe.domain.facts import FactView
 from services.dpe.domain.findings import AlignedValue, ContradictionReason, ContradictionSeverity
@@ -22,8 +24,6 @@ from services.dpe.domain.statements import (
     same_thing,
     severity_of_words,
 )
-from services.dpe.domain.text_types import Claim
-from services.dpe.domain.words import content_stems
 
 
 @dataclass(frozen=True, slots=True)

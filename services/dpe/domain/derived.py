@@ -14,14 +14,14 @@ from itertools import combinations
 from typing import Final
 
 from services.common.ports.recognition import EntityKind
+from services.common.reading.numerals import plain, rounds_to
+from services.common.reading.places import Place
+from services.common.reading.ratios import SHARE
+from services.common.reading.terms import terms
+from services.common.reading.text_types import Claim, Value
 from services.dpe.domain.calendar import reached, span_between, time_after
 from services.dpe.domain.facts import agrees
-from services.dpe.domain.numerals import plain, rounds_to
 from services.dpe.domain.placement import Wanted
-from services.dpe.domain.places import Place
-from services.dpe.domain.ratios import SHARE
-from services.dpe.domain.terms import terms
-from services.dpe.domain.text_types import Claim, Value
 
 OPERANDS: Final = 12
 _TOTAL: Final = re.compile(

@@ -8,10 +8,10 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from typing import Final
 
+from services.common.reading.text_types import Claim, Sentence
+from services.common.reading.words import content_stems, stem, words
 from services.dpe.domain.alignment import NAMES
 from services.dpe.domain.names import name_key
-from services.dpe.domain.text_types import Claim, Sentence
-from services.dpe.domain.words import content_stems, stem, words
 
 TOPICS: Final = 5  # SPEC-005 §11.3, signal 9b
 _MARKUP: Final = r"[\s*_`\"'“”‘’>#(-]*"  # noqa: RUF001 - typographic quotes

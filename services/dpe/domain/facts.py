@@ -15,17 +15,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from services.common.ports.recognition import Entity, EntityKind
-from services.dpe.domain.clauses import clauses
-from services.dpe.domain.dates import dates_agree
-from services.dpe.domain.intervals import APART
-from services.dpe.domain.numerals import rounds_to
-from services.dpe.domain.places import Place, read_places
-from services.dpe.domain.ratios import SHARE, TIMES, same_ratio
-from services.dpe.domain.sentences import sentences
-from services.dpe.domain.text_types import Span, Value
-from services.dpe.domain.units import same_span
-from services.dpe.domain.values import CENT, KRONE, mark_numbers, scan_values
-from services.dpe.domain.words import content_stems, normal_text
+from services.common.reading.clauses import clauses
+from services.common.reading.dates import dates_agree
+from services.common.reading.intervals import APART
+from services.common.reading.numerals import rounds_to
+from services.common.reading.places import Place, read_places
+from services.common.reading.ratios import SHARE, TIMES, same_ratio
+from services.common.reading.sentences import sentences
+from services.common.reading.text_types import Span, Value
+from services.common.reading.units import same_span
+from services.common.reading.values import CENT, KRONE, mark_numbers, scan_values
+from services.common.reading.words import content_stems, normal_text
 
 MEASURED: Final = frozenset({EntityKind.NUMBER, EntityKind.QUANTITY, EntityKind.MONEY, EntityKind.PERCENT})
 _MIN_PART_WORDS: Final = 3

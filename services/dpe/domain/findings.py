@@ -6,7 +6,7 @@ from typing import Final
 
 from services.common.ports.personal_data import PersonalData
 from services.common.ports.recognition import Entity
-from services.dpe.domain.text_types import Claim, Span, Value
+from services.common.reading.text_types import Claim, Span, Value
 
 
 @unique

@@ -9,13 +9,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from services.common.reading.lexicon import NEGATORS, STOPWORDS
+from services.common.reading.polarity import Comparison, compared, is_negated
+from services.common.reading.text_types import Span
+from services.common.reading.words import Word, containment, content_stems, jaccard, stem, words
 from services.dpe.domain.alignment import ClaimWords, Match, on_other_sides
 from services.dpe.domain.conditions import without_conditions
 from services.dpe.domain.facts import agrees
-from services.dpe.domain.lexicon import NEGATORS, STOPWORDS
-from services.dpe.domain.polarity import Comparison, compared, is_negated
-from services.dpe.domain.text_types import Span
-from services.dpe.domain.words import Word, containment, content_stems, jaccard, stem, words
 
 FLIP_OVERLAP: Final = 0.6
 """Jaccard overlap of content words from which on a difference in negation is a flip."""

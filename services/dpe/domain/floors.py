@@ -8,6 +8,7 @@ rests on a probability, or on nothing, makes it MEDIUM and never more.
 from collections.abc import Callable, Iterable, Iterator
 from typing import Final
 
+from services.common.reading.words import normal_text
 from services.dpe.domain.analysis import Analysis, GroundingMode
 from services.dpe.domain.findings import (
     EXACT,
@@ -24,7 +25,6 @@ from services.dpe.domain.judged import judged_claims
 from services.dpe.domain.outcome import UNSOUND, Reason, StageOutcome
 from services.dpe.domain.policy import GROUNDED_SIMILARITY
 from services.dpe.domain.relevance import beside_the_question
-from services.dpe.domain.words import normal_text
 
 SEVERAL: Final = 2
 """Different claims that exact rules contradict, from which on the answer is CRITICAL."""

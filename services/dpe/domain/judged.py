@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable
 
+from services.common.reading.text_types import Claim, ClaimType
 from services.dpe.domain.alignment import NAMES
-from services.dpe.domain.text_types import Claim, ClaimType
 
 
 def judged_claims(claims: Iterable[Claim]) -> list[Claim]:

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from services.common.ports.recognition import Entity, EntityKind
-from services.dpe.domain.lexicon import STOPWORDS
-from services.dpe.domain.words import words
+from services.common.reading.lexicon import STOPWORDS
+from services.common.reading.words import words
 
 _LEGAL_FORMS: Final = frozenset(
     [

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from services.common.ports.recognition import EntityKind
+from services.common.reading.text_types import Claim, Span, Value
 from services.dpe.domain.findings import AlignedValue
-from services.dpe.domain.text_types import Claim, Span, Value
 
 _REWRITTEN: Final = frozenset({EntityKind.NUMBER, EntityKind.QUANTITY, EntityKind.MONEY, EntityKind.PERCENT,
                                EntityKind.DATE, EntityKind.TIME})  # fmt: skip

@@ -13,13 +13,13 @@ from itertools import chain, zip_longest
 from math import log1p
 from typing import Final
 
+from services.common.reading.text_types import Claim, Span, Value
+from services.common.reading.words import words
 from services.dpe.domain.alignment import NAMES, ClaimWords, matches
 from services.dpe.domain.analysis import Analysis
 from services.dpe.domain.facts import FactClause, FactView
 from services.dpe.domain.findings import AlignedValue, Evidence, NearFact
 from services.dpe.domain.names import name_key
-from services.dpe.domain.text_types import Claim, Span, Value
-from services.dpe.domain.words import words
 
 PASSAGES_CHARS: Final = 1_400
 """Two to three windows of the grounding model; from these facts it composes the one window that it reads."""

@@ -8,11 +8,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
+from services.common.reading.sentences import sentences
 from services.dpe.domain.analysis import Analysis, AnalysisInput, Models, PriorText, Requests
 from services.dpe.domain.names import Gazetteer
 from services.dpe.domain.outcome import StageKey
 from services.dpe.domain.policy import Policy
-from services.dpe.domain.sentences import sentences
 from services.dpe.domain.stages import (
     s01_claims,
     s02_attribution,

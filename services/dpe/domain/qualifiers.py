@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from services.dpe.domain.lexicon import (
+from services.common.reading.lexicon import (
     APPROXIMATORS,
     CARRYING,
     CONDITION_ADVERBS,
@@ -18,8 +18,8 @@ from services.dpe.domain.lexicon import (
     RESTRICTING_NOUNS,
     STUDIED,
 )
-from services.dpe.domain.text_types import Span
-from services.dpe.domain.words import containment, content_stems, words
+from services.common.reading.text_types import Span
+from services.common.reading.words import containment, content_stems, words
 
 MIN_CARRIED: Final = 0.5
 """Share of a limit's words that the claim's surroundings must hold to carry it."""

@@ -11,9 +11,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from services.common.reading.text_types import Span
+from services.common.reading.words import normal_text
 from services.dpe.domain.facts import FactView
-from services.dpe.domain.text_types import Span
-from services.dpe.domain.words import normal_text
 
 _MARKS: Final = re.compile(r"(?:\s?\[(?:fact |source )?\d{1,4}(?:\s?[,;–-]\s?\d{1,4})*+\])++[.!?]?", re.IGNORECASE)  # noqa: RUF001
 _MIN_WORDS: Final = 3

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from enum import StrEnum, unique
 from typing import Final
 
-from services.dpe.domain.words import words
+from services.common.reading.words import words
 
 LENGTH_LIMIT: Final = 0.20  # SPEC-005 §11.3: sentence_length_mean within 20%
 VOCABULARY_LIMIT: Final = 0.15  # SPEC-005 §11.3: vocabulary_complexity within 15%

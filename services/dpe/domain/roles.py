@@ -9,11 +9,11 @@ from collections.abc import Sequence
 from typing import Final
 
 from services.common.ports.recognition import Entity
-from services.dpe.domain.clauses import finite_verb_at
+from services.common.reading.clauses import finite_verb_at
+from services.common.reading.polarity import is_negated
+from services.common.reading.words import content_stems, normal_text, words
 from services.dpe.domain.facts import FactClause
 from services.dpe.domain.names import name_key
-from services.dpe.domain.polarity import is_negated
-from services.dpe.domain.words import content_stems, normal_text, words
 
 _SYMMETRIC: Final = re.compile(
     r"\b(?:with|and|or|together|alongside|between|both|each other|jointly|as well as|married|met|merged|equals?)\b",

@@ -11,13 +11,13 @@ from dataclasses import dataclass
 from typing import Final
 
 from services.common.ports.recognition import EntityKind
+from services.common.reading.clauses import finite_verb_at
+from services.common.reading.lexicon import STOPWORDS
+from services.common.reading.text_types import Claim, Value
+from services.common.reading.words import content_stems, words
 from services.dpe.domain.alignment import NAMES
-from services.dpe.domain.clauses import finite_verb_at
 from services.dpe.domain.conditions import governed_conditions
-from services.dpe.domain.lexicon import STOPWORDS
 from services.dpe.domain.names import name_key
-from services.dpe.domain.text_types import Claim, Value
-from services.dpe.domain.words import content_stems, words
 
 _LABELLED: Final = re.compile(
     r"\b(?:version|release|edition|model|class|level|group|plan|section|article|paragraph|zone|type|category|tier|stage"

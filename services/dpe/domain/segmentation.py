@@ -12,13 +12,13 @@ from itertools import takewhile
 from typing import Final
 
 from services.common.ports.recognition import Entity, EntityKind
+from services.common.reading.clauses import clauses, finite_verb_at
+from services.common.reading.lexicon import FINITE_VERBS, SUBJECT_OPENERS
+from services.common.reading.text_types import Claim, ClaimType, Sentence, SentenceKind, Span, Value
+from services.common.reading.values import scan_values
+from services.common.reading.words import words
 from services.dpe.domain.claim_types import classify, is_name, specificity
-from services.dpe.domain.clauses import clauses, finite_verb_at
 from services.dpe.domain.facts import within
-from services.dpe.domain.lexicon import FINITE_VERBS, SUBJECT_OPENERS
-from services.dpe.domain.text_types import Claim, ClaimType, Sentence, SentenceKind, Span, Value
-from services.dpe.domain.values import scan_values
-from services.dpe.domain.words import words
 
 _VALUE_KINDS: Final = frozenset(
     {

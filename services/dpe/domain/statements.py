@@ -9,17 +9,17 @@ from dataclasses import dataclass
 from typing import Final
 
 from services.common.ports.recognition import EntityKind
+from services.common.reading.lexicon import APPROXIMATORS
+from services.common.reading.opposites import Opposition, Side, opposed, sides
+from services.common.reading.polarity import is_negated
+from services.common.reading.text_types import Claim, Value
+from services.common.reading.words import stem, words
 from services.dpe.domain.alignment import ALIGNABLE, NAMES, claim_stems
 from services.dpe.domain.antecedents import antecedents
 from services.dpe.domain.facts import agrees, comparable
 from services.dpe.domain.findings import AlignedValue, ContradictionReason, ContradictionSeverity
-from services.dpe.domain.lexicon import APPROXIMATORS
 from services.dpe.domain.names import name_key
-from services.dpe.domain.opposites import Opposition, Side, opposed, sides
-from services.dpe.domain.polarity import is_negated
 from services.dpe.domain.sameness import Topic, apart, labels_differ, topic
-from services.dpe.domain.text_types import Claim, Value
-from services.dpe.domain.words import stem, words
 
 _FILLERS: Final = frozenset(
     {"now", "current", "currently", "total", "overall", "exact", "exactly", "actually", "also", "report", "stat"}

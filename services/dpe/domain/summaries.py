@@ -15,13 +15,13 @@ from itertools import islice
 from typing import Final
 
 from services.common.ports.grounding import GroundingRequest
+from services.common.reading.sentences import sentences
+from services.common.reading.text_types import Claim, ClaimType, Span
+from services.common.reading.words import content_stems, normal_text
 from services.dpe.domain.analysis import Analysis, AnalysisInput, Requests
 from services.dpe.domain.facts import EnvelopeFact
 from services.dpe.domain.findings import Verdict
 from services.dpe.domain.passages import MAX_PASSAGES
-from services.dpe.domain.sentences import sentences
-from services.dpe.domain.text_types import Claim, ClaimType, Span
-from services.dpe.domain.words import content_stems, normal_text
 
 FAITHFUL_FROM: Final = 0.80  # SPEC-004 §12.3
 LAST_STAGE: Final = 3

@@ -9,9 +9,9 @@ sentence excuses nothing.
 from collections.abc import Sequence
 from typing import Final
 
+from services.common.reading.languages import is_other_language
+from services.common.reading.text_types import Sentence, SentenceKind
 from services.dpe.domain.analysis import Analysis
-from services.dpe.domain.languages import is_other_language
-from services.dpe.domain.text_types import Sentence, SentenceKind
 
 UNREAD_SHARE: Final = 0.5
 """Of the characters of a text's sentences, code aside; more than this in another language is most of it."""

@@ -6,15 +6,15 @@ it. What it then is, the texts must show: an unsupported span over a name that t
 negated. Where neither shows, there is no distortion to report, only a verdict (ADR 0041).
 """
 
+from services.common.reading.polarity import is_negated
+from services.common.reading.text_types import Claim, Span
+from services.common.reading.words import words
 from services.dpe.domain.alignment import NAMES, ClaimWords, matches
 from services.dpe.domain.analysis import Analysis
 from services.dpe.domain.facts import FactClause, FactView
 from services.dpe.domain.findings import Attribution, Distortion, DistortionType, Rule
 from services.dpe.domain.names import name_key
-from services.dpe.domain.polarity import is_negated
-from services.dpe.domain.text_types import Claim, Span
 from services.dpe.domain.verdicts import Heard, doubtful_spans
-from services.dpe.domain.words import words
 
 
 def unseen(analysis: Analysis, item: Attribution, heard: Heard | None) -> list[Distortion]:

@@ -13,6 +13,9 @@ from typing import Final
 
 from services.common.ports.entailment import CONTRADICTION, ENTAILMENT
 from services.common.ports.grounding import GroundingRequest, GroundingVerdict
+from services.common.reading.folding import is_plainly_spelled
+from services.common.reading.text_types import Claim, Span
+from services.common.reading.words import containment, content_stems
 from services.dpe.domain.alignment import ClaimWords
 from services.dpe.domain.analysis import Analysis, Pair, Vectors
 from services.dpe.domain.findings import (
@@ -26,14 +29,11 @@ from services.dpe.domain.findings import (
     Rule,
     Verdict,
 )
-from services.dpe.domain.folding import is_plainly_spelled
 from services.dpe.domain.judged import judged_claims
 from services.dpe.domain.notation import Rewriting, in_fact_notation
 from services.dpe.domain.passages import WINDOWS_READ, evidence
 from services.dpe.domain.policy import MIXED_SIMILARITY
 from services.dpe.domain.quotations import Quotation
-from services.dpe.domain.text_types import Claim, Span
-from services.dpe.domain.words import containment, content_stems
 
 MAX_EVIDENCE: Final = 3
 """Facts that a verdict names, the one that decided first."""

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from services.common.ports.recognition import EntityKind
+from services.common.reading.text_types import Claim, Span
 from services.dpe.domain.analysis import Analysis
 from services.dpe.domain.facts import EnvelopeFact
 from services.dpe.domain.findings import (
@@ -24,7 +25,6 @@ from services.dpe.domain.findings import (
     Rule,
     Verdict,
 )
-from services.dpe.domain.text_types import Claim, Span
 
 MAX_WORDS_CHARS: Final = 80
 """A longer stretch is not repeated in a sentence."""

@@ -8,11 +8,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
+from services.common.reading.lexicon import NEGATORS
+from services.common.reading.polarity import compared
+from services.common.reading.text_types import Span
+from services.common.reading.words import Word, stem, words
 from services.dpe.domain.findings import Distortion, DistortionType
-from services.dpe.domain.lexicon import NEGATORS
-from services.dpe.domain.polarity import compared
-from services.dpe.domain.text_types import Span
-from services.dpe.domain.words import Word, stem, words
 
 _BOUND_WORDS: Final = 3
 """Words before a value in which its bound stands: "no later than"."""

@@ -6,7 +6,7 @@ import pytest
 
 from services.common.grounding.numbers import days, quantities
 from services.common.letters import ascii_cased
-from services.dpe.domain.values import scan_values
+from services.common.reading.values import scan_values
 from services.ercp.domain.predicates import Span
 from services.ercp.domain.predicates.mentions import read_mentions
 

@@ -5,7 +5,8 @@ from crp.common.v1 import taxonomy_pb2, text_pb2
 from crp.dpe.v1 import claim_pb2, finding_pb2, report_pb2
 
 from services.common.ports.recognition import EntityKind
-from services.dpe.domain import analysis, findings, outcome, text_types
+from services.common.reading import text_types
+from services.dpe.domain import analysis, findings, outcome
 
 FIELDS = report_pb2.DpeReport.DESCRIPTOR.fields_by_name
 SPEC_FIELDS = (

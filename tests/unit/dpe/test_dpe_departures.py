@@ -2,12 +2,12 @@
 
 import pytest
 
+from services.common.reading.sentences import sentences
 from services.dpe.domain.facts import EnvelopeFact, read_fact
 from services.dpe.domain.findings import Rule
 from services.dpe.domain.rules import departures, read_claim, read_sources
 from services.dpe.domain.rules.wording import is_worded
 from services.dpe.domain.segmentation import segment
-from services.dpe.domain.sentences import sentences
 from tests.fakes.dpe_world import TableEntailment, TableGrounding, analyse, app, models
 from tests.unit.dpe.test_dpe_vectors import EverythingNear
 

@@ -10,6 +10,8 @@ from crp.dpe.v1 import report_pb2
 
 from services.common.adapters.memory.embedding import MemoryEmbeddingModel
 from services.common.ports.recognition import Entity, EntityKind
+from services.common.reading.sentences import sentences
+from services.common.reading.text_types import Claim, ClaimType
 from services.dpe.convert.report import report_message
 from services.dpe.domain.analysis import Analysis, AnalysisInput, GroundingMode, Outputs, PriorWindow, Risk
 from services.dpe.domain.claim_types import specificity
@@ -21,9 +23,7 @@ from services.dpe.domain.regulation.eu_ai_act import Classification, EuAiActClas
 from services.dpe.domain.regulation.result import Regulatory
 from services.dpe.domain.regulation.system import AiSystem, Domain
 from services.dpe.domain.remediation import plan_of
-from services.dpe.domain.sentences import sentences
 from services.dpe.domain.stages import s02_attribution, s03_fidelity, s05_risk, s07_repetition, s09_flow
-from services.dpe.domain.text_types import Claim, ClaimType
 from services.dpe.gazetteer import load_gazetteer
 from tests.fakes.dpe_world import TableEntailment, analyse, app, statuses
 

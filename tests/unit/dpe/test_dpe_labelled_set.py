@@ -11,7 +11,7 @@ import json
 from collections import Counter
 from pathlib import Path
 
-from services.dpe.domain.text_types import ClaimType
+from services.common.reading.text_types import ClaimType
 from tests.fakes.dpe_world import app
 
 LABELLED = json.loads((Path(__file__).parent / "labelled_claims.json").read_text(encoding="utf-8"))

@@ -2,14 +2,14 @@
 
 import pytest
 
+from services.common.reading.bounds import Bound, limit_of, out_of_bounds
+from services.common.reading.text_types import Claim, ClaimType, Span
+from services.common.reading.values import scan_values
 from services.dpe.domain.alignment import align_values
-from services.dpe.domain.bounds import Bound, limit_of, out_of_bounds
 from services.dpe.domain.cases import is_case
 from services.dpe.domain.facts import EnvelopeFact, agrees, read_fact
 from services.dpe.domain.findings import AlignedValue
 from services.dpe.domain.notation import in_fact_notation, restated
-from services.dpe.domain.text_types import Claim, ClaimType, Span
-from services.dpe.domain.values import scan_values
 from tests.fakes.dpe_world import TableGrounding, analyse, app
 
 

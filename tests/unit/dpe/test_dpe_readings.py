@@ -4,16 +4,16 @@ import numpy as np
 import pytest
 
 from services.common.adapters.memory.embedding import IdentityCalibration
+from services.common.reading.dates import dates_agree
+from services.common.reading.languages import is_other_language
+from services.common.reading.polarity import compared, is_negated
+from services.common.reading.sentences import sentences
+from services.common.reading.values import scan_values
 from services.dpe.domain.antecedents import antecedents
-from services.dpe.domain.dates import dates_agree
 from services.dpe.domain.facts import EnvelopeFact, agrees, read_fact
-from services.dpe.domain.languages import is_other_language
-from services.dpe.domain.polarity import compared, is_negated
 from services.dpe.domain.qualifiers import left_out
 from services.dpe.domain.roles import crossed
 from services.dpe.domain.segmentation import segment
-from services.dpe.domain.sentences import sentences
-from services.dpe.domain.values import scan_values
 from tests.fakes.dpe_world import analyse, app, models, statuses
 
 

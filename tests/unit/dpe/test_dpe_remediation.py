@@ -10,6 +10,7 @@ from crp.dag.v1 import dag_pb2
 from crp.dpe.v1 import provenance_service_pb2 as pb
 
 from services.common.ports.recognition import Entity, EntityKind
+from services.common.reading.text_types import Span
 from services.dpe.convert.remediation import plan_message
 from services.dpe.domain.analysis import PriorWindow, Risk
 from services.dpe.domain.findings import (
@@ -24,7 +25,6 @@ from services.dpe.domain.findings import (
 from services.dpe.domain.outcome import Reason, StageKey, StageOutcome, StageStatus
 from services.dpe.domain.remediation import Call, Condition, Force, Plan, Remedy, Step, plan_of, prompts
 from services.dpe.domain.remediation.plan import ordered
-from services.dpe.domain.text_types import Span
 from tests.fakes.dpe_world import analyse
 
 CASES = json.loads((Path(__file__).parents[2] / "vectors" / "dpe" / "remediation.json").read_text(encoding="utf-8"))

@@ -6,9 +6,9 @@ The floors lie below what was measured (docs/rules.md); the half that is held ba
 import pytest
 
 from services.common.adapters.spacy.recognizer import open_recognizer
+from services.common.reading.text_types import ClaimType
 from services.common.settings.inference import InferenceSettings
 from services.dpe.domain.findings import DistortionType
-from services.dpe.domain.text_types import ClaimType
 from tools.evaluate_rules import claim_table, distortion_table, mistakes, rewritten
 from tools.evaluation.data import EvaluationDataError
 from tools.evaluation.labelled_answers import (

@@ -4,10 +4,10 @@ import time
 
 import pytest
 
+from services.common.reading.clauses import clauses
+from services.common.reading.sentences import sentences
+from services.common.reading.text_types import ClaimType, SentenceKind
 from services.dpe.domain.claim_types import classify, specificity
-from services.dpe.domain.clauses import clauses
-from services.dpe.domain.sentences import sentences
-from services.dpe.domain.text_types import ClaimType, SentenceKind
 from tests.fakes.dpe_world import analyse, app
 
 

@@ -8,10 +8,10 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from services.common.adapters.memory.embedding import IdentityCalibration
+from services.common.reading.values import scan_values
 from services.dpe.domain.findings import RiskLevel
 from services.dpe.domain.policy import Amplifiers, Weights
 from services.dpe.domain.risk import amplified, base_score, classified, level_of
-from services.dpe.domain.values import scan_values
 from tests.fakes.dpe_world import analyse, app, models
 
 FOLDER = Path(__file__).parents[2] / "vectors" / "dpe"
@@ -90,8 +90,8 @@ def test_risk(given, expected):
 
 @pytest.mark.parametrize(("given", "expected"), vectors("similarity"))
 def test_similarity(given, expected):
+    from services.common.reading.text_types import Claim, ClaimType
     from services.dpe.domain.stages.s02_attribution import _type
-    from services.dpe.domain.text_types import Claim, ClaimType
 
     claim = Claim("c1", "x", 0, 1, 0, ClaimType.FACTUAL, given["specificity"])
     assert str(_type(claim, given["similarity"])) == expected["type"]

@@ -6,6 +6,7 @@ from itertools import product
 import pytest
 
 from services.common.provenance import kept_report, report_hash
+from services.common.reading.text_types import Claim, ClaimType, Span
 from services.common.rpc.canonical import message_json
 from services.dpe.convert.responses import analyze_response
 from services.dpe.domain.analysis import AnalysisInput
@@ -20,7 +21,6 @@ from services.dpe.domain.findings import (
     Judgement,
     Verdict,
 )
-from services.dpe.domain.text_types import Claim, ClaimType, Span
 from services.dpe.domain.why import MAX_WORDS_CHARS, Grounds, place_name, why
 from services.dpe.domain.wording import worded
 from tests.fakes.dpe_world import TableRecognizer, analyse, app, models

@@ -9,6 +9,7 @@ import pytest
 from crp.dpe.v1 import finding_pb2, quality_pb2
 
 from services.common.ports.recognition import Entity, EntityKind
+from services.common.reading.sentences import sentences
 from services.dpe.convert.report import report_message
 from services.dpe.domain.analysis import Analysis, AnalysisInput, FlowSignals, PriorWindow
 from services.dpe.domain.outcome import Reason, StageKey, StageOutcome, StageStatus
@@ -16,7 +17,6 @@ from services.dpe.domain.pairing import COMMON, NEAREST, related
 from services.dpe.domain.policy import Policy
 from services.dpe.domain.register import Person, Register, consistency
 from services.dpe.domain.segmentation import segment
-from services.dpe.domain.sentences import sentences
 from services.dpe.domain.stages.s09_flow import flow_score
 from services.dpe.domain.stages.s13_report import maximum_tier, quality_score
 from services.dpe.domain.statements import read_statement

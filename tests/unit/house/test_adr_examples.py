@@ -37,6 +37,7 @@ from services.common.keywords import Stemming, keywords
 from services.common.ports.facts import FactStatus
 from services.common.ports.sessions import AuditEventRecord
 from services.common.provenance import report_hash
+from services.common.reading.sentences import sentences
 from services.common.regulation import ISO_42001_CONTROLS
 from services.common.rpc.admission import SPARE
 from services.dag.domain import budget as budgets
@@ -70,7 +71,6 @@ from services.dpe.domain.regulation.system import AiSystem, Domain
 from services.dpe.domain.risk import amplified, base_score, classified, level_of
 from services.dpe.domain.rules import departures, read_claim, read_sources
 from services.dpe.domain.segmentation import segment
-from services.dpe.domain.sentences import sentences
 from services.dpe.domain.statements import conflict, read_statement
 from services.envelope.domain.candidates import Candidate, RankedFact
 from services.envelope.domain.decomposition import decompose

@@ -5,12 +5,12 @@ from typing import Final
 
 import numpy as np
 
+from services.common.reading.text_types import Sentence, Span
 from services.dpe.domain.analysis import Analysis, PriorText, VectorTable
 from services.dpe.domain.policy import REPEATED_COSINE
 from services.dpe.domain.priors import previous
 from services.dpe.domain.remediation.plan import MAX_EXCERPTS, Excerpt
 from services.dpe.domain.remediation.prompts import PASSAGE_A, PASSAGE_B, PRIOR_END, PRIOR_SUMMARY
-from services.dpe.domain.text_types import Sentence, Span
 
 _END_SENTENCES: Final = 3
 _PASSAGE_SENTENCES: Final = 2

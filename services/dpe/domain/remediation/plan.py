@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from enum import StrEnum, unique
 from typing import Final
 
-from services.dpe.domain.text_types import Span
+from services.common.reading.text_types import Span
 
 REDISPATCH_TEMPERATURE: Final = 0.2  # SPEC-005 §19.2, and §11.5 for the stitch
 MAX_REDISPATCHES: Final = 2  # SPEC-005 §19.2, per window

@@ -8,11 +8,11 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
+from services.common.reading.polarity import is_negated
+from services.common.reading.text_types import Span
 from services.dpe.domain.findings import DistortionType, Rule
-from services.dpe.domain.polarity import is_negated
 from services.dpe.domain.rules.finding import Departure
 from services.dpe.domain.rules.reading import Reading, nearest, roots, share
-from services.dpe.domain.text_types import Span
 
 SAME: Final = 0.4
 TOLD: Final = 0.6

@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
+from services.common.reading.text_types import Span
 from services.dpe.domain.findings import DistortionType, Rule
 from services.dpe.domain.rules.reading import Reading
-from services.dpe.domain.text_types import Span
 
 
 @dataclass(frozen=True, slots=True)

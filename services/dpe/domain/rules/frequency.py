@@ -5,10 +5,10 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Final
 
+from services.common.reading.text_types import Span
 from services.dpe.domain.findings import DistortionType, Rule
 from services.dpe.domain.rules.finding import Departure
 from services.dpe.domain.rules.reading import Reading, nearest, pieces, roots, share
-from services.dpe.domain.text_types import Span
 
 SAME: Final = 0.3
 _YEARLY: Final = {

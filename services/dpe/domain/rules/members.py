@@ -3,12 +3,12 @@
 import re
 from typing import Final
 
-from services.dpe.domain.clauses import finite_verb_at
+from services.common.reading.clauses import finite_verb_at
+from services.common.reading.text_types import Span
+from services.common.reading.words import words
 from services.dpe.domain.findings import DistortionType, Rule
 from services.dpe.domain.rules.finding import Departure
 from services.dpe.domain.rules.reading import Reading, nearest, roots, share
-from services.dpe.domain.text_types import Span
-from services.dpe.domain.words import words
 
 _MIN_MEMBERS: Final = 3
 _HEAD_WORDS: Final = 3

@@ -10,13 +10,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
-from services.dpe.domain.clauses import finite_verb_at
+from services.common.reading.clauses import finite_verb_at
+from services.common.reading.lexicon import AUXILIARIES, FINITE_VERBS
+from services.common.reading.words import Word
 from services.dpe.domain.findings import DistortionType, Rule
-from services.dpe.domain.lexicon import AUXILIARIES, FINITE_VERBS
 from services.dpe.domain.rules.finding import Departure
 from services.dpe.domain.rules.frequency import ADVERBS
 from services.dpe.domain.rules.reading import Reading, nearest, root, roots, share
-from services.dpe.domain.words import Word
 
 SAME: Final = 0.5
 _CONVERSE: Final = {

@@ -9,10 +9,10 @@ The sentence that says it best must lack the name and hold another one, and thos
 import re
 from typing import Final
 
+from services.common.reading.text_types import Span
 from services.dpe.domain.findings import DistortionType, Rule
 from services.dpe.domain.rules.finding import Departure
 from services.dpe.domain.rules.reading import Reading, roots, share
-from services.dpe.domain.text_types import Span
 
 SAID: Final = 0.3
 """Share of the rest of the claim that the best sentence must hold."""

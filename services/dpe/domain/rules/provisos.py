@@ -8,14 +8,14 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-from services.dpe.domain.clauses import finite_verb_at
+from services.common.reading.clauses import finite_verb_at
+from services.common.reading.polarity import is_negated
+from services.common.reading.text_types import Span
+from services.common.reading.words import words
 from services.dpe.domain.conditions import Condition, Kind, conditions, without_conditions
 from services.dpe.domain.findings import DistortionType, Rule
-from services.dpe.domain.polarity import is_negated
 from services.dpe.domain.rules.finding import Departure
 from services.dpe.domain.rules.reading import Reading, nearest, roots, share
-from services.dpe.domain.text_types import Span
-from services.dpe.domain.words import words
 
 SAME_CONDITION: Final = 0.4
 SAME_MAIN: Final = 0.3

@@ -3,10 +3,10 @@
 import re
 from typing import Final
 
+from services.common.reading.text_types import Span
 from services.dpe.domain.findings import DistortionType, Rule
 from services.dpe.domain.rules.finding import Departure
 from services.dpe.domain.rules.reading import Reading, nearest, pieces, roots, share
-from services.dpe.domain.text_types import Span
 
 SAME: Final = 0.5
 """Share of the claim's words that the source's clause, with what stands over it, must hold."""

@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Final, TypeVar, cast
 
-from services.dpe.domain.lexicon import NEGATORS, STOPWORDS
-from services.dpe.domain.text_types import Span
-from services.dpe.domain.words import Word, stem, words
+from services.common.reading.lexicon import NEGATORS, STOPWORDS
+from services.common.reading.text_types import Span
+from services.common.reading.words import Word, stem, words
 
 _ReadT = TypeVar("_ReadT")
 _SUFFIXES: Final = (

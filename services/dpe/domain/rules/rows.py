@@ -10,11 +10,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
+from services.common.reading.text_types import Span
+from services.common.reading.words import words
 from services.dpe.domain.findings import DistortionType, Rule
 from services.dpe.domain.rules.finding import Departure
 from services.dpe.domain.rules.reading import Reading, roots
-from services.dpe.domain.text_types import Span
-from services.dpe.domain.words import words
 
 _CELL: Final = re.compile(r"(?P<head>[^:;|\n]{1,60}):\s(?P<said>[^;|\n]{1,120})")
 _LINE: Final = re.compile(r"[^\n]+")

@@ -7,10 +7,10 @@ the one piece of the sequence that holds most of its words; where that is open, 
 import re
 from typing import Final
 
+from services.common.reading.text_types import Span
 from services.dpe.domain.findings import DistortionType, Rule
 from services.dpe.domain.rules.finding import Departure
 from services.dpe.domain.rules.reading import Reading, pieces, roots, share
-from services.dpe.domain.text_types import Span
 
 FOUND: Final = 0.5
 """Share of a thing's words that a piece must hold."""

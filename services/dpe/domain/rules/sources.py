@@ -2,9 +2,9 @@
 
 from typing import Final
 
+from services.common.reading.text_types import Span
 from services.dpe.domain.facts import FactView
 from services.dpe.domain.rules.reading import Reading, nearest, roots
-from services.dpe.domain.text_types import Span
 
 _HEAD_CHARS: Final = 120
 _READ_CHARS: Final = 2_000

@@ -8,9 +8,9 @@ from collections.abc import Iterable
 from itertools import pairwise
 from typing import Final
 
-from services.dpe.domain.lexicon import AUXILIARIES, FINITE_VERBS
+from services.common.reading.lexicon import AUXILIARIES, FINITE_VERBS
+from services.common.reading.words import Word
 from services.dpe.domain.rules.reading import Reading, is_content, root
-from services.dpe.domain.words import Word
 
 BESIDE: Final = 0.25
 """For each place that no sentence has, so large a share of neighbours must stand near each other in a source."""

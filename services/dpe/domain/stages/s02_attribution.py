@@ -12,6 +12,7 @@ from typing import Final
 
 import numpy as np
 
+from services.common.reading.text_types import Claim
 from services.dpe.domain.alignment import ClaimWords, align_values
 from services.dpe.domain.analysis import (
     Analysis,
@@ -31,7 +32,6 @@ from services.dpe.domain.passages import MentionIndex, choose, evidence
 from services.dpe.domain.policy import GROUNDED_SIMILARITY, MIXED_SIMILARITY, SPECIFIC_CLAIM
 from services.dpe.domain.quotations import Quotation, quotations
 from services.dpe.domain.stages import s04_entailment, s07_repetition, s08_completeness, s09_flow
-from services.dpe.domain.text_types import Claim
 
 KEY: Final = StageKey(2)
 EVIDENCE_PER_CLAIM: Final = 3

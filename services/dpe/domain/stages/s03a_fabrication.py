@@ -13,15 +13,15 @@ from dataclasses import dataclass
 from typing import Final
 
 from services.common.ports.recognition import Entity, EntityKind
+from services.common.reading.intervals import APART
+from services.common.reading.text_types import Claim, Value
+from services.common.reading.values import scan_values
 from services.dpe.domain.alignment import NAMES
 from services.dpe.domain.analysis import Analysis
 from services.dpe.domain.facts import ValueIndex
 from services.dpe.domain.findings import Fabrication
-from services.dpe.domain.intervals import APART
 from services.dpe.domain.names import NameIndex, name_key
 from services.dpe.domain.outcome import Reason, StageKey, StageOutcome, StageStatus
-from services.dpe.domain.text_types import Claim, Value
-from services.dpe.domain.values import scan_values
 
 KEY: Final = StageKey(3, "a")
 

@@ -11,6 +11,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from services.common.ports.recognition import Entity, EntityKind
+from services.common.reading.ratios import TIMES
+from services.common.reading.text_types import Claim, ClaimType, Span, Value
+from services.common.reading.words import containment, content_stems
 from services.dpe.domain.alignment import (
     NAMES,
     ClaimWords,
@@ -30,12 +33,9 @@ from services.dpe.domain.judged import judged_claims
 from services.dpe.domain.outcome import Reason, StageKey, StageOutcome, StageStatus
 from services.dpe.domain.policy import MIXED_SIMILARITY
 from services.dpe.domain.qualifiers import left_out
-from services.dpe.domain.ratios import TIMES
 from services.dpe.domain.roles import crossed, swapped
-from services.dpe.domain.text_types import Claim, ClaimType, Span, Value
 from services.dpe.domain.unseen import unseen
 from services.dpe.domain.verdicts import heard_cases
-from services.dpe.domain.words import containment, content_stems
 
 KEY: Final = StageKey(3, "b")
 STRIP_OVERLAP: Final = 0.8

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from itertools import combinations, pairwise
 from typing import Final
 
+from services.common.reading.text_types import ClaimType
 from services.dpe.domain.analysis import Analysis, Coverage, Pair, Requests
 from services.dpe.domain.contradictions import Sourced, asked, asked_back, opposed_claims, sourced
 from services.dpe.domain.findings import Contradiction
@@ -16,7 +17,6 @@ from services.dpe.domain.outcome import Reason, StageKey, StageOutcome, StageSta
 from services.dpe.domain.policy import ALL_PAIRS_LIMIT
 from services.dpe.domain.stages.s03b_distortion import nli_status
 from services.dpe.domain.statements import Statement
-from services.dpe.domain.text_types import ClaimType
 
 KEY: Final = StageKey(3, "c")
 _COMMON: Final = 20

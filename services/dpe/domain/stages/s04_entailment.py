@@ -19,11 +19,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from services.common.ports.entailment import CONTRADICTION, ENTAILMENT, NEUTRAL
+from services.common.reading.text_types import Claim
 from services.dpe.domain.analysis import Analysis, Entailment, Pair, Requests, fact_vectors
 from services.dpe.domain.findings import OF_FACTS, Verdict
 from services.dpe.domain.judged import asserting_claims
 from services.dpe.domain.outcome import Reason, StageKey, StageOutcome, StageStatus
-from services.dpe.domain.text_types import Claim
 
 KEY: Final = StageKey(4)
 CHARS_PER_TOKEN: Final = 3

@@ -14,6 +14,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from services.common.reading.text_types import ClaimType
 from services.dpe.domain.analysis import Analysis, Pair, PriorText, Requests
 from services.dpe.domain.contradictions import Sourced, asked, asked_back, opposed_claims, sourced
 from services.dpe.domain.findings import CrossContradiction
@@ -23,7 +24,6 @@ from services.dpe.domain.policy import ALL_PAIRS_LIMIT
 from services.dpe.domain.priors import prior_status
 from services.dpe.domain.stages.s03b_distortion import nli_status
 from services.dpe.domain.statements import Statement, read_statements
-from services.dpe.domain.text_types import ClaimType
 from services.dpe.domain.unread import any_unread, mostly_unread, session_texts
 
 KEY: Final = StageKey(6)

@@ -7,12 +7,12 @@ ratio is the overlap. Summaries are not compared: a summary repeats by its natur
 from collections.abc import Sequence
 from typing import Final
 
+from services.common.reading.words import words
 from services.dpe.domain.analysis import Analysis
 from services.dpe.domain.findings import RepetitionLevel
 from services.dpe.domain.outcome import Reason, StageKey, StageOutcome, StageStatus
 from services.dpe.domain.policy import REPEATED_COSINE
 from services.dpe.domain.priors import prior_status, verbatim
-from services.dpe.domain.words import words
 
 KEY: Final = StageKey(7)
 _GRAM: Final = 4

@@ -8,15 +8,15 @@ code are no sentences here. Choices: ADR 0014, ADR 0037.
 from collections.abc import Sequence
 from typing import Final
 
+from services.common.reading.text_types import Sentence, SentenceKind
+from services.common.reading.words import jaccard
 from services.dpe.domain.analysis import Analysis, FlowSignals, PriorText
 from services.dpe.domain.discourse import has_transition, topics
 from services.dpe.domain.outcome import Reason, StageKey, StageOutcome, StageStatus
 from services.dpe.domain.policy import OPENING_SIMILARITY
 from services.dpe.domain.priors import previous
 from services.dpe.domain.register import consistency, register_of
-from services.dpe.domain.text_types import Sentence, SentenceKind
 from services.dpe.domain.unread import mostly_unread
-from services.dpe.domain.words import jaccard
 
 KEY: Final = StageKey(9)
 OPENING_WEIGHT: Final = 0.35  # SPEC-005 §11.4

@@ -6,8 +6,8 @@ Without a part of the day both halves are kept: ``half past six`` is 06:30 or 18
 import re
 from typing import Final
 
-from services.dpe.domain.dates import DateReading
-from services.dpe.domain.numerals import parse_words
+from services.common.reading.dates import DateReading
+from services.common.reading.numerals import parse_words
 
 _HOUR_WORDS: Final = "one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve"
 _HOUR: Final = rf"(?P<{{0}}>{_HOUR_WORDS}|1[0-2]|[1-9])"

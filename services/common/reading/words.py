@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
-from services.dpe.domain.lexicon import NEGATORS, STOPWORDS
+from services.common.reading.lexicon import NEGATORS, STOPWORDS
 
 _WORD: Final = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")  # noqa: RUF001 - the typographic apostrophe is meant
 _MIN_STEM: Final = 3

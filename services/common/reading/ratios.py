@@ -9,7 +9,7 @@ import re
 from decimal import Decimal
 from typing import Final
 
-from services.dpe.domain.numerals import COUNT_WORDS, DIGITS, parse_digits, parse_words
+from services.common.reading.numerals import COUNT_WORDS, DIGITS, parse_digits, parse_words
 
 TIMES: Final = "x"
 """The unit of a multiplier."""

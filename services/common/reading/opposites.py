@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import StrEnum, unique
 from typing import Final
 
-from services.dpe.domain.words import stem, words
+from services.common.reading.words import stem, words
 
 
 @unique

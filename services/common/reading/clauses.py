@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
 
-from services.dpe.domain.lexicon import (
+from services.common.reading.lexicon import (
     AUXILIARIES,
     BASE_VERBS,
     CONTRACTED,
@@ -23,8 +23,8 @@ from services.dpe.domain.lexicon import (
     SUBJECT_OPENERS,
     SUBORDINATORS,
 )
-from services.dpe.domain.text_types import Span
-from services.dpe.domain.words import Word, words
+from services.common.reading.text_types import Span
+from services.common.reading.words import Word, words
 
 _CONJUNCTIONS: Final = "and|but|while|whereas|although|though|yet|so|or"
 _BLANKS: Final = r"(?<!\s)\s++"

@@ -10,8 +10,8 @@ from enum import StrEnum, unique
 from typing import Final
 
 from services.common.ports.recognition import EntityKind
-from services.dpe.domain.lexicon import NEGATORS
-from services.dpe.domain.text_types import Value
+from services.common.reading.lexicon import NEGATORS
+from services.common.reading.text_types import Value
 
 _REACH_CHARS: Final = 48
 _NEGATED_CHARS: Final = 60

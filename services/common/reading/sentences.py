@@ -10,9 +10,9 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from services.dpe.domain.languages import has_english, is_other_language
-from services.dpe.domain.lexicon import ABBREVIATIONS, ABBREVIATIONS_THAT_MAY_END, OPENERS
-from services.dpe.domain.text_types import Sentence, SentenceKind
+from services.common.reading.languages import has_english, is_other_language
+from services.common.reading.lexicon import ABBREVIATIONS, ABBREVIATIONS_THAT_MAY_END, OPENERS
+from services.common.reading.text_types import Sentence, SentenceKind
 
 _LINE: Final = re.compile(r"[^\r\n\v\f\x1c-\x1e\x85\u2028\u2029]+")
 _FENCE: Final = re.compile(r"^\s{0,3}(?:```|~~~)")

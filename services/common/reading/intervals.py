@@ -7,7 +7,7 @@ import re
 from decimal import Decimal
 from typing import Final
 
-from services.dpe.domain.numerals import COUNT_WORDS, parse_words
+from services.common.reading.numerals import COUNT_WORDS, parse_words
 
 APART: Final = "apart"
 """What ``Value.per`` says of an interval."""

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from services.dpe.domain.numerals import NUMBER_WORDS
+from services.common.reading.numerals import NUMBER_WORDS
 
 WINDOW: Final = 2_048
 _BEYOND: Final = 1_024

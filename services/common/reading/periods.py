@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from services.dpe.domain.dates import MONTHS
+from services.common.reading.dates import MONTHS
 
 _YEAR: Final = r"(?:19|20)\d\d"
 _ORDINALS: Final = (

@@ -13,15 +13,15 @@ from itertools import pairwise
 from typing import Final
 
 from services.common.ports.recognition import EntityKind
-from services.dpe.domain.bounds import Bound, limit_of
-from services.dpe.domain.clauses import clauses, finite_verb_at
-from services.dpe.domain.lexicon import APPROXIMATORS, FINITE_VERBS, STOPWORDS
-from services.dpe.domain.polarity import is_negated
-from services.dpe.domain.ratios import SHARE
-from services.dpe.domain.sentences import sentences
-from services.dpe.domain.terms import terms, terms_without, value_terms
-from services.dpe.domain.text_types import Sentence, SentenceKind, Span, Value
-from services.dpe.domain.words import words
+from services.common.reading.bounds import Bound, limit_of
+from services.common.reading.clauses import clauses, finite_verb_at
+from services.common.reading.lexicon import APPROXIMATORS, FINITE_VERBS, STOPWORDS
+from services.common.reading.polarity import is_negated
+from services.common.reading.ratios import SHARE
+from services.common.reading.sentences import sentences
+from services.common.reading.terms import terms, terms_without, value_terms
+from services.common.reading.text_types import Sentence, SentenceKind, Span, Value
+from services.common.reading.words import words
 
 PLACED: Final = frozenset(
     {EntityKind.NUMBER, EntityKind.QUANTITY, EntityKind.MONEY, EntityKind.PERCENT, EntityKind.DATE, EntityKind.TIME}

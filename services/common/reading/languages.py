@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from typing import Final
 
 from services.common.function_words import FUNCTION_WORDS
-from services.dpe.domain.lexicon import AUXILIARIES, NEGATORS, STOPWORDS
-from services.dpe.domain.words import words
+from services.common.reading.lexicon import AUXILIARIES, NEGATORS, STOPWORDS
+from services.common.reading.words import words
 
 _ENGLISH: Final = STOPWORDS | NEGATORS | AUXILIARIES
 _LISTS: Final = tuple(frozenset(listed.split()) - _ENGLISH for listed in FUNCTION_WORDS.values())

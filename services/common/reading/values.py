@@ -13,18 +13,18 @@ from decimal import Decimal
 from typing import Final
 
 from services.common.ports.recognition import EntityKind
-from services.dpe.domain.clocks import SPOKEN_TIME, read_spoken_time
-from services.dpe.domain.dates import DATE, YEAR, read_date
-from services.dpe.domain.folding import folded
-from services.dpe.domain.intervals import APART, INTERVAL, read_interval
-from services.dpe.domain.lexicon import APPROXIMATORS, FINITE_VERBS, STOPWORDS
-from services.dpe.domain.numerals import DIGITS, SCALE, WORDS, parse_digits, parse_words, plain, scale_factor
-from services.dpe.domain.periods import PERIOD, read_period
-from services.dpe.domain.ratios import AND_A_HALF, HALF_A, QUARTERS_OF, RATIO, SHARE, TIMES, read_ratio
-from services.dpe.domain.scanning import find_all
-from services.dpe.domain.text_types import Value
-from services.dpe.domain.units import UNIT_WORDS, in_base_units
-from services.dpe.domain.words import stem
+from services.common.reading.clocks import SPOKEN_TIME, read_spoken_time
+from services.common.reading.dates import DATE, YEAR, read_date
+from services.common.reading.folding import folded
+from services.common.reading.intervals import APART, INTERVAL, read_interval
+from services.common.reading.lexicon import APPROXIMATORS, FINITE_VERBS, STOPWORDS
+from services.common.reading.numerals import DIGITS, SCALE, WORDS, parse_digits, parse_words, plain, scale_factor
+from services.common.reading.periods import PERIOD, read_period
+from services.common.reading.ratios import AND_A_HALF, HALF_A, QUARTERS_OF, RATIO, SHARE, TIMES, read_ratio
+from services.common.reading.scanning import find_all
+from services.common.reading.text_types import Value
+from services.common.reading.units import UNIT_WORDS, in_base_units
+from services.common.reading.words import stem
 
 KRONE: Final = "krone"
 """Of some country: Danish, Norwegian or Swedish."""

@@ -11,9 +11,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from services.dpe.domain.lexicon import NEGATORS, PREFIXED_BY_CHANCE
-from services.dpe.domain.opposites import Side, sides
-from services.dpe.domain.words import stem, words
+from services.common.reading.lexicon import NEGATORS, PREFIXED_BY_CHANCE
+from services.common.reading.opposites import Side, sides
+from services.common.reading.words import stem, words
 
 _NOT_NEGATING: Final = re.compile(
     r"\b(?:no|not)\s+(?:be\s+)?(?:later|earlier|more|less|fewer|longer|only|sooner|higher|lower|further|farther)\s*(?:than\b)?"

@@ -10,8 +10,8 @@ from typing import Final
 
 from services.common.keywords import Stemming, keywords
 from services.common.ports.recognition import EntityKind
-from services.dpe.domain.lexicon import NEGATORS, STOPWORDS
-from services.dpe.domain.text_types import Value
+from services.common.reading.lexicon import NEGATORS, STOPWORDS
+from services.common.reading.text_types import Value
 
 _LENGTH: Final = 6
 """Letters of a stem that count: what follows is mostly how the word is derived."""
