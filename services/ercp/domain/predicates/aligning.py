@@ -8,7 +8,7 @@ of its kind breaks it, or one that hardly any word is missing of. Anything else 
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from fractions import Fraction
 from typing import Final
@@ -23,6 +23,7 @@ from services.common.reading.values import scan_values
 from services.ercp.domain.predicates.describing import demand, said
 from services.ercp.domain.predicates.facts import Evaluation, Holds, Span, TextFacts
 from services.ercp.domain.predicates.model import (
+    Amount,
     Hour,
     Moment,
     Operand,
@@ -32,10 +33,13 @@ from services.ercp.domain.predicates.model import (
     Range,
     YearDay,
 )
+from services.ercp.domain.predicates.units import CURRENCIES
 from services.ercp.domain.predicates.values import CALENDAR, CLOCK, YEARLY
 
 NEAR: Final = 0.5
 """Share of the demand's words that must be said of a value which alone breaks it."""
+ALONE: Final = 0.0
+"""The same where every value of a kind that is not just a number breaks the demand."""
 LINKED: Final = 0.25
 """The same where all values of the kind agree in what they are to the demand."""
 CLOSE: Final = 0.85
@@ -49,6 +53,8 @@ _LIGHT: Final = frozenset(
     terms("value amount number total length size date time price share level rate count duration")
 )
 _LIGHT_WEIGHT: Final = 0.5
+SHARE_OF: Final = "share_of_"
+"""How a last segment begins that names the whole of a share."""
 _WHOLES: Final = frozenset({"total", "sum", "share", "date", "time"})
 """Last segments that say how an attribute is meant and not whose it is."""
 _PERCENT: Final = "%"
@@ -70,12 +76,18 @@ class Measure:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A value of the text with the share of the demand's words that is said of it."""
+    """A value of the text with the share of the demand's words that is said of it, and whether all stand beside it."""
 
     place: Place
     measure: Measure
     share: float
+    is_named: bool = False
     holds: Holds = Holds.UNKNOWN
+
+    @property
+    def is_vague(self) -> bool:
+        """True for a bare number, which may be of anything."""
+        return not self.measure.kind
 
     @property
     def span(self) -> Span:
@@ -168,8 +180,9 @@ def weights_of(words: str) -> dict[str, float]:
 
 
 def words_of_path(path: Path, condition: str = "") -> str:
-    """Return the words of an attribute and its condition."""
-    return " ".join([*(segment.replace("_", " ") for segment in path.segments), condition]).strip()
+    """Return the words of an attribute and its condition; what a share is of is not the share."""
+    own = [segment.replace("_", " ") for segment in path.segments if not segment.startswith(SHARE_OF)]
+    return " ".join([*own, condition]).strip()
 
 
 def candidates(facts: TextFacts, words: str, wanted: Measure) -> list[Candidate]:
@@ -179,7 +192,7 @@ def candidates(facts: TextFacts, words: str, wanted: Measure) -> list[Candidate]
     found = []
     for place in places_of(facts):
         own = measure_of(place.value)
-        measure = None if own is None else on_scale(own, wanted)
+        measure = None if own is None else on_scale(own, wanted) or as_money(place.value, own, wanted)
         if measure is None or place.negated or place.label:
             continue
         share = said_of(weights, place) / total if total else 0.0
@@ -188,8 +201,17 @@ def candidates(facts: TextFacts, words: str, wanted: Measure) -> list[Candidate]
             continue  # three nights count no flights
         if counted and terms(counted) & weights.keys() and total:
             share = min(1.0, share + 1.0 / total)
-        found.append(Candidate(place, measure, share))
+        found.append(Candidate(place, measure, share, bool(weights) and weights.keys() <= place.stretch))
     return found
+
+
+def as_money(value: Value, own: Measure, wanted: Measure) -> Measure | None:
+    """Return a bare number of three digits or more as money beside money: "the house costs 900"."""
+    is_bare = not own.kind and not value.counted and value.text[:1].isdigit() and own.amount >= _LEAST_MONEY
+    return Measure(wanted.kind, own.amount) if is_bare and wanted.kind in CURRENCIES else None
+
+
+_LEAST_MONEY: Final = 100
 
 
 def judge(predicate: Predicate, facts: TextFacts) -> Evaluation:
@@ -202,16 +224,39 @@ def judge(predicate: Predicate, facts: TextFacts) -> Evaluation:
     words = words_of_path(predicate.left, predicate.condition)
     owner = _owner(predicate.left)
     found = [
-        Candidate(each.place, each.measure, each.share, check(each.measure.amount, each.place.side))
+        replace(each, holds=check(each.measure.amount, each.place.side))
         for each in candidates(facts, words, wanted)
-        if not owner or owner & (each.place.sentence | each.place.heading)
+        if (not owner or owner & (each.place.sentence | each.place.heading))
+        and _is_under(predicate.condition, each.place)
+        and not _is_for_another_period(predicate, each)
     ]
     return decide(predicate, found)
 
 
+def _is_under(condition: str, place: Place) -> bool:
+    """Say whether a value is said under a condition; what is for each of something must be said to be."""
+    is_said = terms(condition) <= place.sentence | place.heading
+    return is_said and (place.each or not condition.startswith("per "))
+
+
+def _is_for_another_period(predicate: Predicate, each: Candidate) -> bool:
+    """Say whether a value is for a month, and the demand for a year or exactly."""
+    own, named = (
+        each.place.value.per,
+        _PERIODS & weights_of(words_of_path(predicate.left)).keys() if isinstance(predicate.left, Path) else _PERIODS,
+    )
+    is_demanded = isinstance(predicate.right, Amount) and "/" in predicate.right.unit
+    if not own or is_demanded:
+        return False
+    return predicate.name is PredicateName.EQUAL or bool(named - terms(own))
+
+
+_PERIODS: Final = frozenset(terms("hour day night week month quarter year"))
+
+
 def _owner(path: Path) -> frozenset[str]:
     """Return the words of what has the attribute, one of which must stand with the value; empty when it is not named."""
-    is_whole = path.segments[-1] in _WHOLES
+    is_whole = path.segments[-1] in _WHOLES or path.segments[-1].startswith(SHARE_OF)
     return (
         terms(" ".join(path.segments[:-1]).replace("_", " "))
         if len(path.segments) > 1 and not is_whole
@@ -223,25 +268,36 @@ def decide(predicate: Predicate, found: Sequence[Candidate]) -> Evaluation:
     """Join what single values say; see the module's own words."""
     wrong = [each for each in found if each.holds is Holds.FALSE]
     right = [each for each in found if each.holds is Holds.TRUE]
-    best_wrong = max(wrong, key=lambda each: each.share, default=None)
-    best_right = max(right, key=lambda each: each.share, default=None)
-    if best_wrong is not None and _breaks(best_wrong, best_right):
+    best_wrong, best_right = (
+        max(own, key=lambda one: (one.is_named, one.share), default=None) for own in (wrong, right)
+    )
+    if best_wrong is not None and _breaks(best_wrong, best_right, is_equality=predicate.name in _EQUALITY):
         return _told(predicate, Holds.FALSE, best_wrong)
     if best_right is not None and _keeps(best_right, best_wrong, is_open=len(right) + len(wrong) < len(found)):
         return _told(predicate, Holds.TRUE, best_right)
     return _open(predicate)
 
 
-def _breaks(wrong: Candidate, right: Candidate | None) -> bool:
+def _breaks(wrong: Candidate, right: Candidate | None, *, is_equality: bool) -> bool:
+    if right is None and is_equality:
+        return wrong.share >= NEAR
     if right is None:
-        return wrong.share >= LINKED
-    return wrong.share >= NEAR and wrong.share - right.share >= MARGIN
+        return wrong.share >= (LINKED if wrong.is_vague else ALONE)
+    return wrong.share >= NEAR and _is_nearer(wrong, right, MARGIN)
+
+
+_EQUALITY: Final = frozenset({PredicateName.EQUAL, PredicateName.NOT_EQUAL})
 
 
 def _keeps(right: Candidate, wrong: Candidate | None, *, is_open: bool) -> bool:
     if wrong is None:
         return right.share >= (NEAR if is_open else LINKED)
-    return right.share >= CLOSE and right.share - wrong.share >= 2 * MARGIN
+    return right.share >= CLOSE and _is_nearer(right, wrong, 2 * MARGIN)
+
+
+def _is_nearer(one: Candidate, other: Candidate, margin: float) -> bool:
+    """Say whether one value is clearly the nearer: all words stand beside it alone, or many more are said of it."""
+    return (one.is_named and not other.is_named) or one.share - other.share >= margin
 
 
 def _scale_of(predicate: Predicate) -> Measure | None:
@@ -313,14 +369,12 @@ def judge_attributes(predicate: Predicate, facts: TextFacts) -> Evaluation:
     assert isinstance(predicate.right, Path)
     nearest = [_nearest(facts, own, other) for own, other in _both(predicate.left, predicate.right)]
     first, second = nearest
-    if first is None or second is None or first.span == second.span:
+    if first is None or second is None or first.value.start == second.value.start:
         return _open(predicate)
     mine, theirs = measure_of(first.value), measure_of(second.value)
     measure = None if mine is None or theirs is None else on_scale(mine, theirs)
-    if measure is None or theirs is None or first.side is not None or second.side is not None:
-        same_line = measure is not None and theirs is not None and first.side is second.side
-        if not same_line or measure is None or theirs is None:
-            return _open(predicate)
+    if measure is None or theirs is None or first.side is not second.side:
+        return _open(predicate)
     holds = _RELATIONS[predicate.name](measure.amount, theirs.amount, predicate.inclusive)
     why = f"the text says {first.value.text} and {second.value.text}, demanded is {demand(predicate)}"
     spans = sorted((Span(one.value.start, one.value.end) for one in nearest if one is not None), key=lambda x: x.start)
@@ -347,10 +401,13 @@ def _nearest(facts: TextFacts, words: str, other: str) -> Place | None:
     if not telling:
         return None
     weights = dict.fromkeys(sorted(telling), 1.0) | dict.fromkeys(sorted(shared), _LIGHT_WEIGHT)
-    against = dict.fromkeys(sorted(others - own), 1.0)
     total = sum(weights.values())
     scored = sorted(
-        ((said_of(weights, place) - said_of(against, place), place) for place in places_of(facts) if not place.negated),
+        (
+            (said_of(weights, place) - len((others - own) & place.stretch), place)
+            for place in places_of(facts)
+            if not place.negated
+        ),
         key=lambda pair: -pair[0],
     )
     if not scored or scored[0][0] < NEAR * total:

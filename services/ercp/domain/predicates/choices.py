@@ -9,9 +9,11 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from services.common.ports.recognition import EntityKind
 from services.common.reading.opposites import opposed, sides
 from services.common.reading.polarity import is_negated
 from services.common.reading.terms import terms
+from services.common.reading.values import scan_values
 from services.ercp.domain.predicates.aligning import NEAR, words_of_path
 from services.ercp.domain.predicates.classes import CLASSES, class_of
 from services.ercp.domain.predicates.describing import demand, said
@@ -29,11 +31,11 @@ _GRADED: Final = re.compile(
 _GRADE: Final = re.compile(r"[A-H]")
 _IS: Final = re.compile(
     r"(?P<left>[^.;:,()\n]{2,80}?)\s+(?:is|are|was|were|will\s+be|remains?|stays?|becomes?)\s+"
-    r"(?P<right>[^.;:,()\n]{1,80}?)(?=[.;:,()\n]|\s+(?:and|but|because|since|while|so|which|who|that|when|if)\s|\Z)",
+    r"(?P<right>(?:[^.;:,()\n]|\.(?=\d)){1,80}?)(?=[;:,()\n]|\.(?!\d)|\s+(?:and|but|because|since|while|so|which|who|that|when|if)\s|\Z)",
     re.IGNORECASE,
 )
 _SET: Final = re.compile(
-    r"\b(?:set|change|switch|fix)\s+(?:the\s+)?(?P<left>[^.;:,()\n]{2,60}?)\s+to\s+(?P<right>[^.;:,()\n]{1,60}?)(?=[.;:,()\n]|\Z)",
+    r"\b(?:set|change|switch|fix)\s+(?:the\s+)?(?P<left>[^.;:,()\n]{2,60}?)\s+to\s+(?P<right>(?:[^.;:,()\n]|\.(?=\d)){1,60}?)(?=[;:,()\n]|\.(?!\d)|\Z)",
     re.IGNORECASE,
 )
 _HEDGED: Final = re.compile(r"\b(?:may|might|could|would|if|perhaps|possibly|either|or|whether)\b", re.IGNORECASE)
@@ -46,6 +48,10 @@ _SINGLE: Final = frozenset(
     )
 )
 """Attributes that have one value: another one denies it."""
+_CURRENCY: Final = terms("currency")
+_VERSION: Final = terms("version")
+_NUMBERED: Final = re.compile(r"\bversion\s+(?P<number>v?\d+(?:\.\d+){1,3}(?:[-+][\w.]+)?)(?![\w])", re.IGNORECASE)
+_DOTTED: Final = re.compile(r"v?\d+(?:\.\d+)+(?:[-+][\w.]+)?", re.IGNORECASE)
 _MOST_VALUE_WORDS: Final = 6
 
 
@@ -70,6 +76,8 @@ def judge_choice(predicate: Predicate, facts: TextFacts) -> Evaluation:
     named = [(value, span) for value, span in _named(facts, predicate.left) if value.strip()]
     answers = [(span, _is_among(value, options, predicate.left)) for value, span in named]
     answer = _joined(predicate, facts, answers)
+    if answer.holds is Holds.UNKNOWN:
+        answer = _joined(predicate, facts, list(_in_rows(options, facts)))
     if answer.holds is not Holds.UNKNOWN:
         return answer
     return _joined(predicate, facts, list(_of_class(predicate.left, options, facts)))
@@ -90,7 +98,17 @@ def _named(facts: TextFacts, path: Path) -> Iterator[tuple[str, Span]]:
     wanted = terms(words_of_path(path))
     if not wanted:
         return
+    if wanted == _CURRENCY:
+        yield from (
+            (value.unit, Span(value.start, value.end))
+            for value in scan_values(facts.text)
+            if value.kind is EntityKind.MONEY
+        )
+        return
     yield from _by_statement(facts, wanted)
+    if wanted & _VERSION:
+        for match in _NUMBERED.finditer(facts.text):
+            yield match["number"], Span(*match.span("number"))
     for block in blocks_of(facts):
         if block.kind is Kind.TABLE:
             columns = [number for number, head in enumerate(block.heads) if _is_name_of(terms(head), wanted)]
@@ -169,6 +187,8 @@ def _is_other(value: str, option: str) -> bool:
     bare = _ARTICLE.sub("", value.strip(), count=1)
     if bare[:1].isupper() and option[:1].isupper():
         return True
+    if _DOTTED.fullmatch(bare) and _DOTTED.fullmatch(option):
+        return bare.lower().lstrip("v") != option.lower().lstrip("v")
     mine, theirs = ([word.casefold() for word in _WORD.findall(text)] for text in (bare, option))
     for words in CLASSES.values():
         first, second = ({words[word] for word in own if word in words} for own in (mine, theirs))
@@ -199,10 +219,30 @@ def _of_class(path: Path, options: Sequence[str], facts: TextFacts) -> Iterator[
         said_here = facts.text[sentence.start : sentence.end]
         if word in allowed:
             yield span, Holds.TRUE
-        elif not has_allowed or terms(said_here) & wanted:
+        elif not has_allowed or name in _TELLING or terms(said_here) & wanted:
             yield span, Holds.UNKNOWN if is_negated(said_here) else Holds.FALSE
         else:
             yield span, Holds.UNKNOWN
+
+
+def _in_rows(options: Sequence[str], facts: TextFacts) -> Iterator[tuple[Span, Holds]]:
+    """Yield the rows of a block of which most name an option; of the others the word that stands in its place."""
+    sought = [_stems(option) for option in options]
+    for block in blocks_of(facts):
+        if block.kind is Kind.LIST or len(block.rows) < _LEAST_ROWS:
+            continue
+        said_there = [_stems(row.body) for row in block.rows]
+        named = [any(option <= words for option in sought) for words in said_there]
+        if 2 * sum(named) < len(named) or not sum(named):
+            continue
+        for row, is_named in zip(block.rows, named, strict=True):
+            others = [word for word in _WORD.findall(row.body) if any(_is_other(word, option) for option in options)]
+            yield row.span, Holds.TRUE if is_named else Holds.FALSE if others else Holds.UNKNOWN
+
+
+_LEAST_ROWS: Final = 3
+_TELLING: Final = frozenset({"payment", "transport", "subject"})
+"""Classes whose words hardly stand in a text for anything else than a choice."""
 
 
 def _class_words(facts: TextFacts, words: dict[str, str]) -> Iterator[tuple[str, Span, Span]]:

@@ -18,7 +18,7 @@ from services.ercp.domain.predicates.model import (
 )
 from services.ercp.domain.predicates.printing import plain
 
-_SPOKEN: Final = {"degC": "°C", "degF": "°F", "byte": "bytes", "bit": "bits"}
+_SPOKEN: Final = {"degC": "°C", "in": "inches", "degF": "°F", "byte": "bytes", "bit": "bits"}
 _COUNTED: Final = frozenset({"day", "week", "fortnight", "month", "year", "hectare", "acre", "gallon", "knot"})
 _MONTHS: Final = (
     "January February March April May June July August September October November December".split()  # noqa: SIM905

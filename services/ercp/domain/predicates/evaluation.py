@@ -89,7 +89,12 @@ def _is_unsaid(predicate: Predicate, facts: TextFacts) -> bool:
     if predicate.name not in _COMPARING or not isinstance(predicate.left, Path) or together.is_total(predicate):
         return True
     chosen = _chosen(predicate, predicate.left, facts).facts
-    return all(fact.bound or (fact.condition.words and fact.condition.words <= _PERIODS) for fact in chosen)
+    return all(
+        fact.bound
+        or (fact.condition.words and fact.condition.words <= _PERIODS)
+        or facts.text[fact.span.start : fact.value_span.start].rstrip().endswith(":")  # "Rent for the flat: €840"
+        for fact in chosen
+    )
 
 
 _PERIODS: Final = frozenset(words_of("second minute hour day night week month quarter year"))

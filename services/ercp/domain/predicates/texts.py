@@ -102,9 +102,15 @@ def _topic(wanted: str, facts: TextFacts, *, must: bool) -> Evaluation:
             continue
         if must:
             return _told(Holds.TRUE, [sentence], f"the text speaks of {wanted}")
-        if not is_negated(said_here):
+        if not is_negated(_around(said_here, sought)):
             return _told(Holds.FALSE, [sentence], f"the text speaks of {wanted}")
     return Evaluation(Holds.UNKNOWN, (), f"the text does not speak of {wanted} in these words; it may in others")
+
+
+def _around(sentence: str, sought: frozenset[str]) -> str:
+    """Return the part of a sentence between commas that holds the words of a topic, or all of it."""
+    parts = [part for part in re.split(r"[,;:]\s", sentence) if terms(part) & sought]
+    return parts[0] if len(parts) == 1 else sentence
 
 
 def _count(predicate: Predicate, facts: TextFacts) -> Evaluation:

@@ -15,6 +15,7 @@ from services.ercp.domain.predicates.aligning import (
     NEAR,
     Candidate,
     Measure,
+    as_money,
     candidates,
     check_of,
     demanded_measure,
@@ -93,7 +94,7 @@ def _of_kind(place: Place, wanted: Measure) -> Measure | None:
     measure = measure_of(place.value)
     if measure is None or place.label or (not wanted.kind and not _is_count(place)):
         return None
-    return on_scale(measure, wanted)
+    return on_scale(measure, wanted) or as_money(place.value, measure, wanted)
 
 
 def _is_count(place: Place) -> bool:

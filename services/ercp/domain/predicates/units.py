@@ -233,6 +233,8 @@ def read_unit(word: str, field: str) -> str:
         PredicateError: no unit has that name.
     """
     unit = unit_named(word)
+    if unit is None and word in _WORDS:
+        return word  # our own name of it, as it is written back
     if unit is None and is_counted(word):
         return ""
     if unit is None:

@@ -1,7 +1,7 @@
 """The values that a constraint names, as operands of a predicate: amounts, shares, dates, times of day, counts."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Final
@@ -17,7 +17,7 @@ from services.ercp.domain.wording.model import NotUnderstoodError
 _NUMBER_END: Final = re.compile(
     r"(?:\A.*?\d[\d.,]*(?:\s?(?:hundred|thousand|million|billion))?|\A[a-z-]+(?:\s(?:and\s)?[a-z-]+)*?)[\s-]?(?P<unit>[^\d\s.,-][^\d]*)\Z",
     re.IGNORECASE,
-)  # noqa: E501
+)
 _PER: Final = re.compile(
     r"\s*(?:/|\bper\b|\ban?\b|\beach\b|\bevery\b)\s*(?:calendar\s+)?(?:second|minute|hour|day|night|week|month|quarter|year)s?\b"
     r"|\s+(?:daily|weekly|monthly|quarterly|yearly|annually)\b",
@@ -55,6 +55,7 @@ class Named:
         behind: where its period ends.
         noun: what a bare number counts; empty for none.
         is_number: it is a bare number.
+        number: as it is written, where it is one.
     """
 
     operand: Amount | Moment | Hour | YearDay | None
@@ -63,12 +64,17 @@ class Named:
     behind: int
     noun: str = ""
     is_number: bool = False
+    number: Decimal | None = None
 
 
 def read(text: str) -> list[Named]:
     """Return the values that a sentence names, in order."""
     found = [_named(text, value) for value in scan_values(text) if value.kind in _PLACED]
     taken = [(each.start, each.end) for each in found]
+    for at, (first, second) in enumerate(zip(found, found[1:], strict=False)):
+        # "Between 2 and 3 metres": the first end has the unit of the second.
+        if first.operand is None and first.number is not None and isinstance(second.operand, Amount):
+            found[at] = replace(first, operand=Amount(first.number, second.operand.unit))
     for match in _ONE.finditer(text):
         start, end = match.span("one")
         if all(end <= first or start >= last for first, last in taken):
@@ -89,7 +95,8 @@ def _named(text: str, value: Value) -> Named:
     is_number = value.kind is EntityKind.NUMBER and not value.unit
     noun = _NOUN.match(text, value.end) if is_number else None
     counted = "" if noun is None or noun["noun"].split()[-1] in _NOT_NOUNS else noun["noun"]
-    return Named(amount, value.start, value.end, behind, counted, is_number)
+    number = _plain(value.number) if value.number is not None else None
+    return Named(amount, value.start, value.end, behind, counted, is_number, number)
 
 
 def _day(normal: str) -> Moment | YearDay | None:

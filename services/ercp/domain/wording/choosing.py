@@ -41,9 +41,30 @@ _SPLIT: Final = re.compile(r",\s*(?:or\s+|and\s+)?|\s+(?:or|and)\s+", re.IGNOREC
 _ARTICLE: Final = re.compile(r"\A(?:either\s+)?(?:an?|the|by|on|in)\s+", re.IGNORECASE)
 _MOST_WORDS: Final = 4
 _NO_OPTION: Final = frozenset(
-    "more less fewer later earlier so not better both other similar shorter longer above below under over higher lower".split()
-)  # noqa: SIM905
-_DEFAULT: Final = {"by": "means", "via": "means"}
+    [
+        "more",
+        "less",
+        "fewer",
+        "later",
+        "earlier",
+        "so",
+        "not",
+        "better",
+        "both",
+        "other",
+        "similar",
+        "shorter",
+        "longer",
+        "above",
+        "below",
+        "under",
+        "over",
+        "higher",
+        "lower",
+    ]
+)
+_DEFAULT: Final = "means"
+"""What "by train or bus" is a choice of."""
 
 
 def read_choice(sentence: str) -> tuple[Predicate, str] | None:
@@ -80,7 +101,9 @@ def _chosen(sentence: str, match: re.Match[str]) -> tuple[Predicate, str] | None
     if _NEGATED.search(part.get("left") or "") or _NEGATED.search(match["list"]):
         raise NotUnderstoodError("it denies a choice")
     left = part.get("left") or ""
-    words = clauses.names(left)
+    words = clauses.names(left) or (
+        [_DEFAULT] if match.re is _GO and part["preposition"].lower() in {"by", "via"} else []
+    )
     if not words:
         raise NotUnderstoodError("what the options are options of is not said")
     return Predicate(PredicateName.ONE_OF, clauses.path_from(words), Options(options)), "choice"

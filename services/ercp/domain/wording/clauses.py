@@ -13,7 +13,9 @@ from services.ercp.domain.wording.model import NotUnderstoodError
 MOST_PATH_WORDS: Final = 6
 _QUOTES: Final = str.maketrans({"“": '"', "”": '"', "„": '"', "«": '"', "»": '"', "’": "'", "‘": "'", "\u00a0": " "})  # noqa: RUF001
 _MARK: Final = re.compile(r"\s*(?:[-*•]|\(?\d{1,2}[.)])\s+")
-_END: Final = re.compile(r"(?<=[a-z0-9%)'\"])[.!]\s+(?=[A-Z'\"])")
+_END: Final = re.compile(
+    r"(?<!\bMs)(?<!\bMr)(?<!\bDr)(?<!\bSt)(?<!\bMrs)(?<!\bNo)(?<=[a-z0-9%)'\"])[.!]\s+(?=[A-Z'\"])"
+)
 _COURTESY: Final = re.compile(r",?\s*\bplease\b,?\s*|\s*\bthanks?(?:\s+you)?\b[.!]?\s*\Z", re.IGNORECASE)
 _OPENING: Final = re.compile(
     r"(?:(?:and|but|also|so|ok|okay|note|remember|important|rule|constraint)\b[,:]?\s+)*"
@@ -57,9 +59,10 @@ _FILLER: Final = (STOPWORDS | frozenset(
     those there here nobody no-one none nothing never not no any anyone anybody each every all both either neither only just always also
     ever at most least more less fewer than over under above below up to of for in on by with from into within without and or but so if
     when then exactly precisely need needs needed want wants wanted get gets able allowed required please keep make sure ensure let
-    maximum minimum max min capped limited cap limit limits exceed exceeds very strictly one same take takes taken taking stay stays remain
+    maximum minimum max min capped limited exceed exceeds very strictly one same take takes taken taking stay stays remain
     remains come comes give gives given set fixed a an the longer shorter later earlier higher lower greater larger smaller better together
-    altogether total sum combined overall whole""".split()  # noqa: SIM905
+    altogether total sum combined overall whole entire go goes going gone happen happens throughout had like ever per
+amount amounts figure""".split()  # noqa: SIM905
 )) - frozenset({"first", "last", "same"})  # fmt: skip
 DOCUMENT: Final = frozenset(
     """answer text summary message email e-mail mail letter reply response description page post report document abstract leaflet note notes
@@ -81,9 +84,8 @@ def sentences(text: str) -> list[str]:
         NotUnderstoodError: there is none, or more than one.
     """
     parts = [part.strip() for part in _END.split(text) if part.strip()]
-    demanding = [
-        part for part in parts if not _CLOSING.fullmatch(part) and (len(parts) == 1 or _DEMANDING.search(part))
-    ]
+    open_ = [part for part in parts if not _CLOSING.fullmatch(part.strip(" .!"))]
+    demanding = open_ if len(open_) == 1 else [part for part in open_ if _DEMANDING.search(part)]
     if not demanding:
         raise NotUnderstoodError("it demands nothing that a rule knows")
     return demanding

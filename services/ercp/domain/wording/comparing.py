@@ -1,12 +1,13 @@
 """Limits and exact values: "must not exceed two months' rent", "between 9 am and 5 pm", "exactly three options"."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
-from services.ercp.domain.predicates import Amount, Predicate, PredicateError, PredicateName, Text
+from services.ercp.domain.predicates import Amount, Path, Predicate, PredicateError, PredicateName, Text
 from services.ercp.domain.predicates.model import Bounds, Hour, Moment, YearDay
 from services.ercp.domain.predicates.text_arguments import COUNTED_PARTS, read_range
+from services.ercp.domain.predicates.units import PER, above_line
 from services.ercp.domain.wording import clauses
 from services.ercp.domain.wording.amounts import Named, operand_of, read
 from services.ercp.domain.wording.model import NotUnderstoodError
@@ -28,13 +29,17 @@ _BEFORE: Final = (
      r"(?:must|shall|should|has\s+to|have\s+to|needs?\s+to|is\s+to|will)\s+be(?:\s+(?:at|set\s+to|fixed\s+at))?|is|are|remains?(?:\s+at)?|stays?(?:\s+at)?|only"),
 )  # fmt: skip
 _BEHIND: Final = (
+    ("=", r"(?:,\s*)?(?:exactly|sharp|on\s+the\s+dot|no\s+more,?\s+(?:and\s+)?no\s+(?:less|fewer)|no\s+(?:less|fewer),?\s+(?:and\s+)?no\s+more|"
+     r"not\s+more,?\s+(?:and\s+)?not\s+(?:less|fewer))\b"),
     ("<=", rf"(?:,\s*)?(?:or\s+(?:{_SMALLER}|below|under)|at\s+(?:the\s+)?(?:very\s+)?(?:most|latest|maximum)|max(?:imum|\.)?|tops|"
      rf"(?:in\s+all\s*)?,?\s*(?:and\s+)?(?:not|no)\s+(?:{_LARGER})|and\s+(?:under|below)|and\s+no\s+more)\b"),
     (">=", rf"(?:,\s*)?(?:or\s+(?:{_LARGER}|above|over|better|upwards|up)|at\s+(?:the\s+)?(?:very\s+)?(?:least|earliest|minimum)|min(?:imum|\.)?|"
      r"and\s+(?:above|over|up|more)|plus|onwards?)\b"),
-    ("=", r"(?:,\s*)?(?:exactly|sharp|on\s+the\s+dot|no\s+more,?\s+(?:and\s+)?no\s+(?:less|fewer)|no\s+(?:less|fewer),?\s+(?:and\s+)?no\s+more|"
-     r"not\s+more,?\s+(?:and\s+)?not\s+(?:less|fewer))\b"),
 )  # fmt: skip
+_CLOSER: Final = re.compile(
+    r",?\s+(?:(?:no\s+more|not\s+more)(?:,|\s+and)+\s*(?:no|not)\s+(?:less|fewer)|(?:no|not)\s+(?:less|fewer)(?:,|\s+and)+\s*(?:no|not)\s+more)\Z",
+    re.IGNORECASE,
+)
 _BEFORE_PATTERNS: Final = tuple(
     (sign, re.compile(rf"(?:^|[\s,(])(?P<phrase>{p}){_DEGREE}\Z", re.IGNORECASE)) for sign, p in _BEFORE
 )
@@ -51,7 +56,7 @@ _BETWEEN: Final = re.compile(
 )
 _AND: Final = re.compile(r"\s*(?P<mark>and|to|until|till|through|or|-|–|—)\s*", re.IGNORECASE)  # noqa: RUF001
 _TOTAL: Final = re.compile(
-    r"\b(?:in\s+all|in\s+total|altogether|all\s+together|taken\s+together|together|combined|total|sum|adds?\s+up|overall)\b",
+    r"\bthe\s+(?:whole|entire)\b|\b(?:in\s+all|in\s+total|altogether|all\s+together|taken\s+together|together|combined|total|sum|adds?\s+up|overall)\b",
     re.IGNORECASE,
 )
 _EACH: Final = re.compile(
@@ -62,6 +67,10 @@ _HAS: Final = frozenset(
     """have has contain include list offer name give mention show there speakers want need number count limit propose suggest present
     hold holds contains includes lists offers names gives mentions shows use uses write provide""".split()  # noqa: SIM905
 )
+_OF_OTHERS: Final = re.compile(
+    r"\b(?:nobody|no\s?one|anyone|anybody|users?|they|he|she|get|able|allowed|may\s+be)\b", re.IGNORECASE
+)
+"""It is not the text that has so many."""
 _LETTERS: Final = {
     "letters": "characters",
     "signs": "characters",
@@ -70,6 +79,11 @@ _LETTERS: Final = {
     "bullets": "items",
     "points": "items",
 }
+_WHOLE: Final = re.compile(
+    r"\bof\s+(?:all\s+)?(?:(?:the|our|your|their|its|his|her)\s+)?(?P<whole>[a-z-]+(?:\s(?:votes|budget|pay|cost|price|time))?)\b",
+    re.IGNORECASE,
+)
+_PERIOD: Final = re.compile(r"\b(?:per|an?|each|every)\s+(?:hour|day|night|week|month|quarter|year)\b", re.IGNORECASE)
 _STRONG: Final = frozenset({"<=", ">=", "<", ">"})
 
 
@@ -90,19 +104,32 @@ def read_values(sentence: str) -> tuple[Predicate, str] | None:
     Raises:
         NotUnderstoodError: it names values, but what is demanded of them is not plain.
     """
+    closer = _CLOSER.search(sentence)
+    sentence = sentence[: closer.start()] if closer is not None else sentence
     named = read(sentence)
     if not named:
         return None
+    if closer is not None and len(named) == 1 and not any(b.sign in _STRONG for b in _bounds(sentence, named)):
+        return _demand(
+            sentence,
+            _Bound(
+                named[0], "=", _only_filler(sentence[: named[0].start], named[0].start), named[0].behind, is_exact=True
+            ),
+        )
     ranged = _range(sentence, named)
     if ranged is not None:
         return ranged
-    bounds = [bound for each in named if (bound := _bound(sentence, each)) is not None]
+    bounds = _bounds(sentence, named)
     strong = [bound for bound in bounds if bound.sign in _STRONG or bound.is_exact]
     chosen = strong or bounds
     if len(chosen) != 1:
         fault = "it names several values, and which one is the limit is not plain" if chosen or len(named) > 1 else ""
         raise NotUnderstoodError(fault or "how its value is meant, at most, at least or exactly, is not plain")
     return _demand(sentence, chosen[0])
+
+
+def _bounds(sentence: str, named: list[Named]) -> list[_Bound]:
+    return [bound for each in named if (bound := _bound(sentence, each)) is not None]
 
 
 def _bound(sentence: str, named: Named) -> _Bound | None:
@@ -130,7 +157,7 @@ def _only_filler(before: str, start: int) -> int:
 
 def _signed(sentence: str, named: Named, sign: str, match: re.Match[str]) -> _Bound | None:
     phrase = match["phrase"].lower()
-    if not _fits(phrase, named):
+    if not _fits(phrase, match.group()[match.end("phrase") - match.start() :], named):
         return None
     governed = sentence[: match.start("phrase")]
     is_negated = bool(_NEGATED.search(re.split(r"[,;:]\s", governed)[-1])) and not _OWN_NEGATION.search(phrase)
@@ -145,16 +172,19 @@ _DATED: Final = frozenset(
     {"by", "until", "till", "from", "before", "after", "starting", "not before", "not after", "as of", "past"}
 )
 _TIMES: Final = (Moment, Hour, YearDay)
+_WHEN: Final = frozenset({"over", "within", "beyond", "under", "above"})
+_THE: Final = re.compile(r"\bthe\b", re.IGNORECASE)
 
 
-def _fits(phrase: str, named: Named) -> bool:
+def _fits(phrase: str, degree: str, named: Named) -> bool:
     """Say whether a phrase compares values of this kind: "by" does dates, "within" lengths of time."""
     first = " ".join(phrase.split())
     if first in _DATED:
-        return isinstance(named.operand, _TIMES) or first in {"before", "after"}
-    if first == "within":
-        return isinstance(named.operand, (*_TIMES, Amount)) and not named.is_number
-    return True
+        return isinstance(named.operand, _TIMES)
+    if first == "within" and named.is_number:
+        return False
+    # "Over the three days" is when, and no limit.
+    return not (first in _WHEN and isinstance(named.operand, Amount) and _THE.search(degree))
 
 
 def _range(sentence: str, named: list[Named]) -> tuple[Predicate, str] | None:
@@ -221,14 +251,43 @@ def _demand(sentence: str, bound: _Bound) -> tuple[Predicate, str]:
         rest = f"{rest} {bound.named.noun}"
     if isinstance(operand, Amount) and operand.number < 0:
         raise NotUnderstoodError("its value is below zero")
-    name, inclusive = _WAY[bound.sign]
+    sign = _named_limit(sentence, bound)
+    name, inclusive = _WAY[sign]
     if bound.sign == "=" and not bound.is_exact and _NEGATED.search(sentence):
         raise NotUnderstoodError("it denies a value, which can be meant in two ways")
-    total = ("total",) if _TOTAL.search(sentence) and isinstance(operand, Amount) and operand.unit != "%" else ()
-    words = clauses.names(_EACH.sub(r" \g<each> ", rest))
-    if not words and total:
-        words = ["all"]
-    return Predicate(name, clauses.path_from(words, *total), operand, inclusive=inclusive), "limit"
+    each = _EACH.search(rest)
+    condition = f"per {each['each'].lower()}" if each is not None else ""
+    if isinstance(operand, Amount) and PER in operand.unit:
+        rest = _PERIOD.sub(" ", rest)
+        operand = replace(operand, unit=above_line(operand.unit)) if _TOTAL.search(sentence) else operand
+    path = _path(sentence, _EACH.sub(" ", rest), operand)
+    return Predicate(name, path, operand, inclusive=inclusive, condition=condition), "limit"
+
+
+def _named_limit(sentence: str, bound: _Bound) -> str:
+    """Return the sign of "the maximum weight is 25 kg": a value that is called a limit is one."""
+    if bound.sign != "=" or bound.is_exact:
+        return bound.sign
+    if _CALLED_MOST.search(sentence):
+        return "<="
+    return ">=" if _CALLED_LEAST.search(sentence) else "="
+
+
+_CALLED_MOST: Final = re.compile(r"\b(?:maximum|max|highest|upper|largest|longest|ceiling|cap|limit)\b", re.IGNORECASE)
+_CALLED_LEAST: Final = re.compile(r"\b(?:minimum|min|lowest|smallest|shortest|floor)\b", re.IGNORECASE)
+
+
+def _path(sentence: str, rest: str, operand: object) -> Path:
+    """Return what is limited: a total, a share of something, or an attribute."""
+    if isinstance(operand, Amount) and operand.unit == "%":
+        whole = _WHOLE.search(rest)
+        if whole is not None:
+            part = clauses.path_from(clauses.names(f"{rest[: whole.start()]} {rest[whole.end() :]}"))
+            of_what = clauses.names(whole["whole"])
+            return Path((*part.segments, "share_of_" + "_".join(of_what))) if of_what else part
+        return clauses.path_from(clauses.names(rest))
+    total = ("total",) if _TOTAL.search(sentence) and isinstance(operand, Amount) else ()
+    return clauses.path_from(clauses.names(rest) or (["all"] if total else []), *total)
 
 
 def _counted(sentence: str, rest: str, bound: _Bound, operand: Amount) -> tuple[Predicate, str] | None:
@@ -247,6 +306,8 @@ def _count(sentence: str, rest: str, noun: str, bounds: Bounds) -> tuple[Predica
     """Return Count where the text itself is to have so many; ``None`` where something in it has them."""
     each = _EACH.search(rest)
     what = _LETTERS.get(noun.lower(), noun.lower())
+    if _OF_OTHERS.search(rest):
+        return None
     left = clauses.names(_EACH.sub(" ", rest))
     left = [word for word in clauses.says_of_document(left) if word not in _HAS]
     in_each = each["each"].lower() if each is not None else ""

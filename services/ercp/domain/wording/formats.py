@@ -107,7 +107,7 @@ def _numbered(sentence: str) -> Predicate | None:
     if match is None:
         return (
             _matching(r"[-*•+]", "step") if _BULLETED.search(sentence) and len(clauses.names(sentence)) <= 4 else None
-        )  # noqa: PLR2004
+        )
     first, second = match["first"], match["second"]
     mark = ".)" if second[-1] in ".)" else ""
     open_, close = "(" if second.startswith("(") else "", second[-1] if mark else ""

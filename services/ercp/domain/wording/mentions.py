@@ -5,6 +5,7 @@ from typing import Final
 
 from services.ercp.domain.predicates import Predicate, PredicateName, Text
 from services.ercp.domain.wording import clauses
+from services.ercp.domain.wording.amounts import read
 from services.ercp.domain.wording.model import NotUnderstoodError
 
 _MUST: Final = r"(?:must|shall|should|has\s+to|have\s+to|needs?\s+to|ought\s+to|is\s+to|are\s+to|will)"
@@ -74,7 +75,7 @@ _SIGNS: Final = {
     "percent sign": "%", "dollar sign": "$", "euro sign": "€",
 }  # fmt: skip
 _STYLE: Final = re.compile(
-    r"\b(?:jargon|abbreviations?|acronyms?|passive|slang|typos?|capitals?|repetitions?|adjectives?|adverbs?|superlatives?|emojis?|fluff|"
+    r"\b(?:jargon|abbreviations?|acronyms?|passive|slang|typos?|capitals|capital\s+letters?|repetitions?|adjectives?|adverbs?|superlatives?|emojis?|fluff|"
     r"clich\w+|spelling|errors?|mistakes?|bold|italics?|foreign|technical|first\s+person|second\s+person|rhyme|humou?r|jokes?|irony|"
     r"numbers?|digits?|figures?|names?|links?|questions?|contractions?|headings?|lists?|tables?|bullets?|colou?rs?|images?|pictures?)\b",
     re.IGNORECASE,
@@ -87,6 +88,11 @@ _DETERMINER: Final = re.compile(r"\A(?:the|an?|any|some|all|our|your|its|their|h
 _OF_THINGS: Final = re.compile(
     r"\b(?:or|either|if|unless|before|after|more|less|than|only|each|every)\b", re.IGNORECASE
 )
+_LIMITING: Final = re.compile(
+    r"\b(?:at\s+(?:the\s+)?(?:very\s+)?(?:least|most|latest|earliest)|(?:more|less|fewer|later|earlier|longer|shorter|higher|lower)\s+than|up\s+to|"
+    r"exactly|between|within|before|after|by|under|over|max\w*|min\w*)\b",
+    re.IGNORECASE,
+)
 _MOST_WORDS: Final = 8
 
 
@@ -96,6 +102,8 @@ def read_mention(sentence: str) -> tuple[Predicate, str] | None:
     Raises:
         NotUnderstoodError: what is meant is a manner of writing, or not plain.
     """
+    if read(sentence) and _LIMITING.search(sentence):
+        return None  # how much, and not what, is to be said
     denied = _denied(sentence)
     if denied is not None:
         return denied

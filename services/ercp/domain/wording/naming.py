@@ -54,8 +54,8 @@ def read_name(sentence: str) -> tuple[Predicate, str] | None:
         and not left.lower().startswith(("the ", "our ", "your "))
     ):
         return _of_role(owner["name"], right, negated=negated)
-    value = _value(right)
-    if value is None:
+    value = _value(right) or _of_kind(left, right)
+    if value is None or read(left):
         return None
     if clauses.is_of_document(left) and not _VERSION.fullmatch(value):
         return None
@@ -74,6 +74,13 @@ def _value(right: str) -> str | None:
         return name["quoted"] or name["name"]
     word = right.lower()
     return right if word in _CLASSED and len(word) > 2 else None  # noqa: PLR2004 - "a", "no"
+
+
+def _of_kind(left: str, right: str) -> str | None:
+    """Return "Danish law" as what the governing law must be: a name before the kind that both sides name."""
+    kinds = right.split()
+    is_named = 2 <= len(kinds) <= 3 and right[:1].isupper()  # noqa: PLR2004 - a name and its kind
+    return right if is_named and kinds[-1].lower() == left.rsplit(maxsplit=1)[-1].lower() else None
 
 
 def _of_role(name: str, right: str, *, negated: bool) -> tuple[Predicate, str]:

@@ -70,7 +70,8 @@ def _compared(left: str, right: str, sign: str) -> tuple[Predicate, str]:
     first, second = clauses.names(left), clauses.names(right)
     owner = _ELLIPSIS.fullmatch(right.strip()) or _THAT_OF.fullmatch(right.strip())
     if owner is not None and first:
-        second = [*clauses.names(owner["whose"]), *_attribute(first, clauses.names(owner["whose"]))]
+        most = 1 if right.strip().endswith(("one", "ones")) else 2
+        second = [*clauses.names(owner["whose"]), *_attribute(first, clauses.names(owner["whose"]), most)]
     if re.search(r"\b(?:or|and|but|either|both)\b", f"{left} {right}", re.IGNORECASE):
         raise NotUnderstoodError("it compares more than two things")
     if not first or not second or first == second:
@@ -81,6 +82,6 @@ def _compared(left: str, right: str, sign: str) -> tuple[Predicate, str]:
     return Predicate(name, paths[0], other, inclusive=inclusive), "relation"
 
 
-def _attribute(first: list[str], whose: list[str]) -> list[str]:
+def _attribute(first: list[str], whose: list[str], most: int) -> list[str]:
     """Return what the other side leaves out: "last year's" is last year's food budget."""
-    return [word for word in first if word not in whose][-2:]
+    return [word for word in first if word not in whose][-most:]

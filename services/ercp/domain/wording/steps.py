@@ -45,6 +45,11 @@ _DENIAL: Final = re.compile(
     r"\b(?:not|never|do|does|don't|doesn't|must|may|can|can't|cannot|should|shouldn't|mustn't|be)\b\s*", re.IGNORECASE
 )
 _MORE: Final = re.compile(r"\b(?:then|last|finally|before|after|and\s+only)\b", re.IGNORECASE)
+_TELLING: Final = re.compile(r"(?:mention|tell|say|state|explain|warn|remind|include|add|describe)\b", re.IGNORECASE)
+_SAYING: Final = re.compile(
+    r"\b(?:before|after)\s+(?:saying|explaining|giving|offering|mentioning|listing|describing|telling|naming|stating|asking|apologi[sz]ing|the)\b",
+    re.IGNORECASE,
+)
 _MOST_WORDS: Final = 10
 
 
@@ -56,6 +61,8 @@ def read_order(sentence: str) -> tuple[Predicate, str] | None:
     """
     if _NO_ORDER.search(sentence) or read(sentence):
         return None
+    if _TELLING.match(sentence) and not _SAYING.search(sentence):
+        return None  # what is to be told may itself have an order
     pair = _pair(sentence)
     if pair is None:
         return None
