@@ -174,7 +174,9 @@ def constraints(messages: Iterable[pb.Constraint], request_id: str) -> tuple[Con
             constraint_id=each.constraint_id or derived_uuid(request_id, "constraint", str(number)),
             type=ConstraintType(word_of(pb.ConstraintType.DESCRIPTOR, each.type)),
             nl_text=each.nl_text,
-            predicate=PredicateForm(each.predicate.predicate_name, struct_json(each.predicate.args)),
+            predicate=PredicateForm(
+                each.predicate.predicate_name, struct_json(each.predicate.args), each.predicate.understood_by
+            ),
             priority=Priority(word_of(pb.ConstraintPriority.DESCRIPTOR, each.priority) or Priority.MEDIUM),
             source=_source(each.source),
             confidence=each.confidence if each.HasField("confidence") else None,
@@ -201,6 +203,8 @@ def constraint_message(record: Constraint) -> pb.Constraint:
     )
     message.predicate.predicate_name = record.predicate.name
     message.predicate.args.CopyFrom(_struct(record.predicate.args))
+    if record.predicate.understood_by:
+        message.predicate.understood_by = record.predicate.understood_by
     if not record.origin or not message.source.detected_by:
         message.source.detected_by = record.source.detected_by.value
         message.source.error_id = record.source.error_id

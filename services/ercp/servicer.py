@@ -17,6 +17,7 @@ from services.ercp.domain.vocabulary import SIMILARITY_THRESHOLD
 from services.ercp.operator_app import OperatorApp
 from services.ercp.ports import NodeSigner
 from services.ercp.run_app import RunApp, RunResult
+from services.ercp.understanding import Wording
 
 SERVICE_NAME: Final = "ercp.v1.ErcpService"
 ROLES: Final = {
@@ -35,7 +36,10 @@ ResponseT = TypeVar("ResponseT")
 class ErcpServicer(ercp_service_pb2_grpc.ErcpServiceServicer):
     """Serves ERCP; every response is signed (§2)."""
 
-    def __init__(self, runs: RunApp, operators: OperatorApp, signer: NodeSigner, settings: ErcpSettings) -> None:
+    def __init__(
+        self, runs: RunApp, operators: OperatorApp, signer: NodeSigner, settings: ErcpSettings, wording: Wording
+    ) -> None:
+        self._wording = wording
         self._runs = runs
         self._operators = operators
         self._signer = signer
@@ -43,6 +47,7 @@ class ErcpServicer(ercp_service_pb2_grpc.ErcpServiceServicer):
 
     async def Run(self, request: rpc.RunRequest, _: Any) -> rpc.RunResponse:
         """Run the whole loop."""
+        await self._wording.complete(request.constraints)
         validate.run(request)
         validate.priority(request.problem, self._settings)
         async with aclosing(self._runs.run(convert.run_ask(request))) as steps:
@@ -53,6 +58,7 @@ class ErcpServicer(ercp_service_pb2_grpc.ErcpServiceServicer):
 
     async def RunStream(self, request: rpc.RunStreamRequest, _: Any) -> AsyncIterator[rpc.RunStreamResponse]:
         """Run the whole loop and send each event as it is written."""
+        await self._wording.complete(request.constraints)
         validate.run(request)
         validate.priority(request.problem, self._settings)
         async with aclosing(self._runs.run(convert.run_ask(request))) as steps:
@@ -65,6 +71,7 @@ class ErcpServicer(ercp_service_pb2_grpc.ErcpServiceServicer):
 
     async def Generate(self, request: rpc.GenerateRequest, _: Any) -> rpc.GenerateResponse:
         """Write one candidate."""
+        await self._wording.complete(request.constraints)
         validate.generate(request)
         validate.priority(request.problem, self._settings)
         answer = await self._operators.generate(
@@ -78,6 +85,7 @@ class ErcpServicer(ercp_service_pb2_grpc.ErcpServiceServicer):
 
     async def Verify(self, request: rpc.VerifyRequest, _: Any) -> rpc.VerifyResponse:
         """Find the errors of a text."""
+        await self._wording.complete(request.constraints)
         validate.verify(request)
         call, passages = convert.call(request, "Verify"), convert.passages(request.retrieval_context)
         answer = await self._operators.verify(call, convert.verify_ask(request), passages)
@@ -119,6 +127,7 @@ class ErcpServicer(ercp_service_pb2_grpc.ErcpServiceServicer):
 
     async def Mutate(self, request: rpc.MutateRequest, _: Any) -> rpc.MutateResponse:
         """Change a problem."""
+        await self._wording.complete(request.constraints)
         validate.mutate(request)
         validate.priority(request.problem, self._settings)
         answer = await self._operators.mutate(convert.call(request, "Mutate"), convert.mutate_ask(request))

@@ -19,7 +19,7 @@ _MATCH: Final = re.compile(r".*\b(?:match|matches|format|pattern)\b.*", re.IGNOR
 _FLAG: Final = re.compile(r"(?P<left>.+?)\s*(?:==?|is)\s*(?P<value>yes|no|true|false)", re.IGNORECASE)
 _WITHIN: Final = re.compile(
     r"(?P<left>.+?)\s+(?:within|between)\s+(?P<low>\S+?)\s*(?:-|–|\.\.|and|to)\s*(?P<high>\S.*)", re.IGNORECASE
-)  # noqa: RUF001
+)
 _DOUBLE: Final = re.compile(r"(?P<low>[^<>=]+?)\s*<=\s*(?P<left>[^<>=]+?)\s*<=\s*(?P<high>[^<>=]+)")
 _COMPARED: Final = re.compile(r"(?P<left>.+?)\s*(?P<sign><=|>=|==|!=|=|<|>)\s*(?P<right>[^<>=]+)")
 _FRACTION: Final = re.compile(r"(?P<over>\d+)\s*/\s*(?P<under>\d+)")

@@ -124,14 +124,16 @@ class Reasoning(_message.Message):
     def __init__(self, reasoning_id: _Optional[str] = ..., reasoning_text: _Optional[str] = ..., sentences: _Optional[_Iterable[str]] = ..., claims: _Optional[_Iterable[_Union[ReasoningClaim, _Mapping]]] = ...) -> None: ...
 
 class Predicate(_message.Message):
-    __slots__ = ("predicate_name", "args", "extensions")
+    __slots__ = ("predicate_name", "args", "extensions", "understood_by")
     PREDICATE_NAME_FIELD_NUMBER: _ClassVar[int]
     ARGS_FIELD_NUMBER: _ClassVar[int]
     EXTENSIONS_FIELD_NUMBER: _ClassVar[int]
+    UNDERSTOOD_BY_FIELD_NUMBER: _ClassVar[int]
     predicate_name: str
     args: _struct_pb2.Struct
     extensions: _struct_pb2.Struct
-    def __init__(self, predicate_name: _Optional[str] = ..., args: _Optional[_Union[_struct_pb2.Struct, _Mapping]] = ..., extensions: _Optional[_Union[_struct_pb2.Struct, _Mapping]] = ...) -> None: ...
+    understood_by: str
+    def __init__(self, predicate_name: _Optional[str] = ..., args: _Optional[_Union[_struct_pb2.Struct, _Mapping]] = ..., extensions: _Optional[_Union[_struct_pb2.Struct, _Mapping]] = ..., understood_by: _Optional[str] = ...) -> None: ...
 
 class ConstraintSource(_message.Message):
     __slots__ = ("detected_by", "error_id", "extensions")

@@ -34,6 +34,11 @@ class ErcpSettings(BaseModel):
     max_decompositions: int = Field(default=1, ge=0, le=10)
     """Most times that a run splits its problem when it makes no progress; 0-10, default 1."""
 
+    proposed_predicates: Literal["off", "take"] = "off"
+    """Whether a constraint whose words no rule understands gets the predicate that the language model proposes (ADR
+    0116): take, or off, and it is refused with the reason. Default off: look at a proposal with ``groundtrail ercp
+    constraint --propose`` and send it as the constraint's predicate."""
+
     high_priority_role: Literal["reader", "writer", "admin"] = "writer"
     """Role that a problem whose metadata says ``priority: high`` needs (ERCP 1.0 §11: optional; ADR 0079).
     Default writer: whoever may run may say so. admin keeps such problems to administrators."""

@@ -89,6 +89,8 @@ def _named(text: str, value: Value) -> Named:
         hour, minute = value.normal.split(":")[:2]
         return Named(Hour(int(hour) * 60 + int(minute)), value.start, value.end, behind)
     if value.kind is EntityKind.DATE:
+        if re.search(r"\b(?:may|march|sat|sun)\b", value.text):
+            raise NotUnderstoodError("what could be a date may be none: write months with a capital")
         inexact = _INEXACT.search(text, max(0, value.start - 24), value.start)
         return Named(None if inexact else _day(value.normal), value.start, value.end, behind)
     amount = _amount(value)

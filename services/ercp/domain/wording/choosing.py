@@ -39,29 +39,13 @@ _ONLY: Final = re.compile(r"\b(?:only|either|always)\b", re.IGNORECASE)
 _NEGATED: Final = re.compile(r"\b(?:not|never|no|neither|nor)\b|n't\b", re.IGNORECASE)
 _SPLIT: Final = re.compile(r",\s*(?:or\s+|and\s+)?|\s+(?:or|and)\s+", re.IGNORECASE)
 _ARTICLE: Final = re.compile(r"\A(?:either\s+)?(?:an?|the|by|on|in)\s+", re.IGNORECASE)
+_QUALIFIED: Final = re.compile(
+    r"\s(?:for|if|when|with|without|after|before|unless|than|until|plus|that|which)\s", re.IGNORECASE
+)
 _MOST_WORDS: Final = 4
 _NO_OPTION: Final = frozenset(
-    [
-        "more",
-        "less",
-        "fewer",
-        "later",
-        "earlier",
-        "so",
-        "not",
-        "better",
-        "both",
-        "other",
-        "similar",
-        "shorter",
-        "longer",
-        "above",
-        "below",
-        "under",
-        "over",
-        "higher",
-        "lower",
-    ]
+    """older younger bigger smaller cheaper better worse up down upwards beyond equal no any all at by more less fewer later earlier so
+    not both other similar shorter longer above below under over higher lower""".split()  # noqa: SIM905
 )
 _DEFAULT: Final = "means"
 """What "by train or bus" is a choice of."""
@@ -114,7 +98,10 @@ def _options(listed: str) -> tuple[str, ...] | None:
     parts = [_ARTICLE.sub("", part.strip(" \"'")) for part in _SPLIT.split(listed)]
     texts = tuple(dict.fromkeys(part.strip(" \"'") for part in parts if part.strip()))
     is_plain = all(
-        len(text.split()) <= _MOST_WORDS and text.split()[0].lower() not in _NO_OPTION and "|" not in text
+        len(text.split()) <= _MOST_WORDS
+        and text.split()[0].lower() not in _NO_OPTION
+        and "|" not in text
+        and not _QUALIFIED.search(text)
         for text in texts
     )
     if len(texts) < 2 or not is_plain or any(_is_limit(text) for text in texts):  # noqa: PLR2004 - one is no choice

@@ -39,6 +39,12 @@ _EXCEPTION: Final = re.compile(
     r"roughly|approximately|around|about\s+(?=\d)|ish\b|as\s+a\s+rule|wherever|whenever|whichever|whatever|rather\s+than)\b",
     re.IGNORECASE,
 )
+_SECOND: Final = re.compile(
+    r"(?:[,;]\s*(?:and|but)\s+|;\s+|\s+and\s+(?=(?:it|they|each|all|the|every|he|she|we|you)\b))[^,;]*\b(?:must|should|shall|has\s+to|have\s+to|needs?\s+to|"
+    r"ought\s+to|may\s+not|cannot|can't|don't|never)\b",
+    re.IGNORECASE,
+)
+"""A second demand beside the first one."""
 _CONDITIONAL: Final = re.compile(r"(?:\A|[\s,])(?:if|when|where|in\s+case|provided)\s", re.IGNORECASE)
 _DEMANDING: Final = re.compile(
     r"\b(?:must|shall|should|has\s+to|have\s+to|need|needs|may|can|can't|cannot|never|always|only|no|not|exactly|either|at\s+most|at\s+least|"
@@ -103,6 +109,8 @@ def bare(sentence: str) -> str:
     given = _QUOTED_GIVEN.fullmatch(core)
     if given is not None:
         core = f"The {given['what']} {given['rest']}"
+    if _SECOND.search(core):
+        raise NotUnderstoodError("it makes more than one demand; give each its own constraint")
     if _EXCEPTION.search(core):
         raise NotUnderstoodError("it has an exception or is only roughly meant, which no operator says")
     if _CONDITIONAL.search(core):

@@ -60,9 +60,10 @@ _TOTAL: Final = re.compile(
     re.IGNORECASE,
 )
 _EACH: Final = re.compile(
-    r"\b(?:per|(?:in|on|for|at)?\s*(?:each|every))\s+(?!month|year|week|day\b|hour|minute|second|night|quarter)(?P<each>[a-z][a-z-]+(?:\s+point)?)\b",
+    r"\b(?:per|(?:in|on|for|at)?\s*(?:each|every))\s+(?!month|year|week|day\b|hour|minute|second|night|quarter|should|must|may|can|has|have)(?P<each>[a-z][a-z-]+(?:\s+point)?)\b",
     re.IGNORECASE,
 )
+_EACH_SUBJECT: Final = re.compile(r"\s*(?:each|every)\s+(?P<each>[a-z][a-z-]+)\b(?!')", re.IGNORECASE)
 _HAS: Final = frozenset(
     """have has contain include list offer name give mention show there speakers want need number count limit propose suggest present
     hold holds contains includes lists offers names gives mentions shows use uses write provide""".split()  # noqa: SIM905
@@ -242,6 +243,8 @@ def _without_noun(sentence: str, named: Named) -> str:
 def _demand(sentence: str, bound: _Bound) -> tuple[Predicate, str]:
     """Return the predicate that a bounded value makes with the rest of its sentence."""
     operand = operand_of(bound.named)
+    if re.search(r"\bor\b", sentence[bound.end :], re.IGNORECASE):
+        raise NotUnderstoodError("it leaves an alternative to its value")
     behind = max(bound.end, bound.named.behind + (1 + len(bound.named.noun) if bound.named.noun else 0))
     rest = f"{sentence[: bound.start]} {sentence[behind:]}"
     if isinstance(operand, Amount) and bound.named.is_number:
@@ -255,8 +258,9 @@ def _demand(sentence: str, bound: _Bound) -> tuple[Predicate, str]:
     name, inclusive = _WAY[sign]
     if bound.sign == "=" and not bound.is_exact and _NEGATED.search(sentence):
         raise NotUnderstoodError("it denies a value, which can be meant in two ways")
-    each = _EACH.search(rest)
+    each = _EACH.search(rest) or _EACH_SUBJECT.match(rest)
     condition = f"per {each['each'].lower()}" if each is not None else ""
+    rest = _EACH_SUBJECT.sub(" ", rest)
     if isinstance(operand, Amount) and PER in operand.unit:
         rest = _PERIOD.sub(" ", rest)
         operand = replace(operand, unit=above_line(operand.unit)) if _TOTAL.search(sentence) else operand
@@ -304,11 +308,11 @@ def _counted(sentence: str, rest: str, bound: _Bound, operand: Amount) -> tuple[
 
 def _count(sentence: str, rest: str, noun: str, bounds: Bounds) -> tuple[Predicate, str] | None:
     """Return Count where the text itself is to have so many; ``None`` where something in it has them."""
-    each = _EACH.search(rest)
+    each = _EACH.search(rest) or _EACH_SUBJECT.match(rest)
     what = _LETTERS.get(noun.lower(), noun.lower())
     if _OF_OTHERS.search(rest):
         return None
-    left = clauses.names(_EACH.sub(" ", rest))
+    left = clauses.names(_EACH_SUBJECT.sub(" ", _EACH.sub(" ", rest)))
     left = [word for word in clauses.says_of_document(left) if word not in _HAS]
     in_each = each["each"].lower() if each is not None else ""
     if left:

@@ -75,9 +75,11 @@ _SIGNS: Final = {
     "percent sign": "%", "dollar sign": "$", "euro sign": "€",
 }  # fmt: skip
 _STYLE: Final = re.compile(
-    r"\b(?:jargon|abbreviations?|acronyms?|passive|slang|typos?|capitals|capital\s+letters?|repetitions?|adjectives?|adverbs?|superlatives?|emojis?|fluff|"
-    r"clich\w+|spelling|errors?|mistakes?|bold|italics?|foreign|technical|first\s+person|second\s+person|rhyme|humou?r|jokes?|irony|"
-    r"numbers?|digits?|figures?|names?|links?|questions?|contractions?|headings?|lists?|tables?|bullets?|colou?rs?|images?|pictures?)\b",
+    r"\b(?:jargon|abbreviations?|acronyms?|passive|slang|typos?|capitals|capital\s+letters?|repetitions?|adjectives?|adverbs?|superlatives?|"
+    r"emojis?|fluff|clich\w+|spelling|mistakes?|bold|italics?|foreign\s+words?|technical\s+terms?|first\s+person|second\s+person|rhyme|"
+    r"humou?r|jokes?|irony|contractions?)\b"
+    r"|\A(?:the\s+|any\s+|more\s+)?(?:errors?|numbers?|digits?|figures?|names?|links?|questions?|headings?|lists?|tables?|bullets?|colou?rs?|"
+    r"images?|pictures?)\Z",
     re.IGNORECASE,
 )
 _WHERE: Final = re.compile(
@@ -114,6 +116,10 @@ def read_mention(sentence: str) -> tuple[Predicate, str] | None:
         who = match.groupdict().get("who") or ""
         if who.strip() and not clauses.is_of_document(who):
             continue
+        _refuse_place(match.groupdict().get("where"))
+        nothing = _NOTHING.fullmatch(match["what"])
+        if nothing is not None:
+            return _made(PredicateName.NOT_CONTAINS, nothing["what"])
         return _made(PredicateName.CONTAINS, match["what"])
     return None
 
@@ -131,11 +137,27 @@ def _denied(sentence: str) -> tuple[Predicate, str] | None:
         return None
     match = _NOT_WANTED.fullmatch(sentence)
     if match is not None:
+        _refuse_place(match["where"])
         return _made(PredicateName.NOT_CONTAINS, match["what"] or match["what2"] or match["what3"])
     match = _NO.fullmatch(sentence)
     if match is not None and not _COMPARED.search(match["what"]) and not _VERBAL.search(match["what"]):
+        _refuse_place(match["where"])
         return _made(PredicateName.NOT_CONTAINS, match["what"])
     return None
+
+
+def _refuse_place(where: str | None) -> None:
+    """Refuse what is demanded of one place, or one day, alone: "no meetings on Friday"."""
+    place = (where or "").strip()
+    if place and not re.match(r"(?:anywhere|at\s+all)\b", place, re.IGNORECASE) and not clauses.is_of_document(place):
+        raise NotUnderstoodError("it speaks of one place in the text, or of one time, alone")
+
+
+_NOTHING: Final = re.compile(r"(?:nothing|no\s+word)\s+(?:about|of|on)\s+(?P<what>.+)", re.IGNORECASE)
+_VAGUE: Final = re.compile(
+    r"\A(?:both|all|every|each|everything|nothing|anything|something|more|neither|none|no|what|it|them|this|that)\b",
+    re.IGNORECASE,
+)
 
 
 def _made(name: PredicateName, what: str) -> tuple[Predicate, str]:
@@ -159,6 +181,8 @@ def _literal(name: PredicateName, what: str) -> tuple[Predicate, str]:
 def _topic(name: PredicateName, what: str) -> tuple[Predicate, str]:
     if name is PredicateName.NOT_CONTAINS and _STYLE.search(what):
         raise NotUnderstoodError("it forbids a manner of writing, which no operator says")
+    if _VAGUE.search(what):
+        raise NotUnderstoodError("which topic is meant is not plain")
     topic = _ABOUT.sub("", what)
     where = _WHERE.search(topic)
     if where is not None and where["doc"].lower() in clauses.DOCUMENT:

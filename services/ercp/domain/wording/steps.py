@@ -38,11 +38,13 @@ _NO_ORDER: Final = re.compile(
 )
 _NEGATED: Final = re.compile(r"\b(?:not|never|no|nobody|nothing|none)\b|n't\b", re.IGNORECASE)
 _LEAD: Final = re.compile(
-    rf"\A(?:(?:the|an?|all|any|you|we|they|it|he|she|it's|they're|always|first|to|{_MODAL})\s+)*", re.IGNORECASE
+    rf"\A(?:(?:the|an?|all|any|you|we|they|it|he|she|it's|they're|always|first|to|put|place|list|show|{_MODAL})\s+)*",
+    re.IGNORECASE,
 )
 _INNER: Final = re.compile(rf"\s+{_MODAL}\s+(?=\w)", re.IGNORECASE)
 _DENIAL: Final = re.compile(
-    r"\b(?:not|never|do|does|don't|doesn't|must|may|can|can't|cannot|should|shouldn't|mustn't|be)\b\s*", re.IGNORECASE
+    r"\b(?:not|never|do|does|don't|doesn't|must|may|can|can't|cannot|should|shouldn't|mustn't|be|no)\b\s*",
+    re.IGNORECASE,
 )
 _MORE: Final = re.compile(r"\b(?:then|last|finally|before|after|and\s+only)\b", re.IGNORECASE)
 _TELLING: Final = re.compile(r"(?:mention|tell|say|state|explain|warn|remind|include|add|describe)\b", re.IGNORECASE)

@@ -5,10 +5,11 @@ condition, or that says more than one thing, is not understood, and the reason s
 short.
 """
 
+import re
 from collections.abc import Callable
 from typing import Final
 
-from services.ercp.domain.predicates import Predicate, PredicateError, parse_predicate, to_document
+from services.ercp.domain.predicates import Predicate, PredicateError, parse_predicate, parse_text, to_document
 from services.ercp.domain.wording import clauses
 from services.ercp.domain.wording.choosing import read_choice
 from services.ercp.domain.wording.comparing import read_values
@@ -44,6 +45,8 @@ def _understood(text: str) -> Understanding:
         raise NotUnderstoodError("it is empty")
     if len(line) > MAX_WORDS_CHARS:
         raise NotUnderstoodError(f"it is longer than {MAX_WORDS_CHARS} characters")
+    if _WRITTEN.search(line):
+        return _written(line)
     if line.endswith("?"):
         raise NotUnderstoodError("it is a question")
     found: list[Understanding] = []
@@ -60,6 +63,17 @@ def _understood(text: str) -> Understanding:
     if len(found) > 1:
         raise NotUnderstoodError("it makes more than one demand; give each its own constraint")
     return found[0]
+
+
+def _written(line: str) -> Understanding:
+    """Read a predicate in its text form: ``timeout <= 30 s``."""
+    try:
+        return Understanding(parse_text(line.rstrip(" .")), rule="predicate")
+    except PredicateError as error:
+        raise NotUnderstoodError(f"it looks like a predicate and is none: {error}") from None
+
+
+_WRITTEN: Final = re.compile(r"\A[A-Z][A-Za-z]+\(.*\)\.?\Z|\A[\w.]+\s*(?:<=|>=|==|!=|[<>≈≠≤≥=])")
 
 
 def _read(sentence: str) -> Understanding:
