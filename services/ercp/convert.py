@@ -36,6 +36,7 @@ from services.ercp.domain.vocabulary import ConstraintType, Detector, ErrorType,
 from services.ercp.operator_app import Call, TraceRead
 from services.ercp.ports import Analysis, Knowledge
 from services.ercp.run_app import RunAsk, RunResult
+from services.ercp.understanding import UNDERSTOOD_BY, WAYS
 from services.ercp.unknown_fields import unknown_fields
 from services.ercp.verifying import VerifyAsk
 
@@ -175,7 +176,7 @@ def constraints(messages: Iterable[pb.Constraint], request_id: str) -> tuple[Con
             type=ConstraintType(word_of(pb.ConstraintType.DESCRIPTOR, each.type)),
             nl_text=each.nl_text,
             predicate=PredicateForm(
-                each.predicate.predicate_name, struct_json(each.predicate.args), each.predicate.understood_by
+                each.predicate.predicate_name, struct_json(each.predicate.args), _understood_by(each.predicate)
             ),
             priority=Priority(word_of(pb.ConstraintPriority.DESCRIPTOR, each.priority) or Priority.MEDIUM),
             source=_source(each.source),
@@ -185,6 +186,12 @@ def constraints(messages: Iterable[pb.Constraint], request_id: str) -> tuple[Con
         )
         for number, each in enumerate(messages)
     )
+
+
+def _understood_by(message: pb.Predicate) -> str:
+    """Return who understood the words of a constraint that came without a predicate (ADR 0116)."""
+    value = message.extensions.fields.get(UNDERSTOOD_BY)
+    return value.string_value if value is not None and value.string_value in WAYS else ""
 
 
 def _source(message: pb.ConstraintSource) -> Source:
@@ -203,8 +210,6 @@ def constraint_message(record: Constraint) -> pb.Constraint:
     )
     message.predicate.predicate_name = record.predicate.name
     message.predicate.args.CopyFrom(_struct(record.predicate.args))
-    if record.predicate.understood_by:
-        message.predicate.understood_by = record.predicate.understood_by
     if not record.origin or not message.source.detected_by:
         message.source.detected_by = record.source.detected_by.value
         message.source.error_id = record.source.error_id

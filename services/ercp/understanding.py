@@ -18,6 +18,8 @@ from services.ercp.domain.wording.proposals import INSTRUCTIONS, LANGUAGE_MODEL,
 RULES: Final = "rules"
 WAYS: Final = (RULES, LANGUAGE_MODEL)
 """Who may have understood a constraint's words."""
+UNDERSTOOD_BY: Final = "understood_by"
+"""The field beside a predicate that says so; absent when the caller brought the predicate."""
 MOST_UNDERSTOOD: Final = 200
 """So many constraints of one request are looked at; more are refused anyway."""
 _MAX_WORDS_CHARS: Final = 2_000
@@ -61,4 +63,4 @@ class Wording:
                 document = to_document(found.predicate)
                 each.predicate.predicate_name = document["predicate_name"]
                 each.predicate.args.update(document["args"])
-                each.predicate.understood_by = way
+                each.predicate.extensions.update({UNDERSTOOD_BY: way})

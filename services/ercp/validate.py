@@ -23,7 +23,6 @@ from services.ercp.domain import vocabulary as words
 from services.ercp.domain.predicates import PredicateError, parse_predicate
 from services.ercp.domain.vocabulary import Strategy
 from services.ercp.domain.wording import understand_constraint
-from services.ercp.understanding import WAYS
 
 MAX_ID_CHARS: Final = 200
 MAX_DESCRIPTION_CHARS: Final = 100_000
@@ -229,8 +228,6 @@ def _constraint(found: Violations, path: str, constraint: pb.Constraint) -> None
         reason = understand_constraint(constraint.nl_text).reason or "a predicate is missing"
         found.add(f"{path}.predicate", f"must be set, for the words were not understood: {reason} (ERCP 1.0 §2)")
         return
-    who = constraint.predicate.understood_by
-    found.require(who in {"", *WAYS}, f"{path}.predicate.understood_by", f"must be {' or '.join(WAYS)}, or unset")
     try:
         parse_predicate(constraint.predicate.predicate_name, struct_json(constraint.predicate.args))
     except PredicateError as error:

@@ -26,45 +26,45 @@ from google.protobuf import struct_pb2 as google_dot_protobuf_dot_struct__pb2
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x12\x65rcp/v1/ercp.proto\x12\x07\x65rcp.v1\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\x82\x01\n\x07Problem\x12\n\n\x02id\x18\x01 \x01(\t\x12\x13\n\x0b\x64\x65scription\x18\x02 \x01(\t\x12)\n\x08metadata\x18\x03 \x01(\x0b\x32\x17.google.protobuf.Struct\x12+\n\nextensions\x18\x04 \x01(\x0b\x32\x17.google.protobuf.Struct\"/\n\x0eReasoningClaim\x12\r\n\x05\x63laim\x18\x01 \x01(\t\x12\x0e\n\x06source\x18\x02 \x01(\t\"u\n\tReasoning\x12\x14\n\x0creasoning_id\x18\x01 \x01(\t\x12\x16\n\x0ereasoning_text\x18\x02 \x01(\t\x12\x11\n\tsentences\x18\x03 \x03(\t\x12\'\n\x06\x63laims\x18\x04 \x03(\x0b\x32\x17.ercp.v1.ReasoningClaim\"\xa5\x01\n\tPredicate\x12\x16\n\x0epredicate_name\x18\x01 \x01(\t\x12%\n\x04\x61rgs\x18\x02 \x01(\x0b\x32\x17.google.protobuf.Struct\x12+\n\nextensions\x18\x03 \x01(\x0b\x32\x17.google.protobuf.Struct\x12\x1a\n\runderstood_by\x18\x04 \x01(\tH\x00\x88\x01\x01\x42\x10\n\x0e_understood_by\"f\n\x10\x43onstraintSource\x12\x13\n\x0b\x64\x65tected_by\x18\x01 \x01(\t\x12\x10\n\x08\x65rror_id\x18\x02 \x01(\t\x12+\n\nextensions\x18\x03 \x01(\x0b\x32\x17.google.protobuf.Struct\"\xc4\x02\n\nConstraint\x12\x15\n\rconstraint_id\x18\x01 \x01(\t\x12%\n\x04type\x18\x02 \x01(\x0e\x32\x17.ercp.v1.ConstraintType\x12-\n\x08priority\x18\x03 \x01(\x0e\x32\x1b.ercp.v1.ConstraintPriority\x12\x0f\n\x07nl_text\x18\x04 \x01(\t\x12%\n\tpredicate\x18\x05 \x01(\x0b\x32\x12.ercp.v1.Predicate\x12)\n\x06source\x18\x06 \x01(\x0b\x32\x19.ercp.v1.ConstraintSource\x12\x17\n\nconfidence\x18\x07 \x01(\x01H\x00\x88\x01\x01\x12\x11\n\timmutable\x18\x08 \x01(\x08\x12+\n\nextensions\x18\t \x01(\x0b\x32\x17.google.protobuf.StructB\r\n\x0b_confidence\"v\n\x08\x45vidence\x12\x0e\n\x06source\x18\x01 \x01(\t\x12\x12\n\x05score\x18\x02 \x01(\x01H\x00\x88\x01\x01\x12\x0f\n\x07\x65xcerpt\x18\x03 \x01(\t\x12+\n\nextensions\x18\x04 \x01(\x0b\x32\x17.google.protobuf.StructB\x08\n\x06_score\"\xe9\x01\n\x05\x45rror\x12\x10\n\x08\x65rror_id\x18\x01 \x01(\t\x12 \n\x04type\x18\x02 \x01(\x0e\x32\x12.ercp.v1.ErrorType\x12\x0c\n\x04span\x18\x03 \x03(\r\x12\x0f\n\x07\x65xcerpt\x18\x04 \x01(\t\x12\x17\n\nconfidence\x18\x05 \x01(\x01H\x00\x88\x01\x01\x12\x13\n\x0b\x64\x65tected_by\x18\x06 \x03(\t\x12#\n\x08\x65vidence\x18\x07 \x03(\x0b\x32\x11.ercp.v1.Evidence\x12+\n\nextensions\x18\x08 \x01(\x0b\x32\x17.google.protobuf.StructB\r\n\x0b_confidence\"\xb7\x01\n\x12\x44\x65\x63odingParameters\x12\x18\n\x0btemperature\x18\x01 \x01(\x01H\x00\x88\x01\x01\x12\x12\n\x05top_p\x18\x02 \x01(\x01H\x01\x88\x01\x01\x12\x11\n\x04seed\x18\x03 \x01(\rH\x02\x88\x01\x01\x12\x17\n\nmax_tokens\x18\x04 \x01(\rH\x03\x88\x01\x01\x12\x15\n\rdeterministic\x18\x05 \x01(\x08\x42\x0e\n\x0c_temperatureB\x08\n\x06_top_pB\x07\n\x05_seedB\r\n\x0b_max_tokens\"\x99\x01\n\rModelIdentity\x12\x12\n\nmodel_name\x18\x01 \x01(\t\x12\x0f\n\x07version\x18\x02 \x01(\t\x12\x16\n\x0eweights_sha256\x18\x03 \x01(\t\x12\x32\n\x11provider_metadata\x18\x04 \x01(\x0b\x32\x17.google.protobuf.Struct\x12\x17\n\x0fresponse_sha256\x18\x05 \x01(\t\"\x82\x03\n\nTraceEvent\x12\x10\n\x08\x65vent_id\x18\x01 \x01(\t\x12\x10\n\x08trace_id\x18\x02 \x01(\t\x12-\n\ttimestamp\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12#\n\x08operator\x18\x04 \x01(\x0e\x32\x11.ercp.v1.Operator\x12.\n\rinput_summary\x18\x05 \x01(\x0b\x32\x17.google.protobuf.Struct\x12/\n\x0eoutput_summary\x18\x06 \x01(\x0b\x32\x17.google.protobuf.Struct\x12\x19\n\x11model_fingerprint\x18\x07 \x01(\t\x12\x16\n\x0enode_signature\x18\x08 \x01(\t\x12\x38\n\x13\x64\x65\x63oding_parameters\x18\t \x01(\x0b\x32\x1b.ercp.v1.DecodingParameters\x12.\n\x0emodel_identity\x18\n \x01(\x0b\x32\x16.ercp.v1.ModelIdentity*\x8b\x01\n\tRunStatus\x12\x1a\n\x16RUN_STATUS_UNSPECIFIED\x10\x00\x12\x18\n\x14RUN_STATUS_CONVERGED\x10\x01\x12\x19\n\x15RUN_STATUS_INFEASIBLE\x10\x02\x12\x16\n\x12RUN_STATUS_PARTIAL\x10\x03\x12\x15\n\x11RUN_STATUS_FAILED\x10\x04*\xc2\x01\n\x0e\x43onstraintType\x12\x1f\n\x1b\x43ONSTRAINT_TYPE_UNSPECIFIED\x10\x00\x12\x1d\n\x19\x43ONSTRAINT_TYPE_PREDICATE\x10\x01\x12\x19\n\x15\x43ONSTRAINT_TYPE_STYLE\x10\x02\x12\x1b\n\x17\x43ONSTRAINT_TYPE_FACTUAL\x10\x03\x12\x1c\n\x18\x43ONSTRAINT_TYPE_TEMPORAL\x10\x04\x12\x1a\n\x16\x43ONSTRAINT_TYPE_CUSTOM\x10\x05*\x94\x01\n\x12\x43onstraintPriority\x12#\n\x1f\x43ONSTRAINT_PRIORITY_UNSPECIFIED\x10\x00\x12\x1c\n\x18\x43ONSTRAINT_PRIORITY_HIGH\x10\x01\x12\x1e\n\x1a\x43ONSTRAINT_PRIORITY_MEDIUM\x10\x02\x12\x1b\n\x17\x43ONSTRAINT_PRIORITY_LOW\x10\x03*\xc4\x01\n\tErrorType\x12\x1a\n\x16\x45RROR_TYPE_UNSPECIFIED\x10\x00\x12\x1c\n\x18\x45RROR_TYPE_CONTRADICTION\x10\x01\x12 \n\x1c\x45RROR_TYPE_FACTUAL_INCORRECT\x10\x02\x12$\n ERROR_TYPE_MISSING_JUSTIFICATION\x10\x03\x12\x18\n\x14\x45RROR_TYPE_AMBIGUITY\x10\x04\x12\x1b\n\x17\x45RROR_TYPE_SYNTAX_ERROR\x10\x05*\x92\x01\n\x10MutationStrategy\x12!\n\x1dMUTATION_STRATEGY_UNSPECIFIED\x10\x00\x12\x1b\n\x17MUTATION_STRATEGY_RELAX\x10\x01\x12\x1d\n\x19MUTATION_STRATEGY_REFRAME\x10\x02\x12\x1f\n\x1bMUTATION_STRATEGY_DECOMPOSE\x10\x03*\x93\x01\n\x08Operator\x12\x18\n\x14OPERATOR_UNSPECIFIED\x10\x00\x12\x15\n\x11OPERATOR_GENERATE\x10\x01\x12\x13\n\x0fOPERATOR_VERIFY\x10\x02\x12\x14\n\x10OPERATOR_EXTRACT\x10\x03\x12\x16\n\x12OPERATOR_STABILIZE\x10\x04\x12\x13\n\x0fOPERATOR_MUTATE\x10\x05\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x12\x65rcp/v1/ercp.proto\x12\x07\x65rcp.v1\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\x82\x01\n\x07Problem\x12\n\n\x02id\x18\x01 \x01(\t\x12\x13\n\x0b\x64\x65scription\x18\x02 \x01(\t\x12)\n\x08metadata\x18\x03 \x01(\x0b\x32\x17.google.protobuf.Struct\x12+\n\nextensions\x18\x04 \x01(\x0b\x32\x17.google.protobuf.Struct\"/\n\x0eReasoningClaim\x12\r\n\x05\x63laim\x18\x01 \x01(\t\x12\x0e\n\x06source\x18\x02 \x01(\t\"u\n\tReasoning\x12\x14\n\x0creasoning_id\x18\x01 \x01(\t\x12\x16\n\x0ereasoning_text\x18\x02 \x01(\t\x12\x11\n\tsentences\x18\x03 \x03(\t\x12\'\n\x06\x63laims\x18\x04 \x03(\x0b\x32\x17.ercp.v1.ReasoningClaim\"w\n\tPredicate\x12\x16\n\x0epredicate_name\x18\x01 \x01(\t\x12%\n\x04\x61rgs\x18\x02 \x01(\x0b\x32\x17.google.protobuf.Struct\x12+\n\nextensions\x18\x03 \x01(\x0b\x32\x17.google.protobuf.Struct\"f\n\x10\x43onstraintSource\x12\x13\n\x0b\x64\x65tected_by\x18\x01 \x01(\t\x12\x10\n\x08\x65rror_id\x18\x02 \x01(\t\x12+\n\nextensions\x18\x03 \x01(\x0b\x32\x17.google.protobuf.Struct\"\xc4\x02\n\nConstraint\x12\x15\n\rconstraint_id\x18\x01 \x01(\t\x12%\n\x04type\x18\x02 \x01(\x0e\x32\x17.ercp.v1.ConstraintType\x12-\n\x08priority\x18\x03 \x01(\x0e\x32\x1b.ercp.v1.ConstraintPriority\x12\x0f\n\x07nl_text\x18\x04 \x01(\t\x12%\n\tpredicate\x18\x05 \x01(\x0b\x32\x12.ercp.v1.Predicate\x12)\n\x06source\x18\x06 \x01(\x0b\x32\x19.ercp.v1.ConstraintSource\x12\x17\n\nconfidence\x18\x07 \x01(\x01H\x00\x88\x01\x01\x12\x11\n\timmutable\x18\x08 \x01(\x08\x12+\n\nextensions\x18\t \x01(\x0b\x32\x17.google.protobuf.StructB\r\n\x0b_confidence\"v\n\x08\x45vidence\x12\x0e\n\x06source\x18\x01 \x01(\t\x12\x12\n\x05score\x18\x02 \x01(\x01H\x00\x88\x01\x01\x12\x0f\n\x07\x65xcerpt\x18\x03 \x01(\t\x12+\n\nextensions\x18\x04 \x01(\x0b\x32\x17.google.protobuf.StructB\x08\n\x06_score\"\xe9\x01\n\x05\x45rror\x12\x10\n\x08\x65rror_id\x18\x01 \x01(\t\x12 \n\x04type\x18\x02 \x01(\x0e\x32\x12.ercp.v1.ErrorType\x12\x0c\n\x04span\x18\x03 \x03(\r\x12\x0f\n\x07\x65xcerpt\x18\x04 \x01(\t\x12\x17\n\nconfidence\x18\x05 \x01(\x01H\x00\x88\x01\x01\x12\x13\n\x0b\x64\x65tected_by\x18\x06 \x03(\t\x12#\n\x08\x65vidence\x18\x07 \x03(\x0b\x32\x11.ercp.v1.Evidence\x12+\n\nextensions\x18\x08 \x01(\x0b\x32\x17.google.protobuf.StructB\r\n\x0b_confidence\"\xb7\x01\n\x12\x44\x65\x63odingParameters\x12\x18\n\x0btemperature\x18\x01 \x01(\x01H\x00\x88\x01\x01\x12\x12\n\x05top_p\x18\x02 \x01(\x01H\x01\x88\x01\x01\x12\x11\n\x04seed\x18\x03 \x01(\rH\x02\x88\x01\x01\x12\x17\n\nmax_tokens\x18\x04 \x01(\rH\x03\x88\x01\x01\x12\x15\n\rdeterministic\x18\x05 \x01(\x08\x42\x0e\n\x0c_temperatureB\x08\n\x06_top_pB\x07\n\x05_seedB\r\n\x0b_max_tokens\"\x99\x01\n\rModelIdentity\x12\x12\n\nmodel_name\x18\x01 \x01(\t\x12\x0f\n\x07version\x18\x02 \x01(\t\x12\x16\n\x0eweights_sha256\x18\x03 \x01(\t\x12\x32\n\x11provider_metadata\x18\x04 \x01(\x0b\x32\x17.google.protobuf.Struct\x12\x17\n\x0fresponse_sha256\x18\x05 \x01(\t\"\x82\x03\n\nTraceEvent\x12\x10\n\x08\x65vent_id\x18\x01 \x01(\t\x12\x10\n\x08trace_id\x18\x02 \x01(\t\x12-\n\ttimestamp\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12#\n\x08operator\x18\x04 \x01(\x0e\x32\x11.ercp.v1.Operator\x12.\n\rinput_summary\x18\x05 \x01(\x0b\x32\x17.google.protobuf.Struct\x12/\n\x0eoutput_summary\x18\x06 \x01(\x0b\x32\x17.google.protobuf.Struct\x12\x19\n\x11model_fingerprint\x18\x07 \x01(\t\x12\x16\n\x0enode_signature\x18\x08 \x01(\t\x12\x38\n\x13\x64\x65\x63oding_parameters\x18\t \x01(\x0b\x32\x1b.ercp.v1.DecodingParameters\x12.\n\x0emodel_identity\x18\n \x01(\x0b\x32\x16.ercp.v1.ModelIdentity*\x8b\x01\n\tRunStatus\x12\x1a\n\x16RUN_STATUS_UNSPECIFIED\x10\x00\x12\x18\n\x14RUN_STATUS_CONVERGED\x10\x01\x12\x19\n\x15RUN_STATUS_INFEASIBLE\x10\x02\x12\x16\n\x12RUN_STATUS_PARTIAL\x10\x03\x12\x15\n\x11RUN_STATUS_FAILED\x10\x04*\xc2\x01\n\x0e\x43onstraintType\x12\x1f\n\x1b\x43ONSTRAINT_TYPE_UNSPECIFIED\x10\x00\x12\x1d\n\x19\x43ONSTRAINT_TYPE_PREDICATE\x10\x01\x12\x19\n\x15\x43ONSTRAINT_TYPE_STYLE\x10\x02\x12\x1b\n\x17\x43ONSTRAINT_TYPE_FACTUAL\x10\x03\x12\x1c\n\x18\x43ONSTRAINT_TYPE_TEMPORAL\x10\x04\x12\x1a\n\x16\x43ONSTRAINT_TYPE_CUSTOM\x10\x05*\x94\x01\n\x12\x43onstraintPriority\x12#\n\x1f\x43ONSTRAINT_PRIORITY_UNSPECIFIED\x10\x00\x12\x1c\n\x18\x43ONSTRAINT_PRIORITY_HIGH\x10\x01\x12\x1e\n\x1a\x43ONSTRAINT_PRIORITY_MEDIUM\x10\x02\x12\x1b\n\x17\x43ONSTRAINT_PRIORITY_LOW\x10\x03*\xc4\x01\n\tErrorType\x12\x1a\n\x16\x45RROR_TYPE_UNSPECIFIED\x10\x00\x12\x1c\n\x18\x45RROR_TYPE_CONTRADICTION\x10\x01\x12 \n\x1c\x45RROR_TYPE_FACTUAL_INCORRECT\x10\x02\x12$\n ERROR_TYPE_MISSING_JUSTIFICATION\x10\x03\x12\x18\n\x14\x45RROR_TYPE_AMBIGUITY\x10\x04\x12\x1b\n\x17\x45RROR_TYPE_SYNTAX_ERROR\x10\x05*\x92\x01\n\x10MutationStrategy\x12!\n\x1dMUTATION_STRATEGY_UNSPECIFIED\x10\x00\x12\x1b\n\x17MUTATION_STRATEGY_RELAX\x10\x01\x12\x1d\n\x19MUTATION_STRATEGY_REFRAME\x10\x02\x12\x1f\n\x1bMUTATION_STRATEGY_DECOMPOSE\x10\x03*\x93\x01\n\x08Operator\x12\x18\n\x14OPERATOR_UNSPECIFIED\x10\x00\x12\x15\n\x11OPERATOR_GENERATE\x10\x01\x12\x13\n\x0fOPERATOR_VERIFY\x10\x02\x12\x14\n\x10OPERATOR_EXTRACT\x10\x03\x12\x16\n\x12OPERATOR_STABILIZE\x10\x04\x12\x13\n\x0fOPERATOR_MUTATE\x10\x05\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'ercp.v1.ercp_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
-  _globals['_RUNSTATUS']._serialized_start=2082
-  _globals['_RUNSTATUS']._serialized_end=2221
-  _globals['_CONSTRAINTTYPE']._serialized_start=2224
-  _globals['_CONSTRAINTTYPE']._serialized_end=2418
-  _globals['_CONSTRAINTPRIORITY']._serialized_start=2421
-  _globals['_CONSTRAINTPRIORITY']._serialized_end=2569
-  _globals['_ERRORTYPE']._serialized_start=2572
-  _globals['_ERRORTYPE']._serialized_end=2768
-  _globals['_MUTATIONSTRATEGY']._serialized_start=2771
-  _globals['_MUTATIONSTRATEGY']._serialized_end=2917
-  _globals['_OPERATOR']._serialized_start=2920
-  _globals['_OPERATOR']._serialized_end=3067
+  _globals['_RUNSTATUS']._serialized_start=2035
+  _globals['_RUNSTATUS']._serialized_end=2174
+  _globals['_CONSTRAINTTYPE']._serialized_start=2177
+  _globals['_CONSTRAINTTYPE']._serialized_end=2371
+  _globals['_CONSTRAINTPRIORITY']._serialized_start=2374
+  _globals['_CONSTRAINTPRIORITY']._serialized_end=2522
+  _globals['_ERRORTYPE']._serialized_start=2525
+  _globals['_ERRORTYPE']._serialized_end=2721
+  _globals['_MUTATIONSTRATEGY']._serialized_start=2724
+  _globals['_MUTATIONSTRATEGY']._serialized_end=2870
+  _globals['_OPERATOR']._serialized_start=2873
+  _globals['_OPERATOR']._serialized_end=3020
   _globals['_PROBLEM']._serialized_start=95
   _globals['_PROBLEM']._serialized_end=225
   _globals['_REASONINGCLAIM']._serialized_start=227
   _globals['_REASONINGCLAIM']._serialized_end=274
   _globals['_REASONING']._serialized_start=276
   _globals['_REASONING']._serialized_end=393
-  _globals['_PREDICATE']._serialized_start=396
-  _globals['_PREDICATE']._serialized_end=561
-  _globals['_CONSTRAINTSOURCE']._serialized_start=563
-  _globals['_CONSTRAINTSOURCE']._serialized_end=665
-  _globals['_CONSTRAINT']._serialized_start=668
-  _globals['_CONSTRAINT']._serialized_end=992
-  _globals['_EVIDENCE']._serialized_start=994
-  _globals['_EVIDENCE']._serialized_end=1112
-  _globals['_ERROR']._serialized_start=1115
-  _globals['_ERROR']._serialized_end=1348
-  _globals['_DECODINGPARAMETERS']._serialized_start=1351
-  _globals['_DECODINGPARAMETERS']._serialized_end=1534
-  _globals['_MODELIDENTITY']._serialized_start=1537
-  _globals['_MODELIDENTITY']._serialized_end=1690
-  _globals['_TRACEEVENT']._serialized_start=1693
-  _globals['_TRACEEVENT']._serialized_end=2079
+  _globals['_PREDICATE']._serialized_start=395
+  _globals['_PREDICATE']._serialized_end=514
+  _globals['_CONSTRAINTSOURCE']._serialized_start=516
+  _globals['_CONSTRAINTSOURCE']._serialized_end=618
+  _globals['_CONSTRAINT']._serialized_start=621
+  _globals['_CONSTRAINT']._serialized_end=945
+  _globals['_EVIDENCE']._serialized_start=947
+  _globals['_EVIDENCE']._serialized_end=1065
+  _globals['_ERROR']._serialized_start=1068
+  _globals['_ERROR']._serialized_end=1301
+  _globals['_DECODINGPARAMETERS']._serialized_start=1304
+  _globals['_DECODINGPARAMETERS']._serialized_end=1487
+  _globals['_MODELIDENTITY']._serialized_start=1490
+  _globals['_MODELIDENTITY']._serialized_end=1643
+  _globals['_TRACEEVENT']._serialized_start=1646
+  _globals['_TRACEEVENT']._serialized_end=2032
 # @@protoc_insertion_point(module_scope)

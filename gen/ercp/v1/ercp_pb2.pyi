@@ -124,16 +124,14 @@ class Reasoning(_message.Message):
     def __init__(self, reasoning_id: _Optional[str] = ..., reasoning_text: _Optional[str] = ..., sentences: _Optional[_Iterable[str]] = ..., claims: _Optional[_Iterable[_Union[ReasoningClaim, _Mapping]]] = ...) -> None: ...
 
 class Predicate(_message.Message):
-    __slots__ = ("predicate_name", "args", "extensions", "understood_by")
+    __slots__ = ("predicate_name", "args", "extensions")
     PREDICATE_NAME_FIELD_NUMBER: _ClassVar[int]
     ARGS_FIELD_NUMBER: _ClassVar[int]
     EXTENSIONS_FIELD_NUMBER: _ClassVar[int]
-    UNDERSTOOD_BY_FIELD_NUMBER: _ClassVar[int]
     predicate_name: str
     args: _struct_pb2.Struct
     extensions: _struct_pb2.Struct
-    understood_by: str
-    def __init__(self, predicate_name: _Optional[str] = ..., args: _Optional[_Union[_struct_pb2.Struct, _Mapping]] = ..., extensions: _Optional[_Union[_struct_pb2.Struct, _Mapping]] = ..., understood_by: _Optional[str] = ...) -> None: ...
+    def __init__(self, predicate_name: _Optional[str] = ..., args: _Optional[_Union[_struct_pb2.Struct, _Mapping]] = ..., extensions: _Optional[_Union[_struct_pb2.Struct, _Mapping]] = ...) -> None: ...
 
 class ConstraintSource(_message.Message):
     __slots__ = ("detected_by", "error_id", "extensions")

@@ -69,7 +69,6 @@ class Predicate(_Form):
 
     predicate_name: str = ""
     args: FreeForm = {}
-    understood_by: str | None = None
 
 
 class ConstraintSource(_Form):

@@ -156,8 +156,33 @@ def demanded_measure(operand: Operand | None) -> Measure | None:
         case None | Path() | Range():
             return None
         case _:
-            values = scan_values(said(operand))
+            values = scan_values(_SYMBOL.sub(_spoken, said(operand)))
             return measure_of(values[0]) if len(values) == 1 else None
+
+
+_SPOKEN: Final = {
+    "ms": "milliseconds",
+    "s": "seconds",
+    "h": "hours",
+    "m": "metres",
+    "g": "grams",
+    "l": "litres",
+    "t": "tonnes",
+}
+_SYMBOL: Final = re.compile(rf"(?<=[\d\s])(?P<symbol>{'|'.join(_SPOKEN)})(?![\w/²³'\u2019])")
+
+
+def _spoken(match: re.Match[str]) -> str:
+    return _SPOKEN[match["symbol"]]
+
+
+def _with_symbol(text: str, value: Value) -> Measure | None:
+    """Return what a number is worth with the short symbol of a unit behind it, such as 60 s."""
+    symbol = _SYMBOL.match(text, value.end + 1) if text[value.end : value.end + 1] == " " else None
+    if value.kind is not EntityKind.NUMBER or value.unit or symbol is None:
+        return None
+    values = scan_values(f"{value.text} {_spoken(symbol)}")
+    return measure_of(values[0]) if len(values) == 1 else None
 
 
 def on_scale(measure: Measure, wanted: Measure) -> Measure | None:
@@ -191,7 +216,7 @@ def candidates(facts: TextFacts, words: str, wanted: Measure) -> list[Candidate]
     total = sum(weights.values())
     found = []
     for place in places_of(facts):
-        own = measure_of(place.value)
+        own = _with_symbol(facts.text, place.value) or measure_of(place.value)
         measure = None if own is None else on_scale(own, wanted) or as_money(place.value, own, wanted)
         if measure is None or place.negated or place.label:
             continue

@@ -97,7 +97,7 @@ def _is_unsaid(predicate: Predicate, facts: TextFacts) -> bool:
     )
 
 
-_PERIODS: Final = frozenset(words_of("second minute hour day night week month quarter year"))
+_PERIODS: Final = frozenset(words_of("per second minute hour day night week month quarter year"))
 
 
 def _further(predicate: Predicate) -> Callable[[Predicate, TextFacts], Evaluation] | None:

@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final
 
+from services.common.keywords import Stemming, keywords
 from services.common.ports.recognition import EntityKind
 from services.common.reading.polarity import is_negated
 from services.common.reading.sentences import sentences as read_sentences
@@ -83,7 +84,8 @@ def _occurrences(wanted: str, text: str) -> Iterator[Span]:
 
 
 def _compared(word: str) -> str:
-    return word if any(char.isdigit() for char in word) else stem_of(word)
+    found = keywords(word, Stemming.ENGLISH) if word.isalpha() else []
+    return found[0] if len(found) == 1 else word.casefold()
 
 
 def _is_denied(facts: TextFacts, span: Span) -> bool:
