@@ -97,7 +97,7 @@ def table(counts: Counter[str]) -> list[str]:
     for name, key, whole in ROWS:
         low, high = wilson_interval(counts[key], counts[whole])
         lines.append(
-            f"{name:30} {counts[key]:4} of {counts[whole]:4}  {counts[key] / counts[whole]:.3f}  [{low:.3f}, {high:.3f}]"
+            f"{name:30} {counts[key]:4} of {counts[whole]:4}  {counts[key] / counts[whole]:.3f}  [{low:.3f}, {high:.3f}]"  # noqa: E501
         )
     return lines
 

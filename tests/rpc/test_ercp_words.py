@@ -5,6 +5,7 @@ from ercp.v1 import ercp_pb2 as pb
 from ercp.v1 import ercp_service_pb2 as rpc
 
 from services.common.message_json import json_of
+from services.common.ports.language_model import LanguageReply
 from services.ercp.understanding import Wording
 
 
@@ -44,7 +45,13 @@ class Model:
 
     async def complete(self, request):
         self.asked.append(request.messages[-1].content)
-        return type("Reply", (), {"text": self.reply})()
+        return LanguageReply(self.reply, "stop", "test")
+
+    async def check(self):
+        return None
+
+    async def close(self):
+        return None
 
 
 @pytest.mark.parametrize(

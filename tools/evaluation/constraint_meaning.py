@@ -1,6 +1,6 @@
 """Whether a predicate says what is meant by a constraint: both as operator, side and value, the names left aside.
 
-What is meant stands in one plain line: ``deposit <= 2 months``, ``count(options) = 3``, ``order: A before B``, ``plan in
+What is meant stands in a line: ``deposit <= 2 months``, ``count(options) = 3``, ``order: A before B``, ``plan in
 {monthly, yearly}``, ``mentions side effects = yes``. A line of another form is not judged.
 """
 
@@ -18,7 +18,8 @@ _CHOICE: Final = re.compile(r".*\bin\s*\{(?P<options>[^}]+)\}.*")
 _MATCH: Final = re.compile(r".*\b(?:match|matches|format|pattern)\b.*", re.IGNORECASE)
 _FLAG: Final = re.compile(r"(?P<left>.+?)\s*(?:==?|is)\s*(?P<value>yes|no|true|false)", re.IGNORECASE)
 _WITHIN: Final = re.compile(
-    r"(?P<left>.+?)\s+(?:within|between)\s+(?P<low>\S+?)\s*(?:-|–|\.\.|and|to)\s*(?P<high>\S.*)", re.IGNORECASE
+    r"(?P<left>.+?)\s+(?:within|between)\s+(?P<low>\S+?)\s*(?:-|–|\.\.|and|to)\s*(?P<high>\S.*)",
+    re.IGNORECASE,
 )
 _DOUBLE: Final = re.compile(r"(?P<low>[^<>=]+?)\s*<=\s*(?P<left>[^<>=]+?)\s*<=\s*(?P<high>[^<>=]+)")
 _COMPARED: Final = re.compile(r"(?P<left>.+?)\s*(?P<sign><=|>=|==|!=|=|<|>)\s*(?P<right>[^<>=]+)")
@@ -89,7 +90,7 @@ def _is_range(predicate: Predicate, match: re.Match[str]) -> bool | None:
     return None if None in answers else all(answers)
 
 
-def _is_comparison(predicate: Predicate, match: re.Match[str]) -> bool | None:
+def _is_comparison(predicate: Predicate, match: re.Match[str]) -> bool | None:  # noqa: PLR0911 - one for each kind
     meant = _Meant(match["left"], match["sign"].replace("==", "="), match["right"].strip(" '\""))
     if isinstance(predicate.right, Bounds):
         return _is_count(predicate.right, meant)

@@ -103,7 +103,7 @@ class System:
         return self._agreement(predicate)
 
     def _of_text(self, predicate: Predicate) -> Any:
-        """Say what the text itself must be: words that it holds, patterns that it follows, how many it has of a thing."""
+        """Say what the text itself must be: words that it holds, patterns that it follows, how many it has."""
         if isinstance(predicate.right, Bounds):
             words = frozenset(operand_words(predicate.left))
             real = self._real("count", words, predicate.condition)

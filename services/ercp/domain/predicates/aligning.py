@@ -280,7 +280,7 @@ _PERIODS: Final = frozenset(terms("hour day night week month quarter year"))
 
 
 def _owner(path: Path) -> frozenset[str]:
-    """Return the words of what has the attribute, one of which must stand with the value; empty when it is not named."""
+    """Return the words of what has the attribute, one of which must stand with the value; empty when it is not named."""  # noqa: E501
     is_whole = path.segments[-1] in _WHOLES or path.segments[-1].startswith(SHARE_OF)
     return (
         terms(" ".join(path.segments[:-1]).replace("_", " "))
@@ -330,7 +330,7 @@ def _scale_of(predicate: Predicate) -> Measure | None:
     return demanded_measure(right)
 
 
-def check_of(predicate: Predicate) -> Callable[[Fraction, Bound | None], Holds] | None:
+def check_of(predicate: Predicate) -> Callable[[Fraction, Bound | None], Holds] | None:  # noqa: PLR0911 - one for each kind
     """Return what says of one amount, with the side that the text names, whether it keeps the demand."""
     if isinstance(predicate.right, Range):
         low, high = demanded_measure(predicate.right.low), demanded_measure(predicate.right.high)

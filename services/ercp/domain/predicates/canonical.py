@@ -65,7 +65,7 @@ def _turned(predicate: Predicate) -> Predicate:
     return predicate
 
 
-def _key(operand: Operand) -> tuple[object, ...]:
+def _key(operand: Operand) -> tuple[object, ...]:  # noqa: PLR0911 - one for each kind
     match operand:
         case Amount():
             base = in_base(operand)

@@ -81,7 +81,7 @@ def demand(predicate: Predicate) -> str:
     return " ".join(part for part in parts if part)
 
 
-def said(operand: Operand) -> str:
+def said(operand: Operand) -> str:  # noqa: PLR0911 - one for each kind
     """Return an operand as a reader would say it: ``boiling point of water``, ``100 °C``, ``1 March 2024``."""
     match operand:
         case Path():

@@ -65,7 +65,7 @@ WORDS: /[^\W\d][^\n"]*/
 _READABLE: Final = {
     "WORDS": "a word", "QUOTED": 'a text in "quotes"', "LPAR": "(", "RPAR": ")", "COMMA": ",", "EQUAL": "=",
     "SAME": "==", "NUMBER": "a number", "UNIT": "a unit", "DOTTED": "an attribute such as water.boiling_point",
-    "NAME": "a name", "DATE": "a date such as 2024-03-01", "DURATION": "a duration such as P30D", "YEAR_DAY": "a day such as --12-15",
+    "NAME": "a name", "DATE": "a date such as 2024-03-01", "DURATION": "a duration such as P30D", "YEAR_DAY": "a day such as --12-15",  # noqa: E501
     "CLOCK": "a time of day such as 09:00", "VERSION": "a version such as 2.4.0", "SIGN": "a currency",
     "NOT_EQUAL": "≠", "AT_MOST": "≤", "AT_LEAST": "≥", "LESS": "<", "GREATER": ">", "ABOUT": "≈", "$END": "the end",
 }  # fmt: skip

@@ -18,7 +18,8 @@ _ITEM: Final = re.compile(
 )
 _LABELLED: Final = re.compile(r"\s{0,12}(?P<label>[^\s:|.!?][^:|.!?\n]{0,60}?)\s?:\s+(?P<body>\S.*)")
 _TIMED: Final = re.compile(
-    r"\s{0,12}(?P<label>\d{1,2}[:.]\d\d(?:\s?[ap]\.?m\.?)?)\s*[-–:]?\s+(?P<body>\S.*)", re.IGNORECASE
+    r"\s{0,12}(?P<label>\d{1,2}[:.]\d\d(?:\s?[ap]\.?m\.?)?)\s*[-–:]?\s+(?P<body>\S.*)",
+    re.IGNORECASE,
 )
 _RULE: Final = frozenset("|:+=- \t")
 _LEAST_ROWS: Final = 2

@@ -1,4 +1,4 @@
-"""Patterns of the Matches operator: RE2, which matches in time linear in the text whatever the pattern is (ADR 0116)."""
+"""Patterns of the Matches operator: RE2, linear in the text whatever the pattern is (ADR 0116)."""
 
 from functools import lru_cache
 from typing import Final

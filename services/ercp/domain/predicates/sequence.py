@@ -1,4 +1,4 @@
-"""The order in which a text names two steps: in its list, its timetable, or its sentences one after the other (ADR 0116).
+"""The order in which a text names two steps: in a list, a timetable, or one sentence after the other (ADR 0116).
 
 For TemporalOrder where no "before", "after" or "then" decides. A step is where most of its own words stand; words that
 both steps share tell nothing. Sentences that speak of time otherwise stay open.

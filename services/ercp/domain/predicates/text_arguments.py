@@ -28,7 +28,7 @@ MAX_COUNT: Final = 1_000_000
 COUNTED_PARTS: Final = ("words", "characters", "sentences", "paragraphs", "lines", "items")
 """What Count finds in any text; of anything else it counts what the text says or lists."""
 MATCHED_PARTS: Final = (
-    "text", "line", "first line", "last line", "subject", "sentence", "heading", "item", "step", "date", "time", "amount",
+    "text", "line", "first line", "last line", "subject", "sentence", "heading", "item", "step", "date", "time", "amount",  # noqa: E501
     "contact",
 )  # fmt: skip
 """What Matches holds its pattern against: every one of these that a text has."""

@@ -1,4 +1,4 @@
-"""Whether a text contains what it must, how many of something it has, and whether its parts follow a pattern (ADR 0116).
+"""Whether a text contains what it must, how many of something it has, whether its parts fit a pattern (ADR 0116).
 
 Contains and NotContains of words are decided by the words. As a topic they are found where all telling words of it
 stand in one sentence; what is said in other words stays open. Count and Matches look at what any text has (words,

@@ -137,7 +137,7 @@ def _part_of_whole(predicate: Predicate, facts: TextFacts, words: str, kind: Mea
     share = 100 * parts[0].measure.amount / whole.measure.amount
     holds = _compared(predicate, share)
     spans = tuple(sorted((parts[0].span, whole.span), key=lambda span: span.start))
-    why = f"{parts[0].place.value.text} of {whole.place.value.text} is {float(share):.3g} %, demanded is {demand(predicate)}"
+    why = f"{parts[0].place.value.text} of {whole.place.value.text} is {float(share):.3g} %, demanded is {demand(predicate)}"  # noqa: E501
     return Evaluation(holds, spans, why)
 
 

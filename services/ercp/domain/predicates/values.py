@@ -52,7 +52,7 @@ class Constant:
     text: str = ""
 
 
-def constant_of(operand: Operand) -> Constant | None:
+def constant_of(operand: Operand) -> Constant | None:  # noqa: PLR0911 - one for each kind
     """Return the value of an operand; ``None`` for an attribute, whose value the predicate does not know."""
     match operand:
         case Amount():
@@ -107,7 +107,7 @@ def about(amount: Amount) -> Interval:
     return around(amount, abs(ABOUT * distance_in_base(amount).value))
 
 
-def demanded(predicate: Predicate, right: Constant) -> Interval:
+def demanded(predicate: Predicate, right: Constant) -> Interval:  # noqa: PLR0911 - one for each kind
     """Return the values that a comparison with a constant allows; for NotEqual those that it forbids."""
     value = right.interval
     if predicate.name is PredicateName.BETWEEN:

@@ -4,6 +4,7 @@ import re
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from decimal import Decimal
+from itertools import pairwise
 from typing import Final
 
 from services.common.ports.recognition import EntityKind
@@ -71,7 +72,7 @@ def read(text: str) -> list[Named]:
     """Return the values that a sentence names, in order."""
     found = [_named(text, value) for value in scan_values(text) if value.kind in _PLACED]
     taken = [(each.start, each.end) for each in found]
-    for at, (first, second) in enumerate(zip(found, found[1:], strict=False)):
+    for at, (first, second) in enumerate(pairwise(tuple(found))):
         # "Between 2 and 3 metres": the first end has the unit of the second.
         if first.operand is None and first.number is not None and isinstance(second.operand, Amount):
             found[at] = replace(first, operand=Amount(first.number, second.operand.unit))

@@ -61,13 +61,13 @@ def read_choice(sentence: str) -> tuple[Predicate, str] | None:
         match = pattern.fullmatch(sentence)
         if match is None:
             continue
-        found = _chosen(sentence, match)
+        found = _chosen(match)
         if found is not None:
             return found
     return None
 
 
-def _chosen(sentence: str, match: re.Match[str]) -> tuple[Predicate, str] | None:
+def _chosen(match: re.Match[str]) -> tuple[Predicate, str] | None:
     part = match.groupdict()
     options = _options(match["list"])
     conjunction = re.search(r"\s(or|and|nor)\s", match["list"], re.IGNORECASE)

@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Final
 
 from services.ercp.domain.predicates import Amount, Path, Predicate, PredicateError, PredicateName, Text
@@ -190,7 +191,7 @@ def _fits(phrase: str, degree: str, named: Named) -> bool:
 
 def _range(sentence: str, named: list[Named]) -> tuple[Predicate, str] | None:
     """Read "between 9 am and 5 pm", "from 5 to 10 km", "8-20 characters"."""
-    for first, second in zip(named, named[1:], strict=False):
+    for first, second in pairwise(named):
         gap = _AND.fullmatch(sentence, first.behind, second.start)
         opening = _BETWEEN.search(sentence, 0, first.start)
         if gap is None or (

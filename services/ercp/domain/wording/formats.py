@@ -106,7 +106,7 @@ def _numbered(sentence: str) -> Predicate | None:
     match = _NUMBERED.search(sentence)
     if match is None:
         return (
-            _matching(r"[-*•+]", "step") if _BULLETED.search(sentence) and len(clauses.names(sentence)) <= 4 else None
+            _matching(r"[-*•+]", "step") if _BULLETED.search(sentence) and len(clauses.names(sentence)) <= 4 else None  # noqa: PLR2004 - few words
         )
     first, second = match["first"], match["second"]
     mark = ".)" if second[-1] in ".)" else ""

@@ -131,9 +131,9 @@ def _denied(sentence: str) -> tuple[Predicate, str] | None:
         if verb == "call it":
             return _literal(PredicateName.NOT_CONTAINS, match["what"])
         is_worded = bool(_QUOTED.fullmatch(match["what"]) or _THE_WORD.fullmatch(match["what"]))
-        if not match["who"].strip() or clauses.is_of_document(match["who"]) or verb in _ALWAYS_OF_TEXT:
-            if is_worded or verb not in {"use", "have", "say"}:
-                return _made(PredicateName.NOT_CONTAINS, match["what"])
+        is_meant = not match["who"].strip() or clauses.is_of_document(match["who"]) or verb in _ALWAYS_OF_TEXT
+        if is_meant and (is_worded or verb not in {"use", "have", "say"}):
+            return _made(PredicateName.NOT_CONTAINS, match["what"])
         return None
     match = _NOT_WANTED.fullmatch(sentence)
     if match is not None:

@@ -59,8 +59,8 @@ def read_name(sentence: str) -> tuple[Predicate, str] | None:
         return None
     if clauses.is_of_document(left) and not _VERSION.fullmatch(value):
         return None
-    name = PredicateName.NOT_EQUAL if negated else PredicateName.EQUAL
-    return Predicate(name, clauses.path_of(left), Text(value)), "name"
+    operator = PredicateName.NOT_EQUAL if negated else PredicateName.EQUAL
+    return Predicate(operator, clauses.path_of(left), Text(value)), "name"
 
 
 def _value(right: str) -> str | None:
