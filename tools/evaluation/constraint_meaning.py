@@ -18,7 +18,7 @@ _CHOICE: Final = re.compile(r".*\bin\s*\{(?P<options>[^}]+)\}.*")
 _MATCH: Final = re.compile(r".*\b(?:match|matches|format|pattern)\b.*", re.IGNORECASE)
 _FLAG: Final = re.compile(r"(?P<left>.+?)\s*(?:==?|is)\s*(?P<value>yes|no|true|false)", re.IGNORECASE)
 _WITHIN: Final = re.compile(
-    r"(?P<left>.+?)\s+(?:within|between)\s+(?P<low>\S+?)\s*(?:-|–|\.\.|and|to)\s*(?P<high>\S.*)",
+    r"(?P<left>.+?)\s+(?:within|between)\s+(?P<low>\S+?)\s*(?:-|\u2013|\.\.|and|to)\s*(?P<high>\S.*)",
     re.IGNORECASE,
 )
 _DOUBLE: Final = re.compile(r"(?P<low>[^<>=]+?)\s*<=\s*(?P<left>[^<>=]+?)\s*<=\s*(?P<high>[^<>=]+)")

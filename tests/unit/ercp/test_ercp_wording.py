@@ -67,7 +67,7 @@ def test_what_is_not_understood_says_why(words, reason):
 
 
 def test_the_development_data_is_understood_and_called_rightly():
-    """Bounds with room below what `python -m tools.evaluate_constraints` says of these files (docs/ercp-evaluation.md)."""
+    """Bounds with room below what the command says of these files (ADR 0116)."""
     for name, understood, found in (("development", 0.6, 0.4), ("own", 0.85, 0.75)):
         counts = measure(load(FOLDER / f"{name}.jsonl"), [])
         total = counts["constraints"]
