@@ -80,3 +80,18 @@ def ercp_verify_trace(
     from services.cli.commands.ercp import verify_trace as command
 
     run(partial(command, source=file, node_key=node_key, session=session or f"tenant:{tenant}"), as_json=as_json)
+
+
+@ercp_app.command("constraint")
+def ercp_constraint(
+    words: Annotated[str, typer.Argument(help='The constraint as people write it, such as "at most 200 words".')],
+    *,
+    propose: Annotated[
+        bool, typer.Option(help="Ask the configured language model for what the rules do not understand.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Show what is understood of a constraint in words: in words, as a predicate and as JSON; no server is needed."""
+    from services.cli.commands.ercp_constraint import constraint as command
+
+    run(partial(command, words=words, propose=propose), as_json=as_json)

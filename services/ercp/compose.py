@@ -27,6 +27,7 @@ from services.ercp.run_app import RunApp
 from services.ercp.run_parts import OperatorParts
 from services.ercp.servicer import ROLES, SERVICE_NAME, ErcpServicer
 from services.ercp.turns import Turns
+from services.ercp.understanding import Wording
 from services.ercp.verifying import Verifying
 from services.ercp.work import WORK
 
@@ -58,7 +59,9 @@ async def build(
     turns = Turns()
     runs = RunApp(parts, scribe, settings.ercp, scribe.clock, turns)
     operators = OperatorApp(parts, provenance, scribe, turns, runs.counts)
-    servicer = ErcpServicer(runs, operators, scribe.signer, settings.ercp)
+    proposing = settings.ercp.proposed_predicates == "take" and generator.generative
+    wording = Wording(generator.model if proposing else None)
+    servicer = ErcpServicer(runs, operators, scribe.signer, settings.ercp, wording)
 
     async def check() -> None:
         await channels.check()

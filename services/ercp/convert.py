@@ -39,6 +39,7 @@ from services.ercp.domain.vocabulary import ConstraintType, Detector, ErrorType,
 from services.ercp.operator_app import Call, TraceRead
 from services.ercp.ports import Analysis, Knowledge
 from services.ercp.run_app import RunAsk, RunResult
+from services.ercp.understanding import UNDERSTOOD_BY, WAYS
 from services.ercp.unknown_fields import unknown_fields
 from services.ercp.verifying import Verification, VerifyAsk
 
@@ -178,7 +179,9 @@ def constraints(messages: Iterable[pb.Constraint], request_id: str) -> tuple[Con
             constraint_id=each.constraint_id or derived_uuid(request_id, "constraint", str(number)),
             type=ConstraintType(word_of(pb.ConstraintType.DESCRIPTOR, each.type)),
             nl_text=each.nl_text,
-            predicate=PredicateForm(each.predicate.predicate_name, struct_json(each.predicate.args)),
+            predicate=PredicateForm(
+                each.predicate.predicate_name, struct_json(each.predicate.args), _understood_by(each.predicate)
+            ),
             priority=Priority(word_of(pb.ConstraintPriority.DESCRIPTOR, each.priority) or Priority.MEDIUM),
             source=_source(each.source),
             confidence=each.confidence if each.HasField("confidence") else None,
@@ -187,6 +190,12 @@ def constraints(messages: Iterable[pb.Constraint], request_id: str) -> tuple[Con
         )
         for number, each in enumerate(messages)
     )
+
+
+def _understood_by(message: pb.Predicate) -> str:
+    """Return who understood the words of a constraint that came without a predicate (ADR 0116)."""
+    value = message.extensions.fields.get(UNDERSTOOD_BY)
+    return value.string_value if value is not None and value.string_value in WAYS else ""
 
 
 def _source(message: pb.ConstraintSource) -> Source:

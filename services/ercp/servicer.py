@@ -19,6 +19,7 @@ from services.ercp.domain.vocabulary import SIMILARITY_THRESHOLD
 from services.ercp.operator_app import OperatorApp
 from services.ercp.ports import NodeSigner
 from services.ercp.run_app import RunApp, RunResult
+from services.ercp.understanding import Wording
 
 SERVICE_NAME: Final = "ercp.v1.ErcpService"
 ROLES: Final = {
@@ -37,7 +38,10 @@ ResponseT = TypeVar("ResponseT")
 class ErcpServicer(ercp_service_pb2_grpc.ErcpServiceServicer):
     """Serves ERCP; every response is signed (§2)."""
 
-    def __init__(self, runs: RunApp, operators: OperatorApp, signer: NodeSigner, settings: ErcpSettings) -> None:
+    def __init__(
+        self, runs: RunApp, operators: OperatorApp, signer: NodeSigner, settings: ErcpSettings, wording: Wording
+    ) -> None:
+        self._wording = wording
         self._runs = runs
         self._operators = operators
         self._signer = signer
@@ -45,6 +49,7 @@ class ErcpServicer(ercp_service_pb2_grpc.ErcpServiceServicer):
 
     async def Run(self, request: rpc.RunRequest, _: Any) -> rpc.RunResponse:
         """Run the whole loop."""
+        await self._wording.complete(request.constraints)
         await _checked(validate.run, request)
         validate.priority(request.problem, self._settings)
         async with aclosing(self._runs.run(convert.run_ask(request, self._settings))) as steps:
@@ -55,6 +60,7 @@ class ErcpServicer(ercp_service_pb2_grpc.ErcpServiceServicer):
 
     async def RunStream(self, request: rpc.RunStreamRequest, _: Any) -> AsyncIterator[rpc.RunStreamResponse]:
         """Run the whole loop and send each event as it is written."""
+        await self._wording.complete(request.constraints)
         await _checked(validate.run, request)
         validate.priority(request.problem, self._settings)
         async with aclosing(self._runs.run(convert.run_ask(request, self._settings))) as steps:
@@ -67,6 +73,7 @@ class ErcpServicer(ercp_service_pb2_grpc.ErcpServiceServicer):
 
     async def Generate(self, request: rpc.GenerateRequest, _: Any) -> rpc.GenerateResponse:
         """Write one candidate."""
+        await self._wording.complete(request.constraints)
         await _checked(validate.generate, request)
         validate.priority(request.problem, self._settings)
         answer = await self._operators.generate(
@@ -80,6 +87,7 @@ class ErcpServicer(ercp_service_pb2_grpc.ErcpServiceServicer):
 
     async def Verify(self, request: rpc.VerifyRequest, _: Any) -> rpc.VerifyResponse:
         """Find the errors of a text."""
+        await self._wording.complete(request.constraints)
         await _checked(validate.verify, request)
         call, passages = convert.call(request, "Verify"), convert.passages(request.retrieval_context)
         ask = convert.verify_ask(request)
@@ -118,6 +126,7 @@ class ErcpServicer(ercp_service_pb2_grpc.ErcpServiceServicer):
 
     async def Mutate(self, request: rpc.MutateRequest, _: Any) -> rpc.MutateResponse:
         """Change a problem."""
+        await self._wording.complete(request.constraints)
         await _checked(validate.mutate, request)
         validate.priority(request.problem, self._settings)
         answer = await self._operators.mutate(convert.call(request, "Mutate"), convert.mutate_ask(request))

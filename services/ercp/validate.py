@@ -23,6 +23,7 @@ from services.ercp.domain import vocabulary as words
 from services.ercp.domain.duality import disagreement
 from services.ercp.domain.predicates import PredicateError, parse_predicate
 from services.ercp.domain.vocabulary import Priority, Strategy
+from services.ercp.domain.wording import understand_constraint
 
 MAX_ID_CHARS: Final = 200
 MAX_DESCRIPTION_CHARS: Final = 100_000
@@ -252,7 +253,8 @@ def _constraint(found: _Checks, path: str, constraint: pb.Constraint) -> None:
     if constraint.HasField("confidence"):
         _fraction(found, f"{path}.confidence", constraint.confidence)
     if not constraint.HasField("predicate"):
-        found.add(f"{path}.predicate", "must be set: a constraint is words and a predicate (ERCP 1.0 §2)")
+        reason = understand_constraint(constraint.nl_text).reason or "a predicate is missing"
+        found.add(f"{path}.predicate", f"must be set, for the words were not understood: {reason} (ERCP 1.0 §2)")
         return
     try:
         predicate = parse_predicate(constraint.predicate.predicate_name, struct_json(constraint.predicate.args))

@@ -45,6 +45,7 @@ from services.ercp.run_app import RunApp
 from services.ercp.run_parts import OperatorParts
 from services.ercp.servicer import ROLES, SERVICE_NAME, ErcpServicer
 from services.ercp.turns import Turns
+from services.ercp.understanding import Wording
 from services.ercp.verifying import Verifying
 from tests.fakes.dag_world import CALLERS, Refusal, World, fresh_uuid, report_for
 from tests.fakes.gateway_world import Script, ScriptedEnvelopes, ScriptedSessions
@@ -211,7 +212,7 @@ class ErcpWorld:
         runs = RunApp(parts, scribe, self.settings, clock, turns)
         self.counts = runs.counts
         operators = OperatorApp(parts, provenance, scribe, turns, runs.counts)
-        return ErcpServicer(runs, operators, self.signer, self.settings), generating
+        return ErcpServicer(runs, operators, self.signer, self.settings, Wording()), generating
 
     def _services(self, servicer, channels):
         async def ready():

@@ -38,7 +38,7 @@ RATIO: Final = re.compile(
     r"|(?<=\bby )(?P<by>half)\b|(?<=\bin )(?P<in>half)\b(?!-|\s+an?\b)"
     r"|\b(?P<half>half)(?=\s+(?:of|the|its|their|his|her|our|your|all|as)\b)(?!\s+of\s+(?:the\s+)?(?:year|month|day|game)\b)"
     rf"|(?<![\w.,/-])(?P<over>\d{{1,3}})/(?P<under>[1-9]\d{{0,2}})(?=\s+of\b)"
-    rf"|(?<![\w.,-])(?P<hits>{_COUNT})\s+(?P<of>out\s+of|in)\s+(?:every\s+)?(?P<tries>{_COUNT})\b(?![\w/-]|[.,:]\d|\s?%|\sper\s?cent)"
+    rf"|(?<![\w.,-])(?P<hits>{_COUNT})\s+(?P<of>out\s+of|in|of(?=\s+every\b))\s+(?:every\s+)?(?P<tries>{_COUNT})\b(?![\w/-]|[.,:]\d|\s?%|\sper\s?cent)"
     rf"|(?<![\w.,-])(?P<times>{_NUMBER})(?:\s+times\b(?!\s+(?:zone|table)s?\b)|[\s-]?fold\b|x\b(?!\s?\d))"
     rf"|\bby\s+a\s+factor\s+of\s+(?P<factor>{_NUMBER})(?![\w])"
     r"|\b(?P<word>twice|thrice|once(?=\s+(?:an?|per|every|each|daily|weekly|monthly|yearly|annually)\b)"

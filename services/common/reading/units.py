@@ -6,9 +6,10 @@ no fixed number of days: ``same_span`` says which numbers of days a number of mo
 
 from decimal import Decimal
 from functools import lru_cache
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-import pint
+if TYPE_CHECKING:
+    import pint
 
 _CALENDAR: Final = {"month": ("month", 1), "year": ("month", 12), "quarter": ("month", 3), "decade": ("month", 120)}
 _POWERS: Final = {"square": 2, "cubic": 3}
@@ -197,6 +198,8 @@ def warm() -> None:
 
 @lru_cache(maxsize=1)
 def _registry() -> "pint.UnitRegistry[Decimal]":
+    import pint
+
     return pint.UnitRegistry(non_int_type=Decimal)
 
 

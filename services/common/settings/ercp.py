@@ -37,6 +37,10 @@ class ErcpSettings(BaseModel):
     allow_undecided: bool = False
     """Whether a run may converge although nobody knows whether an immutable constraint is kept; what a config that does
     not say ``allow_undecided`` takes (ADR 0115). Default false: such a run ends as partial, UNDECIDED."""
+    proposed_predicates: Literal["off", "take"] = "off"
+    """Whether a constraint whose words no rule understands gets the predicate that the language model proposes (ADR
+    0116): take, or off, and it is refused with the reason. Default off: look at a proposal with ``groundtrail ercp
+    constraint --propose`` and send it as the constraint's predicate."""
 
     high_priority_role: Literal["reader", "writer", "admin"] = "writer"
     """Role that a problem whose metadata says ``priority: high`` needs (ERCP 1.0 §11: optional; ADR 0079).

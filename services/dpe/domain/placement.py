@@ -16,6 +16,7 @@ from services.common.ports.recognition import EntityKind
 from services.common.reading.agreement import agrees, comparable
 from services.common.reading.bounds import Bound, out_of_bounds
 from services.common.reading.intervals import APART
+from services.common.reading.nearness import said_of
 from services.common.reading.places import (
     APPOSED,
     PART_OF,
@@ -32,14 +33,6 @@ from services.common.reading.ratios import SHARE, TIMES
 from services.common.reading.terms import terms, terms_without, value_terms
 from services.common.reading.text_types import Claim, Value
 
-_IN_STRETCH: Final = 1.0
-_BEFORE: Final = 0.95
-"""In an earlier stretch of the sentence: "300 ml of water in summer and 150 ml in winter" is of water twice."""
-_IN_SENTENCE: Final = 0.6
-_IN_ROW: Final = 0.4
-"""In another cell of the row, which is neither its label nor the head of the column."""
-_IN_HEADING: Final = 0.6
-_IN_FACT: Final = 0.1
 _OF_ANOTHER: Final = 0.4
 """Weight of a claim's word that stands in the stretch of another of its values."""
 _TELLING: Final = 1.5
@@ -92,19 +85,7 @@ class Wanted:
 
     def said_of(self, place: Place) -> float:
         """Return how much of the claim is said of a place."""
-        found = 0.0
-        for term, weight in self.weights.items():
-            if term in place.stretch:
-                found += weight * _IN_STRETCH
-            elif term in place.before:
-                found += weight * _BEFORE
-            elif term in place.sentence:
-                found += weight * (_IN_ROW if place.in_table else _IN_SENTENCE)
-            elif term in place.heading:
-                found += weight * _IN_HEADING
-            elif term in place.whole:
-                found += weight * _IN_FACT
-        return found
+        return said_of(self.weights, place)
 
     def score(self, place: Place) -> float:
         """Return how likely the value stands in this place: what is said, and how, and what else the place says."""

@@ -16,6 +16,7 @@ from services.ercp.domain.predicates import (
     TextFacts,
     contradictions,
     evaluate,
+    evaluate_plainly,
 )
 from services.ercp.domain.records import Constraint, Evidence, Passage
 from services.ercp.domain.vocabulary import Detector, ErrorType
@@ -76,7 +77,7 @@ def _denied(facts: TextFacts, constraints: Sequence[Constraint]) -> Iterator[Sus
 def _denied_together(facts: TextFacts, constraints: Sequence[Constraint]) -> Iterator[Suspicion]:
     """Yield what denies no constraint alone and what some of them demand together."""
     for each in implied(constraints):
-        answer = evaluate(each.predicate, facts)
+        answer = evaluate_plainly(each.predicate, facts)
         if answer.holds is Holds.FALSE:
             evidence = tuple(
                 Evidence(f"{CONSTRAINT_PREFIX}{one.constraint_id}", None, one.nl_text[:MAX_EXCERPT_CHARS])
@@ -103,7 +104,7 @@ def _against(
     demands = [(fact.span, predicate) for fact, predicate in readings.equalities(asserted)]
     demands += readings.orders(asserted)
     for span, predicate in demands:
-        answer = evaluate(predicate, facts)
+        answer = evaluate_plainly(predicate, facts)
         if answer.holds is Holds.FALSE and answer.evidence:
             sentence = _sentence(asserted, span.start)
             evidence = Evidence(passage.source, None, sentence[:MAX_EXCERPT_CHARS])

@@ -11,7 +11,18 @@ from fractions import Fraction
 from typing import Any, Final
 
 from services.ercp.domain.predicates.facts import Comparison, Interval, OrderFact, TextFacts, ValueFact
-from services.ercp.domain.predicates.model import Amount, Moment, Operand, Path, Predicate, PredicateName
+from services.ercp.domain.predicates.model import (
+    Amount,
+    Bounds,
+    Moment,
+    Operand,
+    Options,
+    Path,
+    Predicate,
+    PredicateName,
+    Range,
+    Text,
+)
 from services.ercp.domain.predicates.naming import condition_of, operand_words, path_words, words_of
 from services.ercp.domain.predicates.selection import subject_words
 from services.ercp.domain.predicates.units import DIMENSIONLESS, dimension_of
@@ -30,7 +41,17 @@ _BARE: Final = "bare"
 _MAIN: Final = "main"
 """A bare number says nothing of kilograms: it has a variable of its own beside the one with units."""
 _COMPARISONS: Final = frozenset(
-    {PredicateName.EQUAL, PredicateName.NOT_EQUAL, PredicateName.LESS_THAN, PredicateName.GREATER_THAN}
+    {
+        PredicateName.EQUAL,
+        PredicateName.NOT_EQUAL,
+        PredicateName.LESS_THAN,
+        PredicateName.GREATER_THAN,
+        PredicateName.BETWEEN,
+        PredicateName.ONE_OF,
+    }
+)
+_OF_TEXT: Final = frozenset(
+    {PredicateName.CONTAINS, PredicateName.NOT_CONTAINS, PredicateName.COUNT, PredicateName.MATCHES}
 )
 _DATE: Final = frozenset(words_of("date"))
 """The date of the opening is when the opening is, as ``path_words`` has it."""
@@ -77,13 +98,37 @@ class System:
         if predicate.name is PredicateName.TEMPORAL_ORDER:
             assert predicate.right is not None
             return self._sooner(predicate.left, predicate.right)
+        if predicate.name in _OF_TEXT:
+            return self._of_text(predicate)
         if predicate.name is PredicateName.HAS_JUSTIFICATION:
             return self.z3.Bool(f"justified {sorted(operand_words(predicate.left))}", self.context)
         return self._agreement(predicate)
 
+    def _of_text(self, predicate: Predicate) -> Any:
+        """Say what the text itself must be: words that it holds, patterns that it follows, how many it has."""
+        if isinstance(predicate.right, Bounds):
+            words = frozenset(operand_words(predicate.left))
+            real = self._real("count", words, predicate.condition)
+            low, high = (None if end is None else Fraction(end) for end in (predicate.right.low, predicate.right.high))
+            return self.z3.And(real >= 0, self._inside(real, Interval(low, high)))
+        if isinstance(predicate.right, Text):
+            return self.z3.Bool(f"matches {predicate.right.text} {predicate.left}", self.context)
+        assert isinstance(predicate.left, Text)
+        holds = self.z3.Bool(f"contains {predicate.left.text.casefold()}", self.context)
+        return self.z3.Not(holds) if predicate.name is PredicateName.NOT_CONTAINS else holds
+
+    def _choice(self, key: Key, options: Options) -> Any:
+        real = self._real("value", key, _MAIN)
+        is_text = self._real("dimension", key) == self._number("dimension", TEXTUAL)
+        return self.z3.And(
+            is_text, self.z3.Or(*(real == self._number("text", text.casefold()) for text in options.texts))
+        )
+
     def _comparison(self, predicate: Predicate, amounts: Mapping[Key, Sequence[Amount]]) -> Any:
         assert isinstance(predicate.left, Path)
         key = _key(predicate.left, predicate.condition)
+        if isinstance(predicate.right, Options):
+            return self._choice(key, predicate.right)
         if isinstance(predicate.right, Path):
             other = _key(predicate.right, predicate.condition)
             parts = [
@@ -271,7 +316,8 @@ def _is_share(amount: Amount) -> bool:
 
 
 def _is_bare(operand: Operand | None) -> bool:
-    return isinstance(operand, Amount) and not operand.unit
+    amount = operand.low if isinstance(operand, Range) else operand
+    return isinstance(amount, Amount) and not amount.unit
 
 
 def _is_bare_fact(fact: ValueFact) -> bool:

@@ -16,7 +16,7 @@ from services.ercp.domain.predicates import (
     ValueFact,
     canonical,
     describe,
-    evaluate,
+    evaluate_plainly,
     extract_facts,
     parse_predicate,
     to_document,
@@ -230,7 +230,7 @@ def overruled(facts: TextFacts, span: tuple[int, int], other: str) -> bool:
     different things. Where the predicates read no values, or find them FALSE, nothing is overruled.
     """
     theirs = facts_of(other, sentences_of(other))
-    evaluated = [evaluate(predicate, facts) for _, predicate in equalities(theirs)]
+    evaluated = [evaluate_plainly(predicate, facts) for _, predicate in equalities(theirs)]
     answers = [each.holds for each in evaluated if any(_touches(place, span) for place in each.evidence)]
     if Holds.FALSE in answers:
         return False

@@ -62,10 +62,15 @@ class Reasoning:
 
 @dataclass(frozen=True, slots=True)
 class PredicateForm:
-    """A predicate as it is written: operator and JSON arguments (§8)."""
+    """A predicate as it is written: operator and JSON arguments (§8).
+
+    Attributes:
+        understood_by: who understood the constraint's words (ADR 0116); empty when the caller brought the predicate.
+    """
 
     name: str
     args: Mapping[str, Any]
+    understood_by: str = ""
 
     @property
     def key(self) -> str:

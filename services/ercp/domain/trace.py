@@ -123,6 +123,7 @@ def constraint_summary(constraints: Sequence[Constraint]) -> dict[str, Any]:
                 "detected_by": each.source.detected_by.value,
                 "confidence": each.confidence,
                 "immutable": each.immutable,
+                **({"understood_by": each.predicate.understood_by} if each.predicate.understood_by else {}),
             }
             for each in constraints[:MAX_LISTED]
         ],

@@ -86,7 +86,7 @@ def test_text_form(written, printed):
         ("Equal", {"left": "a", "right": "1e31"}, "args.right", "sensible size"),
         ("Equal", {"left": "a", "right": "1e-31"}, "args.right", "sensible size"),
         ("Equal", {"left": "a", "right": "1" * 31}, "args.right", "sensible size"),
-        ("Equal", {"left": "a", "right": "12.5.6"}, "args.right", "does not parse at column 5"),
+        ("Equal", {"left": "a", "right": "12..6"}, "args.right", "does not parse at column 3"),
         ("Equal", {"left": "a", "right": "5 parsecks"}, "args.right", "'parsecks' is not a known unit"),
         ("Equal", {"left": "a", "right": "5", "unit": "foo"}, "args.unit", "'foo' is not a known unit"),
         ("Equal", {"left": "a", "right": "5", "unit": 3}, "args.unit", "is a number"),

@@ -7,7 +7,7 @@
 from services.ercp.domain.predicates.agreement import Clash, contradictions
 from services.ercp.domain.predicates.canonical import Canonical, canonical
 from services.ercp.domain.predicates.describing import describe
-from services.ercp.domain.predicates.evaluation import evaluate
+from services.ercp.domain.predicates.evaluation import evaluate, evaluate_plainly
 from services.ercp.domain.predicates.extraction import extract_facts
 from services.ercp.domain.predicates.facts import (
     Comparison,
@@ -25,14 +25,19 @@ from services.ercp.domain.predicates.facts import (
 )
 from services.ercp.domain.predicates.model import (
     Amount,
+    Bounds,
+    Hour,
     Moment,
     Operand,
+    Options,
     Path,
     Predicate,
     PredicateError,
     PredicateName,
+    Range,
     Text,
     Tolerance,
+    YearDay,
 )
 from services.ercp.domain.predicates.parsing import ARGUMENTS, parse_predicate, parse_text
 from services.ercp.domain.predicates.printing import to_document, to_text
@@ -44,21 +49,25 @@ __all__ = [
     "ABOUT_TOLERANCE",
     "ARGUMENTS",
     "Amount",
+    "Bounds",
     "Canonical",
     "Clash",
     "Comparison",
     "Condition",
     "Evaluation",
     "Holds",
+    "Hour",
     "Interval",
     "Justification",
     "Moment",
     "Operand",
+    "Options",
     "OrderFact",
     "Path",
     "Predicate",
     "PredicateError",
     "PredicateName",
+    "Range",
     "Span",
     "Statement",
     "Subject",
@@ -66,11 +75,13 @@ __all__ = [
     "TextFacts",
     "Tolerance",
     "ValueFact",
+    "YearDay",
     "canonical",
     "contradictions",
     "demand_of",
     "describe",
     "evaluate",
+    "evaluate_plainly",
     "extract_facts",
     "parse_predicate",
     "parse_text",

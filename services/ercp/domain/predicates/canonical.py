@@ -5,12 +5,17 @@ from fractions import Fraction
 
 from services.ercp.domain.predicates.model import (
     Amount,
+    Bounds,
+    Hour,
     Moment,
     Operand,
+    Options,
     Path,
     Predicate,
     PredicateName,
+    Range,
     Text,
+    YearDay,
 )
 from services.ercp.domain.predicates.units import distance_in_base, in_base
 
@@ -24,6 +29,8 @@ def canonical(predicate: Predicate) -> Canonical:
     newer version added (§10) keeps them apart.
     """
     turned = _turned(predicate)
+    if turned.name is PredicateName.MATCHES:
+        return (turned.name, turned.left, turned.right, turned.extra)  # patterns tell upper from lower case
     left, right = _key(turned.left), None if turned.right is None else _key(turned.right)
     tolerance: object = None
     if turned.tolerance is not None:
@@ -41,6 +48,7 @@ def canonical(predicate: Predicate) -> Canonical:
         tolerance,
         turned.inclusive,
         " ".join(turned.condition.lower().split()),
+        turned.is_topic,
         turned.extra,
     )
 
@@ -57,7 +65,7 @@ def _turned(predicate: Predicate) -> Predicate:
     return predicate
 
 
-def _key(operand: Operand) -> tuple[object, ...]:
+def _key(operand: Operand) -> tuple[object, ...]:  # noqa: PLR0911 - one for each kind
     match operand:
         case Amount():
             base = in_base(operand)
@@ -68,3 +76,13 @@ def _key(operand: Operand) -> tuple[object, ...]:
             return ("moment", operand.at)
         case Text():
             return ("text", operand.text.casefold())
+        case Hour():
+            return ("hour", operand.minutes)
+        case YearDay():
+            return ("day", operand.month, operand.day)
+        case Range():
+            return ("range", _key(operand.low), _key(operand.high))
+        case Options():
+            return ("options", *sorted(text.casefold() for text in operand.texts))
+        case Bounds():
+            return ("bounds", operand.low, operand.high)

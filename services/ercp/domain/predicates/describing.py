@@ -2,11 +2,28 @@
 
 from typing import Final
 
-from services.ercp.domain.predicates.model import Amount, Moment, Operand, Path, Predicate, PredicateName, Text
+from services.ercp.domain.predicates.model import (
+    Amount,
+    Bounds,
+    Hour,
+    Moment,
+    Operand,
+    Options,
+    Path,
+    Predicate,
+    PredicateName,
+    Range,
+    Text,
+    YearDay,
+)
 from services.ercp.domain.predicates.printing import plain
 
-_SPOKEN: Final = {"degC": "°C", "degF": "°F", "byte": "bytes", "bit": "bits"}
+_SPOKEN: Final = {"degC": "°C", "in": "inches", "degF": "°F", "byte": "bytes", "bit": "bits"}
 _COUNTED: Final = frozenset({"day", "week", "fortnight", "month", "year", "hectare", "acre", "gallon", "knot"})
+_MONTHS: Final = (
+    "January February March April May June July August September October November December".split()  # noqa: SIM905
+)
+_ONLY_ONE: Final = frozenset({"text", "first line", "last line", "subject"})
 _BETWEEN: Final = {
     (PredicateName.LESS_THAN, False): "less than",
     (PredicateName.LESS_THAN, True): "at most",
@@ -32,22 +49,39 @@ def describe(predicate: Predicate) -> str:
         case PredicateName.TEMPORAL_ORDER:
             assert predicate.right is not None
             return f"{_event(predicate.left)} must come before {_event(predicate.right)}."
+        case PredicateName.CONTAINS | PredicateName.NOT_CONTAINS | PredicateName.COUNT | PredicateName.MATCHES:
+            return _of_text(predicate)
         case _:
             under = f" (condition: {predicate.condition})" if predicate.condition else ""
             return f"The {left} must be {demand(predicate)}{under}."
 
 
+def _of_text(predicate: Predicate) -> str:
+    """Return what is demanded of the text itself."""
+    left = said(predicate.left)
+    if isinstance(predicate.right, Bounds):
+        each = f"Each {predicate.condition}" if predicate.condition else "The text"
+        return f"{each} must have {said(predicate.right)} {left}."
+    if predicate.name is PredicateName.MATCHES:
+        assert predicate.right is not None
+        part = said(predicate.right)
+        whole = f"The {part}" if part in _ONLY_ONE else f"Every {part}"
+        return f"{whole} must match the pattern {left}."
+    must = "must" if predicate.name is PredicateName.CONTAINS else "must not"
+    return f"The text {must} speak of: {left}." if predicate.is_topic else f'The text {must} contain "{left}".'
+
+
 def demand(predicate: Predicate) -> str:
     """Return what a comparison demands of its left side: ``at most 30 days``, ``not 100 °C``."""
     assert predicate.right is not None
-    words = _BETWEEN_MOMENTS if isinstance(predicate.right, Moment) else _BETWEEN
+    words = _BETWEEN_MOMENTS if isinstance(predicate.right, (Moment, Hour, YearDay)) else _BETWEEN
     relation = words.get((predicate.name, predicate.inclusive), "")
     negation = "not" if predicate.name is PredicateName.NOT_EQUAL else ""
     parts = [negation, relation, said(predicate.right) + _leeway(predicate)]
     return " ".join(part for part in parts if part)
 
 
-def said(operand: Operand) -> str:
+def said(operand: Operand) -> str:  # noqa: PLR0911 - one for each kind
     """Return an operand as a reader would say it: ``boiling point of water``, ``100 °C``, ``1 March 2024``."""
     match operand:
         case Path():
@@ -60,6 +94,24 @@ def said(operand: Operand) -> str:
             return f"{day} at {operand.at:%H:%M} UTC" if operand.has_time else day
         case Text():
             return operand.text
+        case Hour():
+            return str(operand)
+        case YearDay():
+            return f"{operand.day} {_MONTHS[operand.month - 1]}"
+        case Range():
+            return f"between {said(operand.low)} and {said(operand.high)}"
+        case Options():
+            return f"one of: {', '.join(operand.texts)}"
+        case Bounds():
+            return _how_many(operand)
+
+
+def _how_many(bounds: Bounds) -> str:
+    if bounds.low == bounds.high:
+        return f"exactly {bounds.low}"
+    if bounds.low is not None and bounds.high is not None:
+        return f"{bounds.low} to {bounds.high}"
+    return f"at most {bounds.high}" if bounds.low is None else f"at least {bounds.low}"
 
 
 def _amount(amount: Amount) -> str:

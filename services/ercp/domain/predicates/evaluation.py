@@ -11,11 +11,12 @@ from fractions import Fraction
 from itertools import product
 from typing import Final
 
+from services.ercp.domain.predicates import aligning, choices, sequence, texts, together
 from services.ercp.domain.predicates.agreement import entity_agrees
 from services.ercp.domain.predicates.describing import demand, said
 from services.ercp.domain.predicates.facts import Evaluation, Holds, Interval, Selection, Span, TextFacts, ValueFact
-from services.ercp.domain.predicates.model import Amount, Operand, Path, Predicate, PredicateName
-from services.ercp.domain.predicates.naming import condition_of, path_words
+from services.ercp.domain.predicates.model import Amount, Operand, Path, Predicate, PredicateName, Text
+from services.ercp.domain.predicates.naming import condition_of, path_words, words_of
 from services.ercp.domain.predicates.ordering import events_in_order
 from services.ercp.domain.predicates.reasons import claim_is_justified
 from services.ercp.domain.predicates.selection import selected
@@ -53,11 +54,12 @@ _SIGN_OF: Final = {
     (PredicateName.GREATER_THAN, False): ">",
     (PredicateName.GREATER_THAN, True): ">=",
 }
+_COMPARING: Final = frozenset({*(name for name, _ in _SIGN_OF), PredicateName.BETWEEN})
 _EQUALITY: Final = frozenset({PredicateName.EQUAL, PredicateName.NOT_EQUAL})
 
 
 def evaluate(predicate: Predicate, facts: TextFacts) -> Evaluation:
-    """Say whether a text obeys a predicate.
+    """Say whether a text obeys a predicate: by what it asserts in so many words, else by what stands in its place.
 
     Args:
         predicate: what is demanded.
@@ -66,7 +68,51 @@ def evaluate(predicate: Predicate, facts: TextFacts) -> Evaluation:
     Returns:
         TRUE, FALSE or UNKNOWN, the places it rests on, and one sentence that says why.
     """
+    answer = evaluate_plainly(predicate, facts)
+    if answer.holds is not Holds.UNKNOWN and not (answer.holds is Holds.TRUE and together.is_total(predicate)):
+        return answer
+    further = _further(predicate) if _is_unsaid(predicate, facts) else None
+    found = answer if further is None else further(predicate, facts)
+    return found if found.holds is not Holds.UNKNOWN else answer
+
+
+def evaluate_plainly(predicate: Predicate, facts: TextFacts) -> Evaluation:
+    """Say the same by the plain assertions of the text alone: for demands that were drawn from another text."""
     return _RULES[predicate.name](predicate, facts)
+
+
+def _is_unsaid(predicate: Predicate, facts: TextFacts) -> bool:
+    """Say whether no plain assertion is of the attribute, or only what is for a period or sets a limit.
+
+    What is stated under another condition, or left open in so many words, stays open.
+    """
+    if predicate.name not in _COMPARING or not isinstance(predicate.left, Path) or together.is_total(predicate):
+        return True
+    chosen = _chosen(predicate, predicate.left, facts).facts
+    return all(
+        fact.bound
+        or (fact.condition.words and fact.condition.words <= _PERIODS)
+        or facts.text[fact.span.start : fact.value_span.start].rstrip().endswith(":")  # "Rent for the flat: €840"
+        for fact in chosen
+    )
+
+
+_PERIODS: Final = frozenset(words_of("per second minute hour day night week month quarter year"))
+
+
+def _further(predicate: Predicate) -> Callable[[Predicate, TextFacts], Evaluation] | None:
+    """Return how a predicate is held against what stands in its place (ADR 0116)."""
+    if predicate.name is PredicateName.TEMPORAL_ORDER:
+        return sequence.judge
+    if predicate.name not in _COMPARING:
+        return None
+    if isinstance(predicate.right, Text):
+        return choices.judge_equality
+    if isinstance(predicate.right, Path):
+        return aligning.judge_attributes
+    if together.is_total(predicate):
+        return together.judge_total
+    return together.judge_share if together.is_share(predicate) else aligning.judge
 
 
 def _compare(predicate: Predicate, facts: TextFacts) -> Evaluation:
@@ -334,4 +380,10 @@ _RULES: Final[Mapping[PredicateName, Callable[[Predicate, TextFacts], Evaluation
     PredicateName.NO_CONTRADICTION: _entity,
     PredicateName.TEMPORAL_ORDER: _order,
     PredicateName.HAS_JUSTIFICATION: _reason,
+    PredicateName.BETWEEN: _compare,
+    PredicateName.ONE_OF: choices.judge_choice,
+    PredicateName.CONTAINS: texts.judge,
+    PredicateName.NOT_CONTAINS: texts.judge,
+    PredicateName.COUNT: texts.judge,
+    PredicateName.MATCHES: texts.judge,
 }

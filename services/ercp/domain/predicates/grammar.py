@@ -39,6 +39,9 @@ WORDS: /[^\s,()"=<>≈≠!≤≥~][^,()"=<>≈≠!≤≥~]*/
 _OPERAND: Final = r"""
 start: QUOTED -> quoted
      | DATE -> moment
+     | YEAR_DAY -> year_day
+     | CLOCK -> hour
+     | VERSION -> words
      | DURATION -> duration
      | SIGN NUMBER -> money
      | NUMBER UNIT? -> amount
@@ -47,6 +50,9 @@ start: QUOTED -> quoted
      | WORDS -> words
 QUOTED: /"(\\[^\n]|[^"\\])*"/
 DATE.4: /\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d)?(Z|[+-]\d\d:\d\d)?)?(?![\w-])/
+YEAR_DAY.4: /--\d\d-\d\d(?!\w)/
+CLOCK.5: /\d{1,2}:\d\d(\s?[aApP]\.?[mM]\.?)?(?![\w:.])|\d{1,2}\s?[aApP]\.?[mM]\.?(?![\w:.])/
+VERSION.5: /[vV]?\d+(\.\d+){2,}([-+][\w.+-]+)?(?=\s*\Z)/
 DURATION.4: /P(?=\d|T\d)(\d{1,9}Y)?(\d{1,9}M)?(\d{1,9}W)?(\d{1,9}D)?(T(\d{1,9}H)?(\d{1,9}M)?(\d{1,9}S)?)?(?!\w)/
 SIGN.3: /(US|A|C)?[$]|[€£¥₹]/
 NUMBER.3: /[+−-]?(\d{1,3}(,\d{3})+(\.\d+)?|\d+(\.\d+)?|\.\d+)([eE][+-]?\d{1,6}(?!\w))?/
@@ -59,7 +65,8 @@ WORDS: /[^\W\d][^\n"]*/
 _READABLE: Final = {
     "WORDS": "a word", "QUOTED": 'a text in "quotes"', "LPAR": "(", "RPAR": ")", "COMMA": ",", "EQUAL": "=",
     "SAME": "==", "NUMBER": "a number", "UNIT": "a unit", "DOTTED": "an attribute such as water.boiling_point",
-    "NAME": "a name", "DATE": "a date such as 2024-03-01", "DURATION": "a duration such as P30D", "SIGN": "a currency",
+    "NAME": "a name", "DATE": "a date such as 2024-03-01", "DURATION": "a duration such as P30D", "YEAR_DAY": "a day such as --12-15",  # noqa: E501
+    "CLOCK": "a time of day such as 09:00", "VERSION": "a version such as 2.4.0", "SIGN": "a currency",
     "NOT_EQUAL": "≠", "AT_MOST": "≤", "AT_LEAST": "≥", "LESS": "<", "GREATER": ">", "ABOUT": "≈", "$END": "the end",
 }  # fmt: skip
 

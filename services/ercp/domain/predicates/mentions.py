@@ -54,7 +54,7 @@ _MENTION: Final = re.compile(
     r"|(?P<year>(?:(?<=\bin )|(?<=\bby )|(?<=\bsince )|(?<=\buntil )|(?<=\bbefore )|(?<=\bafter )|(?<=\bduring ))"
     r"(?:1[0-9]|20)\d\d(?=[)\s.,;:!?]|\Z)(?!\s(?!was\b|is\b|has\b|as\b|this\b|its\b)[a-z]+s\b|\s?[°%]|\s(?:people|percent|men|women|children)\b|[.,]\d))"
     rf"|(?P<money>(?<![\w$])(?P<sign>US\$|[AC]\$|[$€£¥₹])\s?(?P<n1>{_DIGITS}){_SCALE.format(1)}?)"
-    rf"|(?P<amount>(?<![\w.,])(?P<minus>[-−](?=\d)|\bminus\s(?=\d))?(?P<n2>{_DIGITS}|{_SPELLED})(?![.,]?\d){_SCALE.format(2)}?"  # noqa: RUF001
+    rf"|(?P<amount>(?<![\w.,:])(?!\d+(?:\.\d+){{2}}|\d\d?:\d\d|\d\d?\s?[ap]\.?m\b)(?P<minus>[-−](?=\d)|\bminus\s(?=\d))?(?P<n2>{_DIGITS}|{_SPELLED})(?![.,]?\d){_SCALE.format(2)}?"  # noqa: RUF001
     rf"(?:[\s\u00a0\u202f-]?(?P<unit>{_UNIT}(?:{_PER}{_UNIT})?|[a-z]{{4,20}}s\sper\s{_UNIT}))?(?!\w))"
 )
 _BETWEEN: Final = re.compile(r"\s*(?:(?P<to>to|–|—|-)|(?P<and>and))\s*")  # noqa: RUF001 - dashes of ranges

@@ -1,4 +1,4 @@
-"""The parts of a predicate: seven operators over paths, amounts, moments, dates and texts (ERCP 1.0 §8, ADR 0070).
+"""The parts of a predicate: operators over paths, amounts, moments, hours and texts (ERCP 1.0 §8, ADR 0070, 0116).
 
 All values are immutable and hashable. Two predicates that say the same in other units or in the other direction have
 the same ``canonical`` form (``canonical.py``); ``==`` compares what was written.
@@ -22,7 +22,7 @@ MAX_DIGITS: Final = 30
 
 @unique
 class PredicateName(StrEnum):
-    """The operators of §8, by the document's own names."""
+    """The seven operators of §8, by the document's own names, and six more that §10 allows (ADR 0116)."""
 
     EQUAL = "Equal"
     NOT_EQUAL = "NotEqual"
@@ -31,6 +31,12 @@ class PredicateName(StrEnum):
     NO_CONTRADICTION = "NoContradiction"
     TEMPORAL_ORDER = "TemporalOrder"
     HAS_JUSTIFICATION = "HasJustification"
+    BETWEEN = "Between"
+    ONE_OF = "OneOf"
+    CONTAINS = "Contains"
+    NOT_CONTAINS = "NotContains"
+    COUNT = "Count"
+    MATCHES = "Matches"
 
 
 class PredicateError(ValueError):
@@ -82,7 +88,51 @@ class Text:
     text: str
 
 
-Operand = Path | Amount | Moment | Text
+@dataclass(frozen=True, slots=True)
+class Hour:
+    """A time of day, in minutes since midnight."""
+
+    minutes: int
+
+    def __str__(self) -> str:
+        return f"{self.minutes // 60:02d}:{self.minutes % 60:02d}"
+
+
+@dataclass(frozen=True, slots=True)
+class YearDay:
+    """A day of any year, such as 15 December; written ``--12-15`` as in ISO 8601."""
+
+    month: int
+    day: int
+
+    def __str__(self) -> str:
+        return f"--{self.month:02d}-{self.day:02d}"
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """The two ends of Between, both included: amounts of one dimension, dates, or times of day."""
+
+    low: "Amount | Moment | Hour | YearDay"
+    high: "Amount | Moment | Hour | YearDay"
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What OneOf leaves to choose from, two at least, as they were written."""
+
+    texts: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """How many Count allows, both ends included; ``None`` is no bound."""
+
+    low: int | None = None
+    high: int | None = None
+
+
+Operand = Path | Amount | Moment | Hour | YearDay | Text | Range | Options | Bounds
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,11 +154,14 @@ class Predicate:
     Attributes:
         name: the operator.
         left: the value's path; the entity of NoContradiction, the earlier event of TemporalOrder, the claim of
-            HasJustification.
-        right: what it is held against, or the later event; ``None`` for the operators with one argument.
+            HasJustification, the words of Contains, what Count counts, the pattern of Matches.
+        right: what it is held against, or the later event, or what Matches holds its pattern against; ``None`` for the
+            operators with one argument.
         tolerance: of Equal and NotEqual; ``None`` is exact after conversion of units (ADR 0070).
         inclusive: True when LessThan means at most and GreaterThan at least.
-        condition: under which the predicate speaks, such as ``sea level``; empty for none.
+        condition: under which the predicate speaks, such as ``sea level``, or in each of which Count counts; empty for
+            none.
+        is_topic: True when Contains and NotContains mean what the words are about and not the words.
         extra: arguments that this version does not know, as sorted (name, canonical JSON), kept for §10.
     """
 
@@ -118,4 +171,5 @@ class Predicate:
     tolerance: Tolerance | None = None
     inclusive: bool = False
     condition: str = ""
+    is_topic: bool = False
     extra: tuple[tuple[str, str], ...] = ()

@@ -14,6 +14,7 @@ from decimal import Decimal, InvalidOperation
 from math import isfinite
 from typing import Final
 
+from services.ercp.domain.predicates import text_arguments
 from services.ercp.domain.predicates.grammar import parse_call, parse_value
 from services.ercp.domain.predicates.model import (
     MAX_CLAIM_CHARS,
@@ -22,6 +23,7 @@ from services.ercp.domain.predicates.model import (
     MAX_NUMBER,
     MAX_PATH_SEGMENTS,
     Amount,
+    Hour,
     Moment,
     Operand,
     Path,
@@ -30,6 +32,7 @@ from services.ercp.domain.predicates.model import (
     PredicateName,
     Text,
     Tolerance,
+    YearDay,
 )
 from services.ercp.domain.predicates.units import DIMENSIONLESS, dimension_of, read_unit
 from services.ercp.domain.predicates.values import ABOUT_TOLERANCE
@@ -45,13 +48,26 @@ ARGUMENTS: Final[Mapping[PredicateName, tuple[str, ...]]] = {
     PredicateName.NO_CONTRADICTION: ("entity",),
     PredicateName.TEMPORAL_ORDER: ("before", "after"),
     PredicateName.HAS_JUSTIFICATION: ("claim",),
+    PredicateName.BETWEEN: ("left", "low", "high"),
+    PredicateName.ONE_OF: ("left", "options"),
+    PredicateName.CONTAINS: ("text",),
+    PredicateName.NOT_CONTAINS: ("text",),
+    PredicateName.COUNT: ("of",),
+    PredicateName.MATCHES: ("pattern",),
 }
 """The arguments that each operator needs, in the order of its text form."""
 _EQUALITY: Final = frozenset({PredicateName.EQUAL, PredicateName.NOT_EQUAL})
 _ORDERING: Final = frozenset({PredicateName.LESS_THAN, PredicateName.GREATER_THAN})
+_CHOOSING: Final = frozenset({PredicateName.BETWEEN, PredicateName.ONE_OF})
 _OPTIONAL: Final = {
     **dict.fromkeys(_EQUALITY, ("unit", "tolerance", "condition")),
     **dict.fromkeys(_ORDERING, ("unit", "inclusive", "condition")),
+    PredicateName.BETWEEN: ("unit", "condition"),
+    PredicateName.ONE_OF: ("condition",),
+    PredicateName.CONTAINS: ("topic",),
+    PredicateName.NOT_CONTAINS: ("topic",),
+    PredicateName.COUNT: ("at_least", "at_most", "exactly", "each"),
+    PredicateName.MATCHES: ("of",),
 }
 _INFIX: Final[Mapping[str, tuple[PredicateName, Mapping[str, object]]]] = {
     "=": (PredicateName.EQUAL, {}),
@@ -75,8 +91,12 @@ _SECONDS: Final = {"week": 604_800, "day": 86_400, "h": 3_600, "min": 60, "s": 1
 _PHRASE: Final = re.compile(r"[\w\s'\u2019-]+")
 _CAMEL: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _AT: Final = re.compile(r"(?P<name>\w+?)_at_(?P<condition>\w+)")
-_ALLOWED_VALUE: Final = "a number with or without a unit, a date, a text, or an attribute such as water.boiling_point"
-_ALLOWED_BOUND: Final = "a number with or without a unit, a date, or an attribute such as water.boiling_point"
+_ALLOWED_VALUE: Final = (
+    "a number with or without a unit, a date, a time of day, a text, or an attribute such as water.boiling_point"
+)
+_ALLOWED_BOUND: Final = (
+    "a number with or without a unit, a date, a time of day, or an attribute such as water.boiling_point"
+)
 _ALLOWED_PATH: Final = "an attribute such as water.boiling_point"
 _ALLOWED_NAME: Final = f"a text of 1 to {MAX_NAME_CHARS} characters"
 
@@ -99,6 +119,9 @@ def parse_predicate(name: str, args: Mapping[str, object]) -> Predicate:
     if missing:
         raise PredicateError(f"args.{missing[0]}", "is missing", f"{operator} needs {' and '.join(needed)}")
     extra = _extra(operator, args)
+    reader = text_arguments.READERS.get(operator)
+    if reader is not None:
+        return replace(reader(operator, args), extra=extra)
     if operator is PredicateName.HAS_JUSTIFICATION:
         claim = _free_text(args["claim"], "args.claim", MAX_CLAIM_CHARS)
         return Predicate(operator, claim, extra=extra)
@@ -109,6 +132,8 @@ def parse_predicate(name: str, args: Mapping[str, object]) -> Predicate:
         if before == after:
             raise PredicateError("args.after", "is the same as args.before", "two different events")
         return Predicate(operator, before, after, extra=extra)
+    if operator in _CHOOSING:
+        return _choice(operator, args, extra)
     return _comparison(operator, args, extra)
 
 
@@ -168,6 +193,23 @@ def _extra(operator: PredicateName, args: Mapping[str, object]) -> tuple[tuple[s
     return kept
 
 
+def _choice(operator: PredicateName, args: Mapping[str, object], extra: tuple[tuple[str, str], ...]) -> Predicate:
+    """Read Between and OneOf."""
+    left = _path(args["left"], "args.left")
+    condition = _free_text(args["condition"], "args.condition", MAX_NAME_CHARS).text if args.get("condition") else ""
+    if operator is PredicateName.ONE_OF:
+        return Predicate(operator, left, text_arguments.read_options(args["options"]), condition=condition, extra=extra)
+    ends = [_end(args[name], f"args.{name}", args.get("unit")) for name in ("low", "high")]
+    return Predicate(operator, left, text_arguments.read_range(*ends), condition=condition, extra=extra)
+
+
+def _end(value: object, field: str, unit: object) -> Operand:
+    operand = _value(value, is_equality=False, field=field)
+    if isinstance(operand, Path):
+        raise PredicateError(field, "is an attribute", "a number with or without a unit, a date, or a time of day")
+    return _with_unit(operand, unit)
+
+
 def _comparison(operator: PredicateName, args: Mapping[str, object], extra: tuple[tuple[str, str], ...]) -> Predicate:
     left = _path(args["left"], "args.left")
     right = _value(args["right"], is_equality=operator in _EQUALITY)
@@ -211,9 +253,8 @@ def _path(value: object, field: str) -> Path:
     return Path(segments)
 
 
-def _value(value: object, *, is_equality: bool) -> Operand:
+def _value(value: object, *, is_equality: bool, field: str = "args.right") -> Operand:
     """Read the right side: a bare word is a text for Equal and NotEqual, and an attribute for the orderings."""
-    field = "args.right"
     allowed = _ALLOWED_VALUE if is_equality else _ALLOWED_BOUND
     if isinstance(value, bool) or not isinstance(value, (str, int, float)):
         raise PredicateError(field, f"is {_kind(value)}", allowed)
@@ -276,11 +317,21 @@ def _words(tokens: tuple[str, ...], field: str) -> Text:
     return _text(tokens[0], field, MAX_NAME_CHARS)
 
 
+def _hour(tokens: tuple[str, ...], field: str) -> Hour:
+    return text_arguments.read_hour(tokens[0], field)
+
+
+def _year_day(tokens: tuple[str, ...], field: str) -> YearDay:
+    return text_arguments.read_year_day(tokens[0], field)
+
+
 _READERS: Final[Mapping[str, Callable[[tuple[str, ...], str], Operand]]] = {
     "amount": _amount,
     "money": _money,
     "duration": _duration,
     "moment": _moment,
+    "hour": _hour,
+    "year_day": _year_day,
     "quoted": _quoted,
     "name": _words,
     "words": _words,

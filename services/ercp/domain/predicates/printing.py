@@ -6,17 +6,27 @@ from typing import Any, Final
 
 from services.ercp.domain.predicates.model import (
     Amount,
+    Bounds,
+    Hour,
     Moment,
     Operand,
+    Options,
     Path,
     Predicate,
     PredicateError,
     PredicateName,
+    Range,
     Text,
+    YearDay,
 )
 from services.ercp.domain.predicates.parsing import ARGUMENTS, parse_predicate
 
 _EQUALITY: Final = frozenset({PredicateName.EQUAL, PredicateName.NOT_EQUAL})
+_TEXTUAL: Final = frozenset(
+    {PredicateName.CONTAINS, PredicateName.NOT_CONTAINS, PredicateName.COUNT, PredicateName.MATCHES}
+)
+_WORDED: Final = frozenset({"condition", "each", "of"})
+"""Options whose value is written in quotes."""
 _COMPARISONS: Final = frozenset(
     {PredicateName.EQUAL, PredicateName.NOT_EQUAL, PredicateName.LESS_THAN, PredicateName.GREATER_THAN}
 )
@@ -26,10 +36,19 @@ def to_document(predicate: Predicate) -> dict[str, Any]:
     """Return the JSON form of §8: ``predicate_name`` and ``args``, with the arguments of newer versions (§10)."""
     args: dict[str, Any] = {}
     names = ARGUMENTS[predicate.name]
-    operands = (predicate.left, predicate.right)
+    operands: tuple[Operand | None, ...] = (predicate.left, predicate.right)
+    match predicate.right:
+        case Range():
+            operands = (predicate.left, predicate.right.low, predicate.right.high)
+        case Options():
+            args = {"left": str(predicate.left), "options": list(predicate.right.texts)}
+            operands = ()
     for name, operand in zip(names, operands, strict=False):
         assert operand is not None
-        if isinstance(operand, Amount):
+        if predicate.name in _TEXTUAL:
+            assert isinstance(operand, Text)
+            args[name] = _unless_quoted(operand.text)
+        elif isinstance(operand, Amount):
             args[name] = plain(operand.number)
             if operand.unit:
                 args["unit"] = operand.unit
@@ -37,18 +56,21 @@ def to_document(predicate: Predicate) -> dict[str, Any]:
             args[name] = _written(operand, predicate.name, names.index(name))
     args |= dict(_options(predicate))
     if predicate.condition:
-        args["condition"] = _unless_quoted(predicate.condition)
+        args["each" if predicate.name is PredicateName.COUNT else "condition"] = _unless_quoted(predicate.condition)
     args |= {key: json.loads(value) for key, value in predicate.extra}
     return {"predicate_name": str(predicate.name), "args": args}
 
 
 def to_text(predicate: Predicate) -> str:
     """Return the text form, such as ``Equal(water.boiling_point, 100 degC)``; unknown arguments are left out."""
-    operands = (operand for operand in (predicate.left, predicate.right) if operand is not None)
-    parts = [_in_call(operand, predicate.name, place) for place, operand in enumerate(operands)]
+    parts = [
+        written
+        for place, operand in enumerate((predicate.left, predicate.right))
+        for written in _written_operand(operand, predicate.name, place)
+    ]
     for key, value in _options(predicate):
         written = str(value).lower() if isinstance(value, bool) else str(value)
-        parts.append(f"{key}={json.dumps(written, ensure_ascii=False) if key == 'condition' else written}")
+        parts.append(f"{key}={json.dumps(written, ensure_ascii=False) if key in _WORDED else written}")
     return f"{predicate.name}({', '.join(parts)})"
 
 
@@ -70,9 +92,37 @@ def _options(predicate: Predicate) -> list[tuple[str, object]]:
         found.append(("tolerance", amount_text(predicate.tolerance.amount)))
     if predicate.inclusive:
         found.append(("inclusive", True))
+    if predicate.is_topic:
+        found.append(("topic", True))
+    if isinstance(predicate.right, Bounds):
+        found += _counts(predicate.right)
+    if predicate.name is PredicateName.MATCHES and isinstance(predicate.right, Text):
+        found.append(("of", predicate.right.text))
     if predicate.condition:
-        found.append(("condition", predicate.condition))
+        found.append(("each" if predicate.name is PredicateName.COUNT else "condition", predicate.condition))
     return found
+
+
+def _counts(bounds: Bounds) -> list[tuple[str, object]]:
+    if bounds.low == bounds.high:
+        return [("exactly", bounds.low)]
+    named = (("at_least", bounds.low), ("at_most", bounds.high))
+    return [(name, number) for name, number in named if number is not None]
+
+
+def _written_operand(operand: Operand | None, name: PredicateName, place: int) -> list[str]:
+    """Return the arguments without a name that an operand makes in the text form."""
+    match operand:
+        case None | Bounds():
+            return []
+        case Range():
+            return [_in_call(end, name, 1) for end in (operand.low, operand.high)]
+        case Options():
+            return [json.dumps(" | ".join(operand.texts), ensure_ascii=False)]
+        case Text() if name in _TEXTUAL:
+            return [] if place else [json.dumps(operand.text, ensure_ascii=False)]
+        case _:
+            return [_in_call(operand, name, place)]
 
 
 def _in_call(operand: Operand, name: PredicateName, place: int) -> str:
@@ -89,6 +139,8 @@ def _written(operand: Operand, name: PredicateName, place: int) -> str:
         # Beside Equal a bare word is a text, so that an attribute of one word is written with its default part.
         is_word = name in _EQUALITY and place == 1 and len(operand.segments) == 1
         return f"{operand}.value" if is_word else str(operand)
+    if isinstance(operand, (Hour, YearDay)):
+        return str(operand)
     if isinstance(operand, Moment):
         text = operand.at.isoformat()
         return text.replace("+00:00", "Z") if operand.has_time else text[:10]

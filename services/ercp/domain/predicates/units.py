@@ -14,6 +14,7 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
+from services.common.reading import units as reading_units
 from services.ercp.domain.predicates.model import Amount, PredicateError
 
 if TYPE_CHECKING:
@@ -232,6 +233,8 @@ def read_unit(word: str, field: str) -> str:
         PredicateError: no unit has that name.
     """
     unit = unit_named(word)
+    if unit is None and word in _WORDS:
+        return word  # our own name of it, as it is written back
     if unit is None and is_counted(word):
         return ""
     if unit is None:
@@ -264,8 +267,9 @@ def converted(base: Base, unit: str) -> Fraction:
 
 
 def warm() -> None:
-    """Build pint's registry before the first request needs it."""
+    """Build pint's registries before the first request needs them."""
     _registry()
+    reading_units.warm()
 
 
 @lru_cache(maxsize=1)

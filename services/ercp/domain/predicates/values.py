@@ -1,17 +1,32 @@
 """Values beside one another: as sets in base units, and whether two agree as far as they are written (ADR 0070)."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from fractions import Fraction
 from typing import Final
 
 from services.ercp.domain.predicates.facts import Interval
-from services.ercp.domain.predicates.model import Amount, Moment, Operand, Predicate, PredicateName, Text, Tolerance
+from services.ercp.domain.predicates.model import (
+    Amount,
+    Hour,
+    Moment,
+    Operand,
+    Predicate,
+    PredicateName,
+    Range,
+    Text,
+    Tolerance,
+    YearDay,
+)
 from services.ercp.domain.predicates.units import converted, distance_in_base, in_base
 
 CALENDAR: Final = "calendar"
 """The dimension of moments: seconds since 1970 in UTC."""
+CLOCK: Final = "clock"
+"""The dimension of times of day: minutes since midnight."""
+YEARLY: Final = "day of the year"
+"""The dimension of days of any year: a number that grows with them."""
 TEXTUAL: Final = "text"
 """The dimension of values that are no numbers."""
 ABOUT: Final = Fraction(2, 100)
@@ -23,6 +38,7 @@ _ROUNDING: Final = Fraction(2, 100)
 """The most that rounding after a conversion of units may change."""
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _DAY: Final = Fraction(86_400)
+_MOST_DAYS: Final = 31
 _FIRST_YEAR: Final = 1000
 _LAST_YEAR: Final = 2999
 
@@ -36,7 +52,7 @@ class Constant:
     text: str = ""
 
 
-def constant_of(operand: Operand) -> Constant | None:
+def constant_of(operand: Operand) -> Constant | None:  # noqa: PLR0911 - one for each kind
     """Return the value of an operand; ``None`` for an attribute, whose value the predicate does not know."""
     match operand:
         case Amount():
@@ -44,6 +60,15 @@ def constant_of(operand: Operand) -> Constant | None:
             return Constant(Interval.point(base.value), base.dimension)
         case Moment():
             return Constant(moment_interval(operand), CALENDAR)
+        case Hour():
+            return Constant(Interval.point(Fraction(operand.minutes)), CLOCK)
+        case YearDay():
+            return Constant(Interval.point(Fraction(operand.month * _MOST_DAYS + operand.day)), YEARLY)
+        case Range():
+            low, high = constant_of(operand.low), constant_of(operand.high)
+            assert low is not None
+            assert high is not None
+            return Constant(replace(high.interval, low=low.interval.low, low_closed=True), low.dimension)
         case Text():
             return Constant(Interval(), TEXTUAL, operand.text.casefold())
         case _:
@@ -82,9 +107,11 @@ def about(amount: Amount) -> Interval:
     return around(amount, abs(ABOUT * distance_in_base(amount).value))
 
 
-def demanded(predicate: Predicate, right: Constant) -> Interval:
+def demanded(predicate: Predicate, right: Constant) -> Interval:  # noqa: PLR0911 - one for each kind
     """Return the values that a comparison with a constant allows; for NotEqual those that it forbids."""
     value = right.interval
+    if predicate.name is PredicateName.BETWEEN:
+        return value
     if predicate.name in {PredicateName.EQUAL, PredicateName.NOT_EQUAL}:
         if not isinstance(predicate.right, Amount):
             return value

@@ -1,0 +1,168 @@
+"""Totals and shares: what the values of a text are taken together, and of what another is (ADR 0116).
+
+A total that the text names is held against the demand; one that it only lists is added up. A part is held against its
+whole when both are plain. What might be added twice is not added.
+"""
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Final
+
+from services.common.reading.places import Place
+from services.common.reading.terms import terms
+from services.ercp.domain.predicates.aligning import (
+    MARGIN,
+    NEAR,
+    Candidate,
+    Measure,
+    as_money,
+    candidates,
+    check_of,
+    demanded_measure,
+    judge,
+    measure_of,
+    on_scale,
+    places_of,
+    words_of_path,
+)
+from services.ercp.domain.predicates.describing import demand, said
+from services.ercp.domain.predicates.facts import Evaluation, Holds, Span, TextFacts
+from services.ercp.domain.predicates.layout import Block, Kind, blocks_of
+from services.ercp.domain.predicates.model import Amount, Path, Predicate, Range
+
+TOTALS: Final = frozenset({"total", "sum"})
+"""Last segments of a path that mean everything of a kind taken together."""
+_TOTAL_WORDS: Final = frozenset(
+    terms("total altogether sum overall together all everything whole budget entire combined")
+)
+_SHARE: Final = "%"
+_LEAST_PARTS: Final = 2
+_MOST_PARTS: Final = 40
+_MOST_SPANS: Final = 8
+
+
+def is_total(predicate: Predicate) -> bool:
+    """Say whether a predicate speaks of everything of a kind taken together."""
+    return isinstance(predicate.left, Path) and predicate.left.segments[-1] in TOTALS
+
+
+def is_share(predicate: Predicate) -> bool:
+    """Say whether a predicate speaks of a share."""
+    right = predicate.right.low if isinstance(predicate.right, Range) else predicate.right
+    return isinstance(right, Amount) and right.unit == _SHARE
+
+
+def judge_total(predicate: Predicate, facts: TextFacts) -> Evaluation:
+    """Hold a total against a demand: as the text names it, or as what it lists adds up to."""
+    right = predicate.right.low if isinstance(predicate.right, Range) else predicate.right
+    wanted = demanded_measure(right)
+    if wanted is None:
+        return judge(predicate, facts)
+    named = [each for each in candidates(facts, "total", wanted) if _names_total(each.place)]
+    if named:
+        return judge(predicate, facts)
+    parts = _parts(facts, wanted)
+    if not _LEAST_PARTS <= len(parts) <= _MOST_PARTS:
+        return judge(predicate, facts) if len(parts) < _LEAST_PARTS else _unknown(predicate)
+    amount = sum((measure.amount for _, measure in parts), Fraction(0))
+    answer = _compared(predicate, amount)
+    spans = tuple(Span(place.value.start, place.value.end) for place, _ in parts[:_MOST_SPANS])
+    why = f"what the text lists adds up to {_plain(amount, right)}, demanded is {demand(predicate)}"
+    return Evaluation(answer, spans, why)
+
+
+def _names_total(place: Place) -> bool:
+    return bool(place.stretch & _TOTAL_WORDS)
+
+
+def _parts(facts: TextFacts, wanted: Measure) -> list[tuple[Place, Measure]]:
+    """Return the values that are to be added: one a row of the only block that has them, or all of the prose."""
+    measured = [(place, measure) for place in places_of(facts) if (measure := _of_kind(place, wanted)) is not None]
+    for block in blocks_of(facts):
+        rows = _by_row(block, measured)
+        if len(rows) >= _LEAST_PARTS:
+            return [] if any(len(row) != 1 for row in rows) else [row[0] for row in rows]
+    if any(place.each or place.side is not None or place.negated for place, _ in measured):
+        return []
+    amounts = [measure.amount for _, measure in measured]
+    if any(2 * amount == sum(amounts) for amount in amounts):
+        return []  # one of them is the others' sum, unless by chance
+    return measured
+
+
+def _of_kind(place: Place, wanted: Measure) -> Measure | None:
+    measure = measure_of(place.value)
+    if measure is None or place.label or (not wanted.kind and not _is_count(place)):
+        return None
+    return on_scale(measure, wanted) or as_money(place.value, measure, wanted)
+
+
+def _is_count(place: Place) -> bool:
+    return place.value.text[:1].isdigit() or bool(place.value.counted)
+
+
+def _by_row(block: Block, measured: Sequence[tuple[Place, Measure]]) -> list[list[tuple[Place, Measure]]]:
+    rows = [
+        [one for one in measured if row.span.start <= one[0].value.start < row.span.end]
+        for row in block.rows
+        if block.kind is not Kind.TABLE or not terms(row.label) & _TOTAL_WORDS
+    ]
+    return [row for row in rows if row]
+
+
+def judge_share(predicate: Predicate, facts: TextFacts) -> Evaluation:
+    """Hold a share against a demand: as the text gives it, or as a part is of its whole."""
+    assert isinstance(predicate.left, Path)
+    answer = judge(predicate, facts)
+    if answer.holds is not Holds.UNKNOWN:
+        return answer
+    words = words_of_path(predicate.left, predicate.condition)
+    for kind in dict.fromkeys(measure.kind for place in places_of(facts) if (measure := measure_of(place.value))):
+        if kind in {_SHARE, ""}:
+            continue
+        answer = _part_of_whole(predicate, facts, words, Measure(kind, Fraction(0)))
+        if answer.holds is not Holds.UNKNOWN:
+            return answer
+    return answer
+
+
+def _part_of_whole(predicate: Predicate, facts: TextFacts, words: str, kind: Measure) -> Evaluation:
+    found = candidates(facts, words, kind)
+    whole = _whole(found)
+    if whole is None or not whole.measure.amount:
+        return _unknown(predicate)
+    parts = sorted((each for each in found if each is not whole), key=lambda each: -each.share)
+    if not parts or parts[0].share < NEAR or (len(parts) > 1 and parts[0].share - parts[1].share < MARGIN):
+        return _unknown(predicate)
+    share = 100 * parts[0].measure.amount / whole.measure.amount
+    holds = _compared(predicate, share)
+    spans = tuple(sorted((parts[0].span, whole.span), key=lambda span: span.start))
+    why = f"{parts[0].place.value.text} of {whole.place.value.text} is {float(share):.3g} %, demanded is {demand(predicate)}"  # noqa: E501
+    return Evaluation(holds, spans, why)
+
+
+def _whole(found: Sequence[Candidate]) -> Candidate | None:
+    """Return the one value that is everything: it is called so and is the largest, or all others add up to it."""
+    if len(found) < _LEAST_PARTS:
+        return None
+    largest = max(found, key=lambda each: each.measure.amount)
+    rest = [each.measure.amount for each in found if each is not largest]
+    if max(rest) == largest.measure.amount:
+        return None
+    is_sum = sum(rest) == largest.measure.amount and len(rest) > 1
+    return largest if is_sum or (largest.place.stretch | largest.place.before) & _TOTAL_WORDS else None
+
+
+def _compared(predicate: Predicate, amount: Fraction) -> Holds:
+    """Hold an amount that was reckoned against the demand of a predicate."""
+    check = check_of(predicate)
+    return Holds.UNKNOWN if check is None else check(amount, None)
+
+
+def _plain(amount: Fraction, right: object) -> str:
+    unit = right.unit if isinstance(right, Amount) else ""
+    return f"{float(amount):g} {unit}".rstrip()
+
+
+def _unknown(predicate: Predicate) -> Evaluation:
+    return Evaluation(Holds.UNKNOWN, (), f"what the text lists of the {said(predicate.left)} cannot be added up")

@@ -1,0 +1,325 @@
+"""Limits and exact values: "must not exceed two months' rent", "between 9 am and 5 pm", "exactly three options"."""
+
+import re
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Final
+
+from services.ercp.domain.predicates import Amount, Path, Predicate, PredicateError, PredicateName, Text
+from services.ercp.domain.predicates.model import Bounds, Hour, Moment, YearDay
+from services.ercp.domain.predicates.text_arguments import COUNTED_PARTS, read_range
+from services.ercp.domain.predicates.units import PER, above_line
+from services.ercp.domain.wording import clauses
+from services.ercp.domain.wording.amounts import Named, operand_of, read
+from services.ercp.domain.wording.model import NotUnderstoodError
+
+_LARGER: Final = (
+    "more|longer|later|higher|greater|larger|bigger|heavier|older|wider|deeper|further|farther|taller|faster|louder"
+)
+_SMALLER: Final = "less|fewer|shorter|earlier|lower|smaller|lighter|younger|narrower|cheaper|slower|sooner"
+_DEGREE: Final = r"(?:\s+(?:the|an?|any|than|just|only))*\s*"
+_BEFORE: Final = (
+    ("<=", rf"at\s+(?:the\s+)?(?:very\s+)?(?:most|latest|max(?:imum)?(?:\s+of)?)|(?:an?\s+|the\s+)?max(?:imum|\.)?(?:\s+of)?|"
+     rf"up\s+to(?:\s+and\s+including)?|(?:no|not)\s+(?:any\s+)?(?:{_LARGER})\s+than|(?:no|not)\s+(?:over|above|past|beyond)|"
+     r"capped\s+at|limited\s+to|(?:not|never)\s+exceed(?:ing)?|n't\s+exceed|cannot\s+exceed|by|until|till|within|not\s+after|as\s+(?:much|many|late|long)\s+as"),
+    (">=", rf"at\s+(?:the\s+)?(?:very\s+)?(?:least|earliest|min(?:imum)?(?:\s+of)?)|(?:an?\s+|the\s+)?min(?:imum|\.)?(?:\s+of)?|"
+     rf"(?:no|not)\s+(?:any\s+)?(?:{_SMALLER})\s+than|not\s+(?:under|below|before)|from|starting(?:\s+(?:at|from))?|as\s+of|no\s+earlier\s+than"),
+    ("<", rf"(?:{_SMALLER})\s+than|under|below|before|prior\s+to|ahead\s+of|short\s+of"),
+    (">", rf"(?:{_LARGER})\s+than|over|above|after|exceed(?:s|ing)?|beyond|past|upwards\s+of|in\s+excess\s+of|better\s+than"),
+    ("=", r"exactly|precisely|equal\s+to|equals?|=|sums?\s+to|adds?\s+up\s+to|comes?\s+to|amounts?\s+to|totals?|"
+     r"(?:must|shall|should|has\s+to|have\s+to|needs?\s+to|is\s+to|will)\s+be(?:\s+(?:at|set\s+to|fixed\s+at))?|is|are|remains?(?:\s+at)?|stays?(?:\s+at)?|only"),
+)  # fmt: skip
+_BEHIND: Final = (
+    ("=", r"(?:,\s*)?(?:exactly|sharp|on\s+the\s+dot|no\s+more,?\s+(?:and\s+)?no\s+(?:less|fewer)|no\s+(?:less|fewer),?\s+(?:and\s+)?no\s+more|"
+     r"not\s+more,?\s+(?:and\s+)?not\s+(?:less|fewer))\b"),
+    ("<=", rf"(?:,\s*)?(?:or\s+(?:{_SMALLER}|below|under)|at\s+(?:the\s+)?(?:very\s+)?(?:most|latest|maximum)|max(?:imum|\.)?|tops|"
+     rf"(?:in\s+all\s*)?,?\s*(?:and\s+)?(?:not|no)\s+(?:{_LARGER})|and\s+(?:under|below)|and\s+no\s+more)\b"),
+    (">=", rf"(?:,\s*)?(?:or\s+(?:{_LARGER}|above|over|better|upwards|up)|at\s+(?:the\s+)?(?:very\s+)?(?:least|earliest|minimum)|min(?:imum|\.)?|"
+     r"and\s+(?:above|over|up|more)|plus|onwards?)\b"),
+)  # fmt: skip
+_CLOSER: Final = re.compile(
+    r",?\s+(?:(?:no\s+more|not\s+more)(?:,|\s+and)+\s*(?:no|not)\s+(?:less|fewer)|(?:no|not)\s+(?:less|fewer)(?:,|\s+and)+\s*(?:no|not)\s+more)\Z",
+    re.IGNORECASE,
+)
+_BEFORE_PATTERNS: Final = tuple(
+    (sign, re.compile(rf"(?:^|[\s,(])(?P<phrase>{p}){_DEGREE}\Z", re.IGNORECASE)) for sign, p in _BEFORE
+)
+_BEHIND_PATTERNS: Final = tuple((sign, re.compile(rf"\s*(?P<phrase>{p})", re.IGNORECASE)) for sign, p in _BEHIND)
+_NEGATED: Final = re.compile(r"\b(?:not|never|no|nobody|none|nothing|cannot|no-one|neither)\b|n't\b", re.IGNORECASE)
+_OWN_NEGATION: Final = re.compile(r"\b(?:no|not|never)\b|n't", re.IGNORECASE)
+_FLIPPED: Final = {"<": ">=", ">": "<="}
+_WAY: Final = {
+    "<": (PredicateName.LESS_THAN, False), "<=": (PredicateName.LESS_THAN, True), ">": (PredicateName.GREATER_THAN, False),
+    ">=": (PredicateName.GREATER_THAN, True), "=": (PredicateName.EQUAL, False),
+}  # fmt: skip
+_BETWEEN: Final = re.compile(
+    r"(?:^|[\s,])(?P<open>between|from|within|in\s+the\s+range(?:\s+of)?|of|be|is|are|only|at)?\s*\Z", re.IGNORECASE
+)
+_AND: Final = re.compile(r"\s*(?P<mark>and|to|until|till|through|or|-|–|—)\s*", re.IGNORECASE)  # noqa: RUF001
+_TOTAL: Final = re.compile(
+    r"\bthe\s+(?:whole|entire)\b|\b(?:in\s+all|in\s+total|altogether|all\s+together|taken\s+together|together|combined|total|sum|adds?\s+up|overall)\b",
+    re.IGNORECASE,
+)
+_EACH: Final = re.compile(
+    r"\b(?:per|(?:in|on|for|at)?\s*(?:each|every))\s+(?!month|year|week|day\b|hour|minute|second|night|quarter|should|must|may|can|has|have)(?P<each>[a-z][a-z-]+(?:\s+point)?)\b",
+    re.IGNORECASE,
+)
+_EACH_SUBJECT: Final = re.compile(r"\s*(?:each|every)\s+(?P<each>[a-z][a-z-]+)\b(?!')", re.IGNORECASE)
+_HAS: Final = frozenset(
+    """have has contain include list offer name give mention show there speakers want need number count limit propose suggest present
+    hold holds contains includes lists offers names gives mentions shows use uses write provide""".split()  # noqa: SIM905
+)
+_OF_OTHERS: Final = re.compile(
+    r"\b(?:nobody|no\s?one|anyone|anybody|users?|they|he|she|get|able|allowed|may\s+be)\b", re.IGNORECASE
+)
+"""It is not the text that has so many."""
+_LETTERS: Final = {
+    "letters": "characters",
+    "signs": "characters",
+    "chars": "characters",
+    "bullet points": "items",
+    "bullets": "items",
+    "points": "items",
+}
+_WHOLE: Final = re.compile(
+    r"\bof\s+(?:all\s+)?(?:(?:the|our|your|their|its|his|her)\s+)?(?P<whole>[a-z-]+(?:\s(?:votes|budget|pay|cost|price|time))?)\b",
+    re.IGNORECASE,
+)
+_PERIOD: Final = re.compile(r"\b(?:per|an?|each|every)\s+(?:hour|day|night|week|month|quarter|year)\b", re.IGNORECASE)
+_STRONG: Final = frozenset({"<=", ">=", "<", ">"})
+
+
+@dataclass(frozen=True, slots=True)
+class _Bound:
+    """A value with the comparison that is said of it, and the part of the sentence that both take up."""
+
+    named: Named
+    sign: str
+    start: int
+    end: int
+    is_exact: bool = False
+
+
+def read_values(sentence: str) -> tuple[Predicate, str] | None:
+    """Read a demand on a value; ``None`` when the sentence names no value.
+
+    Raises:
+        NotUnderstoodError: it names values, but what is demanded of them is not plain.
+    """
+    closer = _CLOSER.search(sentence)
+    sentence = sentence[: closer.start()] if closer is not None else sentence
+    named = read(sentence)
+    if not named:
+        return None
+    if closer is not None and len(named) == 1 and not any(b.sign in _STRONG for b in _bounds(sentence, named)):
+        return _demand(
+            sentence,
+            _Bound(
+                named[0], "=", _only_filler(sentence[: named[0].start], named[0].start), named[0].behind, is_exact=True
+            ),
+        )
+    ranged = _range(sentence, named)
+    if ranged is not None:
+        return ranged
+    bounds = _bounds(sentence, named)
+    strong = [bound for bound in bounds if bound.sign in _STRONG or bound.is_exact]
+    chosen = strong or bounds
+    if len(chosen) != 1:
+        fault = "it names several values, and which one is the limit is not plain" if chosen or len(named) > 1 else ""
+        raise NotUnderstoodError(fault or "how its value is meant, at most, at least or exactly, is not plain")
+    return _demand(sentence, chosen[0])
+
+
+def _bounds(sentence: str, named: list[Named]) -> list[_Bound]:
+    return [bound for each in named if (bound := _bound(sentence, each)) is not None]
+
+
+def _bound(sentence: str, named: Named) -> _Bound | None:
+    """Return the comparison that stands right before a value or right behind it."""
+    before = sentence[: named.start]
+    noun_end = named.end + 1 + len(named.noun) if named.noun else named.behind
+    for sign, pattern in _BEHIND_PATTERNS:
+        for at in dict.fromkeys((named.behind, noun_end)):
+            behind = pattern.match(sentence, at)
+            if behind is not None:
+                before_start = _only_filler(before, named.start)
+                return _Bound(named, sign, before_start, behind.end(), is_exact=sign == "=")
+    for sign, pattern in _BEFORE_PATTERNS:
+        match = pattern.search(before)
+        if match is not None:
+            return _signed(sentence, named, sign, match)
+    return None
+
+
+def _only_filler(before: str, start: int) -> int:
+    """Return where words such as "exactly" before a value begin."""
+    match = re.search(r"(?:^|\s)(?:is|are|be|only|exactly|to|of)\s+\Z", before, re.IGNORECASE)
+    return match.start() if match is not None else start
+
+
+def _signed(sentence: str, named: Named, sign: str, match: re.Match[str]) -> _Bound | None:
+    phrase = match["phrase"].lower()
+    if not _fits(phrase, match.group()[match.end("phrase") - match.start() :], named):
+        return None
+    governed = sentence[: match.start("phrase")]
+    is_negated = bool(_NEGATED.search(re.split(r"[,;:]\s", governed)[-1])) and not _OWN_NEGATION.search(phrase)
+    if is_negated:
+        if sign not in _FLIPPED:
+            raise NotUnderstoodError("it denies a limit, which can be meant in two ways")
+        sign = _FLIPPED[sign]
+    return _Bound(named, sign, match.start("phrase"), named.behind, is_exact=phrase in {"exactly", "precisely"})
+
+
+_DATED: Final = frozenset(
+    {"by", "until", "till", "from", "before", "after", "starting", "not before", "not after", "as of", "past"}
+)
+_TIMES: Final = (Moment, Hour, YearDay)
+_WHEN: Final = frozenset({"over", "within", "beyond", "under", "above"})
+_THE: Final = re.compile(r"\bthe\b", re.IGNORECASE)
+
+
+def _fits(phrase: str, degree: str, named: Named) -> bool:
+    """Say whether a phrase compares values of this kind: "by" does dates, "within" lengths of time."""
+    first = " ".join(phrase.split())
+    if first in _DATED:
+        return isinstance(named.operand, _TIMES)
+    if first == "within" and named.is_number:
+        return False
+    # "Over the three days" is when, and no limit.
+    return not (first in _WHEN and isinstance(named.operand, Amount) and _THE.search(degree))
+
+
+def _range(sentence: str, named: list[Named]) -> tuple[Predicate, str] | None:
+    """Read "between 9 am and 5 pm", "from 5 to 10 km", "8-20 characters"."""
+    for first, second in pairwise(named):
+        gap = _AND.fullmatch(sentence, first.behind, second.start)
+        opening = _BETWEEN.search(sentence, 0, first.start)
+        if gap is None or (
+            gap["mark"].lower() in {"and", "or"} and (opening is None or (opening["open"] or "").lower() != "between")
+        ):
+            continue
+        if len(named) > 2:  # noqa: PLR2004 - the two ends
+            raise NotUnderstoodError("it names more values than the two ends of a range")
+        if _NEGATED.search(sentence):
+            raise NotUnderstoodError("it denies a range")
+        start = opening.start() if opening is not None and opening["open"] else first.start
+        rest = f"{sentence[:start]} {_without_noun(sentence, second)}"
+        return _between(sentence, rest, first, second)
+    return None
+
+
+def _between(sentence: str, rest: str, first: Named, second: Named) -> tuple[Predicate, str]:
+    low, high = operand_of(first), operand_of(second)
+    if second.noun and isinstance(low, Amount) and isinstance(high, Amount):
+        counted = _count(sentence, rest, second.noun, Bounds(int(low.number), int(high.number)))
+        if counted is not None:
+            return counted
+        rest = f"{rest} {second.noun}"
+    try:
+        ends = read_range(low, high)
+    except PredicateError as error:
+        raise NotUnderstoodError(f"the two ends of its range do not go together: {error.fault}") from None
+    if isinstance(low, type(high)) and not isinstance(low, Amount) and _ordinal(low) > _ordinal(high):
+        raise NotUnderstoodError("its range ends before it begins")
+    total = ("total",) if _TOTAL.search(sentence) else ()
+    return Predicate(PredicateName.BETWEEN, clauses.path_of(rest, *total), ends), "range"
+
+
+def _ordinal(operand: object) -> float:
+    match operand:
+        case Moment():
+            return operand.at.timestamp()
+        case Hour():
+            return operand.minutes
+        case YearDay():
+            return operand.month * 31 + operand.day
+        case _:
+            return 0.0
+
+
+def _without_noun(sentence: str, named: Named) -> str:
+    return sentence[named.behind + (1 + len(named.noun) if named.noun else 0) :]
+
+
+def _demand(sentence: str, bound: _Bound) -> tuple[Predicate, str]:
+    """Return the predicate that a bounded value makes with the rest of its sentence."""
+    operand = operand_of(bound.named)
+    if re.search(r"\bor\b", sentence[bound.end :], re.IGNORECASE):
+        raise NotUnderstoodError("it leaves an alternative to its value")
+    behind = max(bound.end, bound.named.behind + (1 + len(bound.named.noun) if bound.named.noun else 0))
+    rest = f"{sentence[: bound.start]} {sentence[behind:]}"
+    if isinstance(operand, Amount) and bound.named.is_number:
+        counted = _counted(sentence, rest, bound, operand)
+        if counted is not None:
+            return counted
+        rest = f"{rest} {bound.named.noun}"
+    if isinstance(operand, Amount) and operand.number < 0:
+        raise NotUnderstoodError("its value is below zero")
+    sign = _named_limit(sentence, bound)
+    name, inclusive = _WAY[sign]
+    if bound.sign == "=" and not bound.is_exact and _NEGATED.search(sentence):
+        raise NotUnderstoodError("it denies a value, which can be meant in two ways")
+    each = _EACH.search(rest) or _EACH_SUBJECT.match(rest)
+    condition = f"per {each['each'].lower()}" if each is not None else ""
+    rest = _EACH_SUBJECT.sub(" ", rest)
+    if isinstance(operand, Amount) and PER in operand.unit:
+        rest = _PERIOD.sub(" ", rest)
+        operand = replace(operand, unit=above_line(operand.unit)) if _TOTAL.search(sentence) else operand
+    path = _path(sentence, _EACH.sub(" ", rest), operand)
+    return Predicate(name, path, operand, inclusive=inclusive, condition=condition), "limit"
+
+
+def _named_limit(sentence: str, bound: _Bound) -> str:
+    """Return the sign of "the maximum weight is 25 kg": a value that is called a limit is one."""
+    if bound.sign != "=" or bound.is_exact:
+        return bound.sign
+    if _CALLED_MOST.search(sentence):
+        return "<="
+    return ">=" if _CALLED_LEAST.search(sentence) else "="
+
+
+_CALLED_MOST: Final = re.compile(r"\b(?:maximum|max|highest|upper|largest|longest|ceiling|cap|limit)\b", re.IGNORECASE)
+_CALLED_LEAST: Final = re.compile(r"\b(?:minimum|min|lowest|smallest|shortest|floor)\b", re.IGNORECASE)
+
+
+def _path(sentence: str, rest: str, operand: object) -> Path:
+    """Return what is limited: a total, a share of something, or an attribute."""
+    if isinstance(operand, Amount) and operand.unit == "%":
+        whole = _WHOLE.search(rest)
+        if whole is not None:
+            part = clauses.path_from(clauses.names(f"{rest[: whole.start()]} {rest[whole.end() :]}"))
+            of_what = clauses.names(whole["whole"])
+            return Path((*part.segments, "share_of_" + "_".join(of_what))) if of_what else part
+        return clauses.path_from(clauses.names(rest))
+    total = ("total",) if _TOTAL.search(sentence) and isinstance(operand, Amount) else ()
+    return clauses.path_from(clauses.names(rest) or (["all"] if total else []), *total)
+
+
+def _counted(sentence: str, rest: str, bound: _Bound, operand: Amount) -> tuple[Predicate, str] | None:
+    if not bound.named.noun or operand.number != operand.number.to_integral_value():
+        return None
+    number = int(operand.number)
+    low, high = {
+        "<": (None, number - 1), "<=": (None, number), ">": (number + 1, None), ">=": (number, None), "=": (number, number),
+    }[bound.sign]  # fmt: skip
+    if high is not None and high < 0:
+        raise NotUnderstoodError("there cannot be fewer than none")
+    return _count(sentence, rest, bound.named.noun, Bounds(low, high))
+
+
+def _count(sentence: str, rest: str, noun: str, bounds: Bounds) -> tuple[Predicate, str] | None:
+    """Return Count where the text itself is to have so many; ``None`` where something in it has them."""
+    each = _EACH.search(rest) or _EACH_SUBJECT.match(rest)
+    what = _LETTERS.get(noun.lower(), noun.lower())
+    if _OF_OTHERS.search(rest):
+        return None
+    left = clauses.names(_EACH_SUBJECT.sub(" ", _EACH.sub(" ", rest)))
+    left = [word for word in clauses.says_of_document(left) if word not in _HAS]
+    in_each = each["each"].lower() if each is not None else ""
+    if left:
+        return None
+    if what in COUNTED_PARTS and in_each not in {"", "sentence", "paragraph", "line", "item", "step", "bullet point"}:
+        return None
+    if _TOTAL.search(sentence) and what not in COUNTED_PARTS:
+        return None
+    return Predicate(PredicateName.COUNT, Text(what), bounds, condition=in_each), "count"

@@ -1,0 +1,95 @@
+"""A name that something has: "the codename is Kestrel", "the vendor must be IBM", "Priya has to be the shift lead"."""
+
+import re
+from typing import Final
+
+from services.ercp.domain.predicates import Path, Predicate, PredicateName, Text
+from services.ercp.domain.predicates.classes import CLASSES
+from services.ercp.domain.wording import clauses
+from services.ercp.domain.wording.amounts import read
+from services.ercp.domain.wording.model import NotUnderstoodError
+
+_IS: Final = re.compile(
+    r"(?P<left>.+?)\s+(?:must|shall|should|has\s+to|have\s+to|needs?\s+to|may|can|will)\s*(?P<neg>not|never|n't)?\s+(?:only\s+|always\s+)?be(?:\s+(?:called|named|titled|under|in))?\s+(?P<right>.+)"
+    r"|(?P<left2>(?:the|our|your|this|its)\s.+?)\s+(?:is|=)\s*(?P<neg2>not|never)?\s*(?:called\s+|named\s+|titled\s+)?(?P<right2>.+)",
+    re.IGNORECASE,
+)
+_ADDRESS: Final = re.compile(
+    r"(?:address|call|greet)\s+(?:her|him|them|the\s+\w+)\s+(?:as|with|by)\s+(?P<name>.+)|sign\s+(?:it\s+|off\s+)?(?:as|with)\s+(?P<name2>.+)",
+    re.IGNORECASE,
+)
+_NAME: Final = re.compile(
+    r"[\"'](?P<quoted>[^\"]+)[\"']|(?:the\s+)?(?P<name>[A-Z][\w.&-]*(?:\s+(?:(?:of|and|the|de|van|von)\s+)?[A-Z0-9][\w.&-]*){0,4})"
+)
+_VERSION: Final = re.compile(r"v?\d+(?:\.\d+){2,}(?:[-+][\w.]+)?", re.IGNORECASE)
+_CONDITION: Final = re.compile(r"\s+(?P<phrase>(?:on|in|at|for|during)\s+[A-Z0-9].*)\Z")
+_CLASSED: Final = frozenset(word for words in CLASSES.values() for word in words)
+_ROLE: Final = re.compile(r"the\s+(?P<role>[a-z][a-z\s-]{2,40})", re.IGNORECASE)
+_NO_NAME: Final = frozenset({"I", "A", "The", "It", "No", "Not"})
+
+
+def read_name(sentence: str) -> tuple[Predicate, str] | None:
+    """Read which name or word something has to have, or ``None``.
+
+    Raises:
+        NotUnderstoodError: of what it is the name is not plain.
+    """
+    address = _ADDRESS.fullmatch(sentence)
+    if address is not None:
+        name = _NAME.fullmatch((address["name"] or address["name2"]).strip())
+        return (
+            None if name is None else (Predicate(PredicateName.CONTAINS, Text(name["quoted"] or name["name"])), "words")
+        )
+    match = _IS.fullmatch(sentence)
+    if match is None:
+        return None
+    left, right = (match["left"] or match["left2"]).strip(), (match["right"] or match["right2"]).strip()
+    negated = bool(match["neg"] or match["neg2"])
+    role = _ROLE.match(right)
+    owner = _NAME.fullmatch(left)
+    if (
+        owner is not None
+        and role is not None
+        and owner["name"]
+        and not left.lower().startswith(("the ", "our ", "your "))
+    ):
+        return _of_role(owner["name"], right, negated=negated)
+    value = _value(right) or _of_kind(left, right)
+    if value is None or read(left):
+        return None
+    if clauses.is_of_document(left) and not _VERSION.fullmatch(value):
+        return None
+    operator = PredicateName.NOT_EQUAL if negated else PredicateName.EQUAL
+    return Predicate(operator, clauses.path_of(left), Text(value)), "name"
+
+
+def _value(right: str) -> str | None:
+    """Return the name that stands there: quoted, in capitals, a version, or a word of a closed class."""
+    if _VERSION.fullmatch(right):
+        return right
+    if read(right):
+        return None
+    name = _NAME.fullmatch(right)
+    if name is not None and (name["quoted"] or name["name"]) not in _NO_NAME:
+        return name["quoted"] or name["name"]
+    word = right.lower()
+    return right if word in _CLASSED and len(word) > 2 else None  # noqa: PLR2004 - "a", "no"
+
+
+def _of_kind(left: str, right: str) -> str | None:
+    """Return "Danish law" as what the governing law must be: a name before the kind that both sides name."""
+    kinds = right.split()
+    is_named = 2 <= len(kinds) <= 3 and right[:1].isupper()  # noqa: PLR2004 - a name and its kind
+    return right if is_named and kinds[-1].lower() == left.rsplit(maxsplit=1)[-1].lower() else None
+
+
+def _of_role(name: str, right: str, *, negated: bool) -> tuple[Predicate, str]:
+    condition = _CONDITION.search(right)
+    role = right[: condition.start()] if condition is not None else right
+    words = clauses.names(role)
+    if not words:
+        raise NotUnderstoodError("which role is meant is not plain")
+    operator = PredicateName.NOT_EQUAL if negated else PredicateName.EQUAL
+    under = condition["phrase"] if condition is not None else ""
+    path: Path = clauses.path_from(words)
+    return Predicate(operator, path, Text(name), condition=under), "name"

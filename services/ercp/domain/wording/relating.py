@@ -1,0 +1,87 @@
+"""Two attributes beside each other: "the read timeout must be longer than the connect timeout", "the same as …"."""
+
+import re
+from typing import Final
+
+from services.ercp.domain.predicates import Path, Predicate, PredicateName
+from services.ercp.domain.predicates.phrases import COMPARATIVES
+from services.ercp.domain.wording import clauses
+from services.ercp.domain.wording.amounts import read
+from services.ercp.domain.wording.model import NotUnderstoodError
+
+_MORE: Final = {
+    "nearer": "<", "closer": "<", "later": ">", "earlier": "<", "sooner": "<", "newer": ">", "stronger": ">", "weaker": "<",
+    "dearer": ">", "bigger": ">", "larger": ">", "louder": ">", "quieter": "<",
+}  # fmt: skip
+_SIGNS: Final = {word: sign for word, (sign, _) in COMPARATIVES.items()} | _MORE
+_WORDS: Final = "|".join(sorted(_SIGNS, key=len, reverse=True))
+_THAN: Final = re.compile(
+    rf"(?P<left>.+?)\s+(?:must|shall|should|has\s+to|have\s+to|needs?\s+to|is|are|may|can|will|ought\s+to)\s*(?P<neg>not|never|n't)?\s+(?:always\s+)?(?:be|cost|last|take|weigh|come\s+out|stay|remain)?\s*"
+    rf"(?P<no>no\s+|not\s+(?:any\s+)?)?(?:(?:much|far|strictly|even)\s+)?(?P<word>{_WORDS}|(?P<degree>more|less)\s+(?P<adjective>expensive|costly|important|frequent|important))\s+than\s+(?P<right>.+)",
+    re.IGNORECASE,
+)
+_EXCEED: Final = re.compile(
+    r"(?P<left>.+?)\s+(?:must|shall|should|may|can|will|has\s+to)\s*(?P<neg>not|never|n't)?\s*exceed\s+(?P<right>.+)",
+    re.IGNORECASE,
+)
+_SAME: Final = re.compile(
+    r"(?P<left>.+?)\s+(?:must|shall|should|has\s+to|have\s+to|needs?\s+to|is|are)?\s*(?:be|stay|stays|remain|remains|equal)?\s*(?:exactly\s+)?(?:the\s+same\s+as|equal\s+to|as\s+(?:high|long|large|big|much)\s+as)\s+(?P<right>.+)",
+    re.IGNORECASE,
+)
+_TURNED: Final = {"<": ">=", ">": "<="}
+_WAY: Final = {
+    "<": (PredicateName.LESS_THAN, False), "<=": (PredicateName.LESS_THAN, True), ">": (PredicateName.GREATER_THAN, False),
+    ">=": (PredicateName.GREATER_THAN, True), "=": (PredicateName.EQUAL, False),
+}  # fmt: skip
+_ELLIPSIS: Final = re.compile(r"(?:the\s+|that\s+of\s+(?:the\s+)?)?(?P<whose>.+?)(?:'s|s'|\s+ones?)\Z", re.IGNORECASE)
+_THAT_OF: Final = re.compile(r"that\s+of\s+(?P<whose>.+)", re.IGNORECASE)
+_PLACED: Final = re.compile(r"\s(?:to|from)\s+(?:the\s+)?(?P<place>.+)", re.IGNORECASE)
+
+
+def read_relation(sentence: str) -> tuple[Predicate, str] | None:
+    """Read a comparison of two attributes, or ``None``.
+
+    Raises:
+        NotUnderstoodError: which two are compared is not plain.
+    """
+    if read(sentence):
+        return None
+    match = _THAN.fullmatch(sentence)
+    if match is not None:
+        sign = (
+            ">"
+            if (match["degree"] or "").lower() == "more"
+            else "<"
+            if match["degree"]
+            else _SIGNS[match["word"].lower()]
+        )
+        is_negated = bool(match["neg"]) != bool(match["no"])
+        return _compared(match["left"], match["right"], _TURNED[sign] if is_negated else sign)
+    match = _EXCEED.fullmatch(sentence)
+    if match is not None:
+        return _compared(match["left"], match["right"], "<=" if match["neg"] else ">")
+    match = _SAME.fullmatch(sentence)
+    if match is not None and not re.search(r"\b(?:not|never)\b|n't\b", sentence, re.IGNORECASE):
+        return _compared(match["left"], match["right"], "=")
+    return None
+
+
+def _compared(left: str, right: str, sign: str) -> tuple[Predicate, str]:
+    first, second = clauses.names(left), clauses.names(right)
+    owner = _ELLIPSIS.fullmatch(right.strip()) or _THAT_OF.fullmatch(right.strip())
+    if owner is not None and first:
+        most = 1 if right.strip().endswith(("one", "ones")) else 2
+        second = [*clauses.names(owner["whose"]), *_attribute(first, clauses.names(owner["whose"]), most)]
+    if re.search(r"\b(?:or|and|but|either|both)\b", f"{left} {right}", re.IGNORECASE):
+        raise NotUnderstoodError("it compares more than two things")
+    if not first or not second or first == second:
+        raise NotUnderstoodError("which two things it compares is not plain")
+    name, inclusive = _WAY[sign]
+    paths = [clauses.path_from(words) for words in (first, second)]
+    other = paths[1] if len(paths[1].segments) > 1 or name is not PredicateName.EQUAL else Path((*paths[1].segments,))
+    return Predicate(name, paths[0], other, inclusive=inclusive), "relation"
+
+
+def _attribute(first: list[str], whose: list[str], most: int) -> list[str]:
+    """Return what the other side leaves out: "last year's" is last year's food budget."""
+    return [word for word in first if word not in whose][-most:]
