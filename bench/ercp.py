@@ -52,6 +52,7 @@ from services.ercp.run_app import RunApp
 from services.ercp.run_parts import OperatorParts
 from services.ercp.servicer import ROLES, SERVICE_NAME, ErcpServicer
 from services.ercp.turns import Turns
+from services.ercp.understanding import Wording
 from services.ercp.verifying import Verifying
 
 RUNS: Final = 9
@@ -120,7 +121,7 @@ async def light(settings: Settings, adapters: Adapters, model: LanguageModel) ->
     turns = Turns()
     runs = RunApp(parts, scribe, settings.ercp, adapters.clock, turns)
     operators = OperatorApp(parts, provenance, scribe, turns, runs.counts)
-    servicer = ErcpServicer(runs, operators, signer, settings.ercp)
+    servicer = ErcpServicer(runs, operators, signer, settings.ercp, Wording())
     served = ServedService(
         SERVICE_NAME,
         partial(ercp_service_pb2_grpc.add_ErcpServiceServicer_to_server, servicer),
