@@ -15,7 +15,8 @@ FOLDER = Path(__file__).parents[2] / "vectors" / "ercp" / "constraints"
 @pytest.mark.parametrize(
     ("words", "predicate"),
     [
-        ("The deposit must not exceed two months' rent.", "LessThan(deposit_rent, 2 month, inclusive=true)"),
+        ("The notice must be at least two months.", "GreaterThan(notice, 2 month, inclusive=true)"),
+        ("The meeting takes place between 9 am and 5 pm.", "Between(meeting, 09:00, 17:00)"),
         ("Passwords need at least 8 characters", "GreaterThan(passwords_characters, 8, inclusive=true)"),
         ("Deliveries only between 9 am and 5 pm.", "Between(deliveries, 09:00, 17:00)"),
         ("It must ship before 1 March.", "LessThan(ship, --03-01)"),
@@ -48,6 +49,7 @@ def test_what_is_understood(words, predicate):
         ("Is it short?", "is a question"),
         ("x" * 600, "longer than"),
         ("Keep it short.", "no rule knows"),
+        ("The deposit must not exceed two months' rent.", "paid for a length of time"),
         ("If it rains, the walk must end by 4 pm.", "under a condition"),
         ("Unless the board agrees, spend at most 500 euros.", "exception"),
         ("No meetings on Friday.", "one place"),

@@ -40,6 +40,12 @@ _YEARLY_CHARS: Final = len("--03-01")
 _INEXACT: Final = re.compile(
     r"\b(?:end|start|beginning|middle|mid|week|early|late|half)\s+(?:of\s+)?(?:the\s+)?\Z", re.IGNORECASE
 )
+_TIMES_MONEY: Final = re.compile(
+    r"['\u2019]s?\s(?:[a-z-]+\s){0,2}?(?:rent|pay|wages?|salar(?:y|ies)|fees?|interest|charges?|premiums?|income|turnover|revenue|earnings"
+    r"|takings|sales|dues|subscriptions?|instal?lments?|costs?|value|worth)\b",
+    re.IGNORECASE,
+)
+"""Behind a length of time: "two months' rent" is money, and no two months."""
 _PLACED: Final = frozenset(
     {EntityKind.NUMBER, EntityKind.QUANTITY, EntityKind.MONEY, EntityKind.PERCENT, EntityKind.DATE, EntityKind.TIME}
 )
@@ -94,6 +100,8 @@ def _named(text: str, value: Value) -> Named:
             raise NotUnderstoodError("what could be a date may be none: write months with a capital")
         inexact = _INEXACT.search(text, max(0, value.start - 24), value.start)
         return Named(None if inexact else _day(value.normal), value.start, value.end, behind)
+    if _TIMES_MONEY.match(text, value.end):
+        raise NotUnderstoodError("its value is what is paid for a length of time, which no operand holds")
     amount = _amount(value)
     is_number = value.kind is EntityKind.NUMBER and not value.unit
     noun = _NOUN.match(text, value.end) if is_number else None

@@ -58,6 +58,7 @@ _CLOSING: Final = re.compile(
     r"(?:no|not)\s+(?:one|a)\s+(?:more|less|fewer)|that's\s+(?:it|all)|period|full\s+stop)[.!]?",
     re.IGNORECASE,
 )
+_TAKES_PLACE: Final = re.compile(r"\b(?:takes?|taking|took|taken)\s+place\b", re.IGNORECASE)
 _WORD: Final = re.compile(r"[^\W_]+(?:-[^\W_]+)*(?:'[^\W_]+)?")
 _FILLER: Final = (STOPWORDS | frozenset(
     """must shall should may might can cannot could will would ought has have had having do does did don't doesn't didn't mustn't shouldn't
@@ -120,7 +121,7 @@ def bare(sentence: str) -> str:
 
 def names(text: str) -> list[str]:
     """Return the telling words of a part of a sentence, in order, each once."""
-    found = [word.lower().removesuffix("'s").rstrip("'") for word in _WORD.findall(text)]
+    found = [word.lower().removesuffix("'s").rstrip("'") for word in _WORD.findall(_TAKES_PLACE.sub(" ", text))]
     return list(dict.fromkeys(word for word in found if word not in _FILLER and len(word) > 1))
 
 

@@ -1,4 +1,4 @@
-"""Limits and exact values: "must not exceed two months' rent", "between 9 am and 5 pm", "exactly three options"."""
+"""Limits and exact values: "must not exceed two months", "between 9 am and 5 pm", "exactly three options"."""
 
 import re
 from dataclasses import dataclass, replace
