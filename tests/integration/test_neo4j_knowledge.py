@@ -85,6 +85,7 @@ def parameters() -> dict[str, dict[str, object]]:
         "PUT_SOURCE": whose | {"source": source_properties(source("s007"))},
         "DELETE_SOURCE": whose,
         "GET_SOURCE": whose,
+        "GET_SOURCES": {"keys": [key(TENANT, "s007"), key(TENANT, "s008")]},
         "FIND_SOURCE": {"key": key(TENANT, "u7")},
         "PAGE_SOURCES": page,
         "UNFINISHED_SOURCES": {},
@@ -94,6 +95,7 @@ def parameters() -> dict[str, dict[str, object]]:
         "CLUSTERINGS_BEFORE": {"moment_us": micros(NOW) + 1, "limit": 10},
         "REMEMBER": answered | {"receipt": {"created_us": micros(NOW)}, "oldest": 0},
         "GET_RECEIPT": answered,
+        "SCRUB_RECEIPTS": {"key": key(TENANT, "s007"), "erasing": "EraseSource", "nothing": b""},
         "FORGET_RECEIPTS": {"oldest": micros(NOW), "limit": 10},
     }
 

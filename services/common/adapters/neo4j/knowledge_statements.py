@@ -46,12 +46,14 @@ DELETE o
 
 DELETE_OUTLINE: Final = "MATCH (o:Outline {key: $key}) DELETE o"
 
-DELETE_OUTLINES: Final = "MATCH (o:Outline {source_key: $source_key}) DELETE o"
+DELETE_OUTLINES: Final = "MATCH (o:Outline {source_key: $source_key}) WHERE o.version >= 0 DELETE o"
+"""Without its second property a composite index is not used, and every outline of every tenant would be read."""
 
 GET_OUTLINE: Final = "MATCH (o:Outline {key: $key}) RETURN o {.*} AS outline"
 
 OUTLINE_VERSIONS: Final = """
 MATCH (o:Outline {source_key: $source_key})
+WHERE o.version >= 0
 RETURN o {.tenant_id, .source_id, .version, .document_hash, .ingested_us, .fact_count} AS outline
 """
 
