@@ -22,6 +22,7 @@ from pathlib import Path
 import pytest
 
 import services
+from services.ercp.domain.wording.understanding import MAX_WORDS_CHARS
 from tests.tenth import tenth
 
 COMMON = (
@@ -59,8 +60,14 @@ BOUNDED = {
         *("further_values._IT", "further_values._OWNER", "mentions._BETWEEN", "statements._COMPARED"),
         *("subjects._LIMIT", "subjects._OF", "subjects._POSSESSIVE", "subjects._TRAILING", "units._PER"),
     )
-} | {"services.envelope.domain.decomposition_comparisons._FORMS": 1_000}
-"""Patterns that only see so many characters (``2 * REACH``, ``LONGEST_SENTENCE_CHARS``) where they are searched or
+} | {
+    **{
+        f"services.ercp.domain.wording.{name}": MAX_WORDS_CHARS
+        for name in ("comparing._CLOSER", "mentions._NOT_WANTED", "naming._CONDITION", "naming._IS")
+    },
+    "services.envelope.domain.decomposition_comparisons._FORMS": 1_000,
+}
+"""Patterns that only see so many characters (``2 * REACH``, ``MAX_WORDS_CHARS``, ``LONGEST_SENTENCE_CHARS``) where they are searched or
 matched, by where they stand: instead of their growth, the time that they take for those is tested."""
 MOST_BOUNDED_S = 0.1
 SHORT, LONG = 2_000, 4_000

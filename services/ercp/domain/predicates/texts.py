@@ -27,7 +27,7 @@ from services.ercp.domain.predicates.patterns import matches
 _MOST_SPANS: Final = 8
 _WORD: Final = re.compile(r"[^\W_]+(?:['\u2019-][^\W_]+)*")
 _PARAGRAPH: Final = re.compile(r"[^\n]+(?:\n(?![ \t]*\n)[^\n]+)*")
-_LINE: Final = re.compile(r"[^\n]*\S[^\n]*")
+_LINE: Final = re.compile(r"^[^\S\n]*+\S[^\n]*", re.MULTILINE)
 _SUBJECT: Final = re.compile(
     r"^[ \t]*(?:\*\*)?(?:subject|re)(?:\*\*)?\s?:(?:\*\*)?[ \t]*(?P<rest>\S[^\n]*)", re.IGNORECASE | re.MULTILINE
 )
