@@ -67,8 +67,8 @@ BOUNDED = {
     },
     "services.envelope.domain.decomposition_comparisons._FORMS": 1_000,
 }
-"""Patterns that only see so many characters (``2 * REACH``, ``MAX_WORDS_CHARS``, ``LONGEST_SENTENCE_CHARS``) where they are searched or
-matched, by where they stand: instead of their growth, the time that they take for those is tested."""
+"""Patterns that only see so many characters (``2 * REACH``, ``MAX_WORDS_CHARS``, ``LONGEST_SENTENCE_CHARS``) where they
+are searched or matched, by where they stand: instead of their growth, the time that they take for those is tested."""
 MOST_BOUNDED_S = 0.1
 SHORT, LONG = 2_000, 4_000
 WORTH_S = 0.002

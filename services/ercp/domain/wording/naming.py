@@ -10,8 +10,8 @@ from services.ercp.domain.wording.amounts import read
 from services.ercp.domain.wording.model import NotUnderstoodError
 
 _IS: Final = re.compile(
-    r"(?P<left>.+?)\s+(?:must|shall|should|has\s+to|have\s+to|needs?\s+to|may|can|will)\s*(?P<neg>not|never|n't)?\s+(?:only\s+|always\s+)?be(?:\s+(?:called|named|titled|under|in))?\s+(?P<right>.+)"
-    r"|(?P<left2>(?:the|our|your|this|its)\s.+?)\s+(?:is|=)\s*(?P<neg2>not|never)?\s*(?:called\s+|named\s+|titled\s+)?(?P<right2>.+)",
+    r"(?P<left>.+?)\s{1,3}(?:must|shall|should|has\s{1,3}to|have\s{1,3}to|needs?\s{1,3}to|may|can|will)\s{0,3}(?P<neg>not|never|n't)?\s{1,3}(?:only\s{1,3}|always\s{1,3})?be(?:\s{1,3}(?:called|named|titled|under|in))?\s{1,3}(?P<right>.+)"
+    r"|(?P<left2>(?:the|our|your|this|its)\s.+?)\s{1,3}(?:is|=)\s{0,3}(?P<neg2>not|never)?\s*(?:called\s{1,3}|named\s{1,3}|titled\s{1,3})?(?P<right2>.+)",
     re.IGNORECASE,
 )
 _ADDRESS: Final = re.compile(
