@@ -4,8 +4,8 @@ Rules first. What they do not understand is asked of the language model where th
 neither understands stays without a predicate, and the request is refused with the reason.
 """
 
+import asyncio
 from collections.abc import Iterable
-from functools import partial
 from typing import Any, Final
 
 from services.common.computing import compute
@@ -25,6 +25,8 @@ MOST_UNDERSTOOD: Final = 200
 _MAX_WORDS_CHARS: Final = 2_000
 _MAX_TOKENS: Final = 200
 _TIMEOUT_S: Final = 20.0
+_AT_ONCE: Final = 8
+"""Proposals that are asked for at a time."""
 
 
 async def propose(model: LanguageModel, words: str) -> Understanding:
@@ -52,15 +54,32 @@ class Wording:
         Args:
             constraints: messages with ``nl_text`` and ``predicate``; changed in place.
         """
-        for each in list(constraints)[:MOST_UNDERSTOOD]:
-            if each.HasField("predicate") or not 0 < len(each.nl_text) <= _MAX_WORDS_CHARS:
-                continue
-            found = await compute(partial(understand_constraint, each.nl_text))
-            way = RULES
-            if found.predicate is None and self._model is not None:
-                found, way = await propose(self._model, each.nl_text), LANGUAGE_MODEL
-            if found.predicate is not None:
-                document = to_document(found.predicate)
+        bare = [each for each in list(constraints)[:MOST_UNDERSTOOD] if _is_bare(each)]
+        if not bare:
+            return
+        texts = [each.nl_text for each in bare]
+        found = await compute(lambda: [understand_constraint(text) for text in texts])
+        proposed = await self._proposed([text for text, one in zip(texts, found, strict=True) if one.predicate is None])
+        for each, one in zip(bare, found, strict=True):
+            understood, way = (one, RULES) if one.predicate else (proposed.get(each.nl_text, one), LANGUAGE_MODEL)
+            if understood.predicate is not None:
+                document = to_document(understood.predicate)
                 each.predicate.predicate_name = document["predicate_name"]
                 each.predicate.args.update(document["args"])
                 each.predicate.extensions.update({UNDERSTOOD_BY: way})
+
+    async def _proposed(self, texts: Iterable[str]) -> dict[str, Understanding]:
+        """Ask the language model for those that no rule understands, several at a time, each once."""
+        if self._model is None:
+            return {}
+        model, places = self._model, asyncio.Semaphore(_AT_ONCE)
+
+        async def asked(text: str) -> tuple[str, Understanding]:
+            async with places:
+                return text, await propose(model, text)
+
+        return dict(await asyncio.gather(*map(asked, dict.fromkeys(texts))))
+
+
+def _is_bare(constraint: Any) -> bool:
+    return not constraint.HasField("predicate") and 0 < len(constraint.nl_text) <= _MAX_WORDS_CHARS

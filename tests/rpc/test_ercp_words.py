@@ -1,5 +1,7 @@
 """Constraints that come as words alone, over the wire: understood, marked, or refused with the reason (ADR 0116)."""
 
+import asyncio
+
 import pytest
 from ercp.v1 import ercp_pb2 as pb
 from ercp.v1 import ercp_service_pb2 as rpc
@@ -75,3 +77,23 @@ async def test_what_the_model_proposes_is_data(reply, name):
     assert model.asked == ['"The reply has to be polite."']
     if name:
         assert constraint.predicate.extensions["understood_by"] == "language_model"
+
+
+async def test_a_model_is_asked_for_each_wording_once_and_for_several_at_a_time():
+    class Slow(Model):
+        under_way = most = 0
+
+        async def complete(self, request):
+            self.under_way += 1
+            self.most = max(self.most, self.under_way)
+            await asyncio.sleep(0.01)
+            self.under_way -= 1
+            return await super().complete(request)
+
+    model = Slow("NONE")
+    texts = [f"Be polite in way {letter}." for letter in "abcdefghijkl"]
+    constraints = [words(text) for text in (*texts, texts[0])]
+    await Wording(model).complete(constraints)
+    assert len(model.asked) == len(texts)
+    assert 1 < model.most <= 8
+    assert not any(each.HasField("predicate") for each in constraints)
