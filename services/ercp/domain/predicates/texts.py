@@ -31,9 +31,13 @@ _LINE: Final = re.compile(r"^[^\S\n]*+\S[^\n]*", re.MULTILINE)
 _SUBJECT: Final = re.compile(
     r"^[ \t]*(?:\*\*)?(?:subject|re)(?:\*\*)?\s?:(?:\*\*)?[ \t]*(?P<rest>\S[^\n]*)", re.IGNORECASE | re.MULTILINE
 )
+_MONTH: Final = (
+    r"(?:Jan(?:uary|uar)?|Feb(?:ruary|ruar)?|Mar(?:ch)?|März|Apr(?:il)?|Ma[yi]|June?|Juni|July?|Juli|Aug(?:ust)?|Sept?(?:ember)?"
+    r"|O[ck]t(?:ober)?|Nov(?:ember)?|De[cz](?:ember)?)"
+)
 _DATE: Final = re.compile(
-    r"(?<![\w.])(?:\d{1,4}[./-]\d{1,2}[./-]\d{2,4}(?!\d)|\d{1,2}(?:st|nd|rd|th)?\.?\s(?:of\s)?[A-Z][a-z]{2,8}\.?(?:,?\s\d{4})?"
-    r"|(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]{0,6}\.?\s\d{1,2}(?:st|nd|rd|th)?(?:,?\s\d{4})?)(?!\w)"
+    rf"(?<![\w.])(?:\d{{1,4}}[./-]\d{{1,2}}[./-]\d{{2,4}}(?!\d)|\d{{1,2}}(?:st|nd|rd|th)?\.?\s(?:of\s)?{_MONTH}\b\.?(?:,?\s\d{{4}})?"
+    rf"|{_MONTH}\.?\s\d{{1,2}}(?:st|nd|rd|th)?(?:,?\s\d{{4}})?)(?!\w)"
 )
 _TIME: Final = re.compile(
     r"(?<![\w.:])(?:\d{1,2}[:.]\d\d\s?(?:[ap]\.?m\b\.?)?|\d{1,2}\s?[ap]\.?m\b\.?)(?![\w:])", re.IGNORECASE
