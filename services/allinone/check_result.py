@@ -86,6 +86,8 @@ class CheckResult:
         warnings: what reading the documents left out.
         policy: what the safety policy makes of it; ``None`` when none was given.
         response: everything, as the RPC gave it.
+        score: what the level rests on beside its floors: the composite with SUPPORTED claims counted as borne out
+            (ADR 0121); ``None`` = not computed.
     """
 
     level: Level
@@ -97,6 +99,7 @@ class CheckResult:
     warnings: tuple[str, ...]
     policy: "PolicyVerdict | None"
     response: pb.CheckResponse = field(repr=False)
+    score: float | None = None
 
     @property
     def judged(self) -> tuple[ClaimResult, ...]:
@@ -128,6 +131,7 @@ def result_of(response: pb.CheckResponse, force: "PolicyInForce | None") -> Chec
         tuple(response.warnings),
         verdict,
         response,
+        report.judged_score if report.HasField("judged_score") else None,
     )
 
 

@@ -1,4 +1,4 @@
-"""Why a risk level is what it is, in words: what raised the composite and what stands beside it (SPEC-005 §7, §17)."""
+"""Why a risk level is what it is, in words: what raised its score and what stands beside it (SPEC-005 §7, §17)."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -26,6 +26,13 @@ _AMPLIFIERS: Final = {
 }
 
 
+def score_of(report: report_pb2.DpeReport) -> float | None:
+    """Return the score that the level rests on beside its floors (ADR 0121); in older reports the composite."""
+    if report.HasField("judged_score"):
+        return report.judged_score
+    return report.composite_score if report.HasField("composite_score") else None
+
+
 def level_reasons(report: report_pb2.DpeReport) -> Iterator[str]:
     """Yield one sentence for everything that raised the level; nothing for a LOW one."""
     if report.risk_level in {taxonomy.RISK_LEVEL_LOW, taxonomy.RISK_LEVEL_UNSPECIFIED}:
@@ -33,8 +40,9 @@ def level_reasons(report: report_pb2.DpeReport) -> Iterator[str]:
     is_incomplete = report.risk_degraded or not report.HasField("composite_score")
     yield from _floors(report, told_below=frozenset({"NOT_COMPUTED"}) if is_incomplete else frozenset())
     for signal in report.risk_signals:
-        if signal.HasField("value") and signal.value >= TOLD_FROM and signal.kind in _SIGNALS:
-            yield _SIGNALS[signal.kind].format(share=signal.value, rest=1.0 - signal.value)
+        value = signal.judged_value if signal.HasField("judged_value") else signal.value
+        if signal.HasField("value") and value >= TOLD_FROM and signal.kind in _SIGNALS:
+            yield _SIGNALS[signal.kind].format(share=value, rest=1.0 - value)
     for name in report.amplifiers_applied:
         yield f"raised by {_AMPLIFIERS.get(name, name)}"
     if is_incomplete:
@@ -48,7 +56,7 @@ def level_reasons(report: report_pb2.DpeReport) -> Iterator[str]:
 
 
 def _floors(report: report_pb2.DpeReport, told_below: frozenset[str]) -> Iterator[str]:
-    """Yield what keeps the level up beside the composite, but what is told at more length anyway."""
+    """Yield what keeps the level up beside its score, but what is told at more length anyway."""
     for floor in report.risk_floors:
         word = enum_text(report_pb2.RiskFloorReason, floor.reason)
         if word in told_below and floor.level <= taxonomy.RISK_LEVEL_MEDIUM:

@@ -151,6 +151,8 @@ def floor_rows(report: reports.DpeReport) -> list[tuple[str, str]]:
     """Return the composite's own level and why the risk level is not lower, as rows of a table (ADR 0093)."""
     own = taxonomy.RiskLevel.Name(report.composite_level).removeprefix("RISK_LEVEL_")
     rows = [("composite_level", own if report.composite_level else "not computed")]
+    if report.HasField("judged_score"):
+        rows.append(("judged_score", f"{report.judged_score:.3f}"))
     for floor in report.risk_floors:
         reason = reports.RiskFloorReason.Name(floor.reason).removeprefix("RISK_FLOOR_REASON_")
         level = taxonomy.RiskLevel.Name(floor.level).removeprefix("RISK_LEVEL_")

@@ -13,7 +13,7 @@ from crp.common.v1 import taxonomy_pb2 as taxonomy
 from crp.common.v1 import text_pb2
 from crp.dpe.v1 import claim_pb2, finding_pb2, report_pb2
 
-from services.cli.reasons import level_reasons
+from services.cli.reasons import level_reasons, score_of
 from services.cli.words import enum_text
 from services.common.counting import counted as _count
 
@@ -76,7 +76,7 @@ class ToldAnswer:
     """Everything that is told of an answer.
 
     Attributes:
-        headline: level and composite, what was found, the chain.
+        headline: level and the score that it rests on, what was found, the chain.
         reasons: why the level is what it is, each one sentence.
         pieces: the answer with what is wrong marked; empty when there is no text.
         omitted: the worst omissions, severity and quote.
@@ -135,7 +135,7 @@ def _disagreement(item: report_pb2.SourceDisagreement) -> str:
 
 
 def _headline(report: report_pb2.DpeReport, level: str, claims: Sequence[ToldClaim]) -> list[str]:
-    score = f" {report.composite_score:.2f}" if report.HasField("composite_score") else ""
+    score = "" if (found := score_of(report)) is None else f" {found:.2f}"
     parts = [f"{level}{score}", _verdicts(claims)]
     parts += [_count(report.fabrication_count, "fabrication")] if report.fabrication_count else []
     stripped = sum(item.type == finding_pb2.DISTORTION_TYPE_CONTEXT_STRIPPED for item in report.distortions)

@@ -15,7 +15,7 @@ from services.cli.commands.ingest import documents
 from services.cli.connection import connect
 from services.cli.console import Output
 from services.cli.exits import Exit
-from services.cli.reasons import level_reasons
+from services.cli.reasons import level_reasons, score_of
 from services.cli.render import response_json, style_of
 from services.common.counting import counted
 from services.common.errors import FieldViolation, InvalidRequestError
@@ -109,12 +109,12 @@ def _bytes(option: str, path: Path) -> bytes:
 
 def show(result: CheckResult, output: Output) -> None:
     """Show first the line that matters, then each claim with the sentence that decided."""
-    score = "" if result.composite is None else f" {result.composite:.2f}"
+    score = "" if (found := score_of(result.response.report)) is None else f" {found:.2f}"
     judged = result.judged
     held = sum(claim.verdict == "SUPPORTED" for claim in judged)
-    found = f" · {', '.join(result.findings)}" if result.findings else ""
+    kinds = f" · {', '.join(result.findings)}" if result.findings else ""
     claims = f"{held} of {counted(len(judged), 'claim')} supported" if judged else "no claim could be judged"
-    output.say(f"{result.level}{score} · {claims}{found}", style=style_of(result.level))
+    output.say(f"{result.level}{score} · {claims}{kinds}", style=style_of(result.level))
     for reason in islice(level_reasons(result.response.report), _REASONS):
         output.say(f"  {reason}", style="dim")
     for claim in judged:
@@ -151,6 +151,7 @@ def document_of(result: CheckResult) -> dict[str, Any]:
     return {
         "level": str(result.level),
         "composite_score": result.composite,
+        "judged_score": result.score,
         "supported": result.supported,
         "claims": [asdict(claim) for claim in result.claims],
         "findings": list(result.findings),

@@ -180,13 +180,17 @@ def _fill_risk(message: report_pb2.DpeReport, outputs: Outputs) -> None:
     risk = outputs.risk
     if risk is None:
         return
-    for name, value in zip(_SIGNALS, risk.signals, strict=True):
+    for name, value, judged in zip(_SIGNALS, risk.signals, risk.judged_signals, strict=True):
         signal = message.risk_signals.add(kind=enum_value(report_pb2.RiskSignalKind, f"RISK_SIGNAL_KIND_{name}"))
         if value is not None:
             signal.value = value
+        if judged is not None:
+            signal.judged_value = judged
     if risk.base_score is not None and risk.composite_score is not None:
         message.base_score = risk.base_score
         message.composite_score = risk.composite_score
+    if risk.judged_score is not None:
+        message.judged_score = risk.judged_score
     message.amplifiers_applied.extend(risk.amplifiers)
     message.risk_level = _level(risk.level)
     if risk.composite_level is not None:

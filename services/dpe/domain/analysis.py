@@ -133,6 +133,8 @@ class Entailment:
         quoted_chunks: of these, those that stand word for word in a fact and are entailed by definition.
         chunks_without_claims: sentences that assert nothing and are not counted.
         contradicted_chunks: of the chunks, those with a claim that an exact rule contradicts: not entailed (ADR 0093).
+        judged_score: the least score of the chunks that hold a claim which is not SUPPORTED; 1.0 where none does
+            (ADR 0121).
     """
 
     score: float
@@ -144,6 +146,7 @@ class Entailment:
     quoted_chunks: int = 0
     chunks_without_claims: int = 0
     contradicted_chunks: int = 0
+    judged_score: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,8 +154,10 @@ class Risk:
     """SPEC-005 §7; ``signals`` in the order attribution, fidelity, entailment, specificity.
 
     Attributes:
-        level: the worst of ``composite_level`` and the floors (ADR 0093).
+        level: the worst of that of ``judged_score`` and the floors (ADR 0093, 0121).
         composite_level: §7.4 of the composite alone; ``None`` without one.
+        judged_signals, judged_score: the same with SUPPORTED claims counted as borne out (ADR 0121): what the level
+            rests on beside the floors.
     """
 
     signals: tuple[float | None, float | None, float | None, float | None]
@@ -163,6 +168,8 @@ class Risk:
     amplifiers: tuple[str, ...] = ()
     composite_level: RiskLevel | None = None
     floors: tuple[RiskFloor, ...] = ()
+    judged_signals: tuple[float | None, float | None, float | None, float | None] = (None, None, None, None)
+    judged_score: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

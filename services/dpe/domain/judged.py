@@ -4,6 +4,7 @@ from collections.abc import Iterable
 
 from services.common.reading.text_types import Claim, ClaimType
 from services.dpe.domain.alignment import NAMES
+from services.dpe.domain.findings import Judgement, Verdict
 
 
 def judged_claims(claims: Iterable[Claim]) -> list[Claim]:
@@ -30,3 +31,8 @@ def asserting_claims(claims: Iterable[Claim]) -> list[Claim]:
 def states_facts(claim: Claim) -> bool:
     """Say whether a claim holds a value or a name."""
     return bool(claim.values) or any(entity.kind in NAMES for entity in claim.entities)
+
+
+def is_borne_out(judgement: Judgement | None) -> bool:
+    """Say whether facts that hold now bear a claim out: its verdict is SUPPORTED (ADR 0121)."""
+    return judgement is not None and judgement.verdict is Verdict.SUPPORTED

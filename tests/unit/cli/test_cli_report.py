@@ -36,6 +36,7 @@ def test_without_constraints_nothing_is_shown(capsys):
 def test_the_floors_are_shown_with_what_they_rest_on():
     told = report_pb2.DpeReport(
         composite_level=taxonomy_pb2.RISK_LEVEL_MEDIUM,
+        judged_score=0.25,
         risk_floors=[
             report_pb2.RiskFloor(
                 level=taxonomy_pb2.RISK_LEVEL_HIGH,
@@ -51,6 +52,7 @@ def test_the_floors_are_shown_with_what_they_rest_on():
     )
     assert render.floor_rows(told) == [
         ("composite_level", "MEDIUM"),
+        ("judged_score", "0.250"),
         ("risk floor", "HIGH CONTRADICTED_BY_RULE: c1, c3"),
         ("risk floor", "MEDIUM NOT_COMPUTED: stage 3b"),
     ]

@@ -744,3 +744,9 @@ def test_0113_values_that_disagree_and_a_fact_that_changed():
     assert all(f'"{one}"' in text for one in (travel.format(250), travel.format(300), bounded, *versions, *fees))
     (pair,) = source_diff(*([DiffFact(fee, "")] for fee in fees)).changed
     assert f"similarity {pair.similarity}" in text
+
+
+def test_0121_what_a_verdict_bears_out():
+    bare, judged = base_score((1.0, 0.0, 0.85, 0.0), Weights()), base_score((0.0, 0.0, 0.0, 0.0), Weights())
+    assert f"= {bare}, `composite_level` {classified(bare)}" in record(121)
+    assert f"{judged},\n`risk_level` {classified(judged)}" in record(121)

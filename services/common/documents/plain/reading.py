@@ -28,7 +28,7 @@ _PAGE_NUMBER: Final = re.compile(
 )
 _CAPTION: Final = re.compile(r"(?:table|tab\.|tabelle|tableau|tabla|tabella)\s*\d*\s*[:.]?\s*\S", re.IGNORECASE)
 _STARRED: Final = re.compile(r"(\*{1,3}|[\u2020\u2021]+|\[\d{1,3}\])\s+(?=\S)")
-_REFERRED: Final = re.compile(r"(?<=\S)\s?(\[\d{1,3}\])")
+_REFERRED: Final = re.compile(r"(?<=\S)\s?(\[\d{1,3}\]|\*{1,3}(?![\w*]))")
 _CODE_LINE: Final = re.compile(r"[={};$<>|\\]|\w\(")
 _CODE_INDENT: Final = "    "
 _SINGLE_INITIAL: Final = re.compile(r"\s*[B-Z]\.\s+[A-Z][a-z]")
@@ -160,7 +160,7 @@ def _blocks(paragraph: _Paragraph, following: _Paragraph | None, known: _Known, 
         yield from _labelled(paragraph, known)
         return
     starred = _STARRED.match(lines[0].strip())
-    if starred and not _is_list(lines) and (starred[1][0] != "[" or starred[1] in known.marks):
+    if starred and not _is_list(lines) and _marks_note(starred[1], known):
         text = collapse(join_lines([lines[0].strip()[starred.end() :], *lines[1:]], known.words))
         yield Block(BlockKind.FOOTNOTE, text, place=place, number=starred[1])
         return
@@ -184,6 +184,11 @@ def _labelled(paragraph: _Paragraph, known: _Known) -> Iterator[Block]:
     for index, lines in groups:
         term, _, said = collapse(join_lines(lines, known.words)).partition(": ")
         yield Block(BlockKind.DEFINITION, said, place=_place(paragraph, index, index + len(lines) - 1), term=term)
+
+
+def _marks_note(mark: str, known: _Known) -> bool:
+    """Say whether a mark begins a note: a number in brackets or one star does only where the text refers to it."""
+    return mark in known.marks or not (mark == "*" or mark.startswith("["))
 
 
 def _is_list(lines: Sequence[str]) -> bool:

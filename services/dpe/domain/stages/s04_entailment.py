@@ -22,7 +22,7 @@ from services.common.ports.entailment import CONTRADICTION, ENTAILMENT, NEUTRAL
 from services.common.reading.text_types import Claim
 from services.dpe.domain.analysis import Analysis, Entailment, Pair, Requests, fact_vectors
 from services.dpe.domain.findings import OF_FACTS, Verdict
-from services.dpe.domain.judged import asserting_claims
+from services.dpe.domain.judged import asserting_claims, is_borne_out
 from services.dpe.domain.outcome import Reason, StageKey, StageOutcome, StageStatus
 
 KEY: Final = StageKey(4)
@@ -45,6 +45,7 @@ class _Chunk:
         windows: premises to read, nearest first; empty when it is quoted.
         total: windows that all facts would fill.
         refuted: an exact rule contradicts a claim of it: it is not entailed (ADR 0093).
+        borne_out: every claim of it is SUPPORTED (ADR 0121).
     """
 
     text: str
@@ -52,6 +53,7 @@ class _Chunk:
     windows: tuple[str, ...] = ()
     total: int = 0
     refuted: bool = False
+    borne_out: bool = True
 
 
 def texts(analysis: Analysis) -> list[str]:
@@ -101,6 +103,7 @@ def apply(analysis: Analysis) -> Analysis:
         quoted_chunks=sum(chunk.quoted for chunk in chunks),
         chunks_without_claims=len(analysis.outputs.sentences) - len(claiming),
         contradicted_chunks=sum(chunk.refuted for chunk in chunks),
+        judged_score=_judged(chunks, best),
     )
     return analysis.ended(StageOutcome(KEY, StageStatus.COMPLETED, findings=len(chunks)), entailment=result)
 
@@ -110,6 +113,13 @@ def _best(chunk: _Chunk, read: Sequence[NDArray[np.float32]]) -> NDArray[Any]:
     if chunk.refuted:
         return np.array(_REFUTED)
     return max(read, key=lambda row: float(row[ENTAILMENT])) if read else np.array(_QUOTED)
+
+
+def _judged(chunks: Sequence[_Chunk], best: Sequence[NDArray[Any]]) -> float:
+    """Return the least score of the chunks that are not borne out claim by claim; 1.0 where all are (ADR 0121)."""
+    return min(
+        (float(row[ENTAILMENT]) for chunk, row in zip(chunks, best, strict=True) if not chunk.borne_out), default=1.0
+    )
 
 
 def _not_scored(analysis: Analysis) -> StageOutcome | None:
@@ -136,7 +146,10 @@ def _chunks(analysis: Analysis) -> list[_Chunk]:
         text = sentence if len(sentence) <= limit else claim.text
         chunk = found.setdefault(text, _Chunk(text, claim.sentence_index in analysis.outputs.quotations))
         if _is_refuted(analysis, claim):
-            found[text] = replace(chunk, refuted=True)
+            chunk = replace(chunk, refuted=True)
+        found[text] = replace(
+            chunk, borne_out=chunk.borne_out and is_borne_out(analysis.outputs.judgements.get(claim.claim_id))
+        )
     return list(found.values())
 
 

@@ -1,8 +1,8 @@
 """Stage 5, risk classification (SPEC-005 §7): the base score from the four signals, and the level.
 
 Amplifiers rest on stages 6, 7, 11 and 12, which end later; stage 13 settles them with ``settle``. The request's loop
-depth is known here, and so is everything the base score needs. The level is the worst of the composite's own (§7.4) and
-the floors (decision 24, ADR 0093).
+depth is known here, and so is everything the base score needs. The level is the worst of the floors (decision 24,
+ADR 0093) and of what §7.4 makes of the signals with SUPPORTED claims counted as borne out (ADR 0121).
 """
 
 from dataclasses import replace
@@ -11,6 +11,7 @@ from typing import Final
 from services.dpe.domain.analysis import Analysis, Risk
 from services.dpe.domain.findings import AttributionType, RepetitionLevel, RiskLevel
 from services.dpe.domain.floors import AMPLIFYING_STAGES, SCORED_STAGES, cut_short, floors_of
+from services.dpe.domain.judged_risk import Signals, judged_signals
 from services.dpe.domain.outcome import UNSOUND, Reason, StageKey, StageOutcome, StageStatus
 from services.dpe.domain.relevance import refused
 from services.dpe.domain.risk import amplified, base_score, classified, level_of
@@ -27,8 +28,6 @@ _AMPLIFIED_BY: Final = {
     11: ("gdpr_pii", "eu_high_risk"),
 }
 """What a stage might have found (SPEC-005 §17); the class of a registered system may hang on stage 11 (§14.2)."""
-
-Signals = tuple[float | None, float | None, float | None, float | None]
 
 
 def apply(analysis: Analysis) -> Analysis:
@@ -77,12 +76,23 @@ def settle(analysis: Analysis) -> Risk | None:
 
 
 def _levelled(analysis: Analysis, risk: Risk) -> Risk:
-    """Return the risk with its floors and the level that follows (decision 24)."""
+    """Return the risk with its floors and the level that follows (decision 24, ADR 0121)."""
     floors = floors_of(replace(analysis, outputs=replace(analysis.outputs, risk=risk)), _worst_level(analysis, risk))
-    composite_level = classified(risk.composite_score)
+    judged, judged_score = risk.signals, risk.composite_score
+    if analysis.policy.level_floors and risk.composite_score is not None:
+        judged = judged_signals(analysis, risk.signals)
+        base = base_score(judged, analysis.policy.weights)
+        judged_score = amplified(base, risk.amplifiers, analysis.policy.amplifiers)
     # A refusal asserts nothing, so that nothing of it can be wrong (decision 28, ADR 0096).
-    level = RiskLevel.LOW if refused(analysis) else level_of(composite_level, (floor.level for floor in floors))
-    return replace(risk, composite_level=composite_level, floors=floors, level=level)
+    found = level_of(classified(judged_score), (floor.level for floor in floors))
+    return replace(
+        risk,
+        composite_level=classified(risk.composite_score),
+        judged_signals=judged,
+        judged_score=judged_score,
+        floors=floors,
+        level=RiskLevel.LOW if refused(analysis) else found,
+    )
 
 
 def _worst_level(analysis: Analysis, risk: Risk) -> RiskLevel | None:

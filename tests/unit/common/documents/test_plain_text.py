@@ -150,6 +150,23 @@ def test_numbered_paragraphs_are_items_and_notes_are_those_that_are_referred_to(
     ]
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("To do\n\n* buy milk\n\n* call the bank\n", [("LIST_ITEM", "buy milk"), ("LIST_ITEM", "call the bank")]),
+        ("The fee is 12 EUR* a month.\n\n* plus tax\n", [("FOOTNOTE", "plus tax")]),
+        ("The fee is 12 EUR * a month.\n\n* plus tax\n", [("FOOTNOTE", "plus tax")]),
+        ("Say **this** and a*b.\n\n* buy milk\n", [("LIST_ITEM", "buy milk")]),
+        (
+            "The fee is 12 EUR.\n\n** plus tax\n\n\u2020 from May\n",
+            [("FOOTNOTE", "plus tax"), ("FOOTNOTE", "from May")],
+        ),
+    ],
+)
+def test_a_star_begins_a_note_only_where_the_text_refers_to_it(text, expected):
+    assert [(kind, said) for kind, _, _, said in kinds(text)][1:] == expected
+
+
 def test_indented_lines_with_signs_of_code_are_code():
     text = "Run this:\n\n    limit = 30\n    start(limit)\n\nThe end\n    of the lines.\n"
     assert [(kind, text) for kind, _, _, text in kinds(text)] == [

@@ -1,0 +1,55 @@
+"""The four signals of the risk with what the verdicts know (SPEC-005 §7.2, ADR 0121).
+
+§7.2 asks for similarity and for an entailment model what the engine has decided better since: "two years" beside "24
+months" is near to nothing and entailed by little, and it is SUPPORTED because the values are equal. Here a claim with
+that verdict is grounded, can be checked, and does not make its chunk the weakest link. Nothing else changes: fidelity,
+and every claim with another verdict, count as they do in the composite, so that no signal is worse than there.
+"""
+
+from services.dpe.domain.analysis import Analysis, GroundingMode
+from services.dpe.domain.findings import AttributionType
+from services.dpe.domain.judged import is_borne_out
+
+Signals = tuple[float | None, float | None, float | None, float | None]
+"""Attribution, fidelity, entailment, specificity: 0.0 best, 1.0 worst, ``None`` without a score."""
+
+
+def judged_signals(analysis: Analysis, signals: Signals) -> Signals:
+    """Return the signals with SUPPORTED claims counted as borne out; one that is not there stays away."""
+    attribution, fidelity, entailment, specificity = signals
+    outputs = analysis.outputs
+    if attribution is not None:
+        attribution = min(attribution, _ungrounded(analysis))
+    if entailment is not None and outputs.entailment is not None:
+        entailment = min(entailment, 1.0 - outputs.entailment.judged_score)
+    if specificity is not None:
+        specificity = _unverifiable(analysis)
+    return attribution, fidelity, entailment, specificity
+
+
+def _ungrounded(analysis: Analysis) -> float:
+    """Return the share of the claims that neither rest on a fact (§4.4) nor are borne out by one."""
+    attributions = analysis.outputs.attributions or {}
+    is_open = analysis.input.grounding_mode is GroundingMode.OPEN
+    borne_out = _borne_out(analysis)
+    counted = [
+        key in borne_out or item.type is AttributionType.CONTEXT_GROUNDED
+        for key, item in attributions.items()
+        # Decision 15: in open mode what the model knows by itself does not count against attribution.
+        if key in borne_out or not (is_open and item.type is AttributionType.PARAMETRIC)
+    ]
+    return 1.0 - sum(counted) / max(1, len(counted))
+
+
+def _unverifiable(analysis: Analysis) -> float:
+    attributions = analysis.outputs.attributions or {}
+    borne_out = _borne_out(analysis)
+    left = [
+        key for key, one in attributions.items() if one.type is AttributionType.UNVERIFIABLE and key not in borne_out
+    ]
+    return len(left) / max(1, len(attributions))
+
+
+def _borne_out(analysis: Analysis) -> frozenset[str]:
+    judgements = analysis.outputs.judgements
+    return frozenset(key for key in analysis.outputs.attributions or {} if is_borne_out(judgements.get(key)))
