@@ -27,7 +27,8 @@ _NO_LONGER: Final = re.compile(r"\bno\s+longer\b(?!\s+than)", re.IGNORECASE)
 _NEGATING: Final = re.compile(
     r"\b(?:fail(?:s|ed|ing)?|refus(?:es|ed|ing)|unable|neglect(?:s|ed)?)\s+to\b|\black(?:s|ed|ing)?\b"
     r"|\b(?:hardly|scarcely|barely|seldom)\b(?!\s+more)|\bnon(?=-)|\bfree\s+(?:of|from)\b|(?<=\w-)free\b"
-    r"|\bexempt(?:ed)?\s+from\b",
+    r"|\bexempt(?:ed)?\s+from\b|\bleft\s+out\s+of\b|\b(?:out\s+of|beyond)\s+(?:the\s+|its\s+)?scope\b"
+    r"|\boutside\s+(?:of\s+)?(?:the\s+|its\s+|this\s+|their\s+|our\s+)?(?:scope|remit|cover(?:age)?)\b",
     re.IGNORECASE,
 )
 """Phrases that negate as "not" does."""

@@ -33,7 +33,7 @@ _FORMS: Final = {
 }  # fmt: skip
 _BASE: Final = {form: base for base, forms in _FORMS.items() for form in forms.split()}
 """Forms that no rule of endings brings together."""
-_UNTELLING: Final = STOPWORDS | NEGATORS | frozenset({"per", "s", "t", "e", "g"})
+_UNTELLING: Final = STOPWORDS | NEGATORS | frozenset({"per", "s", "t", "e", "g", "since", "till", "within"})
 
 
 def terms(text: str) -> frozenset[str]:

@@ -97,7 +97,31 @@ def derive(want: Wanted, claim: Claim, places: Sequence[Place]) -> Derivation | 
         return elapsed
     if not operands:
         return None
-    return _added(want, claim, operands) or _total(want, claim, operands, places) or _difference(want, claim, operands)
+    return (
+        _part(want, operands, places)
+        or _added(want, claim, operands)
+        or _total(want, claim, operands, places)
+        or _difference(want, claim, operands)
+    )
+
+
+def _part(want: Wanted, operands: Sequence[Place], places: Sequence[Place]) -> Derivation | None:
+    """Return the share that the claim itself names of a value: "30 % of the sum insured, so 22,500".
+
+    Of a row's values it is one of which as much is said as of any other: "Plus" asks for the column of that name.
+    """
+    own = want.value
+    shares = [one for one in want.others if one.unit == SHARE and one.magnitude and one.start < own.start]
+    known = [place for place in places if place.value.unit == SHARE]
+    for share in shares:
+        stated = next((place for place in known if agrees(share, place.value)), None)
+        for whole in operands if stated is not None else ():
+            beside = [want.said_of(one) for one in operands if one.fact_index == whole.fact_index]
+            part = _worth(whole) * (share.magnitude or Decimal(0)) / _HUNDRED
+            if want.said_of(whole) >= max(beside) and _is_worth(own, own.magnitude, part):
+                text = f"{share.text} of {whole.value.text} = {_shown(own, part)}"
+                return Derivation(whole, equal=True, text=text)
+    return None
 
 
 def _added(want: Wanted, claim: Claim, operands: Sequence[Place]) -> Derivation | None:

@@ -259,3 +259,46 @@ def test_the_right_words_in_no_order_are_no_sentence():
 )
 def test_a_claim_stands_alone(text, claims):
     assert len(segment(text, sentences(text), None).claims) == claims
+
+
+ROW = (
+    "Harrow Mutual, 2.1 Limits by tier: Cover item: Total valuables (share of sum insured); Basic: 20%; Plus: 30%",
+    "Harrow Mutual, 2.1 Limits by tier: Cover item: Single item; Basic: 1,000; Plus: 2,000",
+)
+
+
+def test_the_label_of_a_cell_is_no_name_in_whose_place_the_title_stands():
+    assert Rule.NAME not in found("Under Plus the valuables can make up 30% of the sum insured.", *ROW)
+    told = ("Dr Pell leaves after eleven years; Ms Wrede stays on as a trustee.",)
+    assert Rule.NAME in found("The executive who leaves after eleven years is Wrede.", *told)
+
+
+@pytest.mark.parametrize(
+    ("claim", "fact", "rule"),
+    [
+        (
+            "A ward below 95% must send an action plan to the committee.",
+            "A ward scoring below 95% must send an action plan to the committee within 20 days.",
+            None,
+        ),
+        ("The bank opens a branch in Leeds.", "They plan to open a branch of the bank in Leeds.", Rule.PLANNED),
+        ("The bank opens a branch in Leeds.", "The owners plan to open a branch of the bank in Leeds.", Rule.PLANNED),
+        ("The bank opens a branch in Leeds.", "The bank plans to open a branch in Leeds.", Rule.PLANNED),
+        (
+            "In shock the transfusion is stopped and the doctor is called.",
+            "In shock or with suspected wrong blood the transfusion is stopped and the doctor is called.",
+            None,
+        ),
+        (
+            "The cashier stole the money from the till.",
+            "The cashier is suspected to have stolen the money from the till.",
+            Rule.ALLEGED,
+        ),
+        ("The fraud was found by the auditor.", "The suspected fraud was found by the auditor.", Rule.ALLEGED),
+    ],
+)
+def test_a_plan_that_is_a_noun_and_a_suspicion_of_something_else_leave_the_rest_as_plain_as_it_stands(
+    claim, fact, rule
+):
+    hedges = {Rule.ALLEGED, Rule.PLANNED, Rule.STATUS}
+    assert hedges & found(claim, fact).keys() == ({rule} if rule else set())

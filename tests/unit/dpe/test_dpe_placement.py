@@ -260,3 +260,44 @@ async def test_a_derived_value_is_no_fabrication():
     wrong = await analyse("The clinic saw 217 patients in total.", fact)
     assert not right.analysis.outputs.fabrications
     assert [item.entity.text for item in wrong.analysis.outputs.fabrications] == ["217"]
+
+
+TIERS = (
+    "Cover: Sum insured; Basic: £40,000; Plus: £75,000; Premier: £150,000",
+    "Cover: Valuables (share of sum insured); Basic: 20%; Plus: 30%; Premier: 40%",
+)
+
+
+@pytest.mark.parametrize(
+    ("answer", "derivation"),
+    [
+        ("Under Plus valuables can make up 30% of the sum insured, so £22,500.", "30% of £75,000 = 22500 GBP"),
+        ("Under Plus valuables can make up 30% of the sum insured, so £12,000.", None),
+        ("Under Plus valuables can make up 30% of the sum insured, so £23,500.", None),
+        ("Under Plus valuables can make up 10% of the sum insured, so £7,500.", None),
+    ],
+    ids=["own column", "other column", "wrong sum", "a share that stands nowhere"],
+)
+def test_a_share_that_the_claim_names_is_taken_of_a_value_of_its_own_column(answer, derivation):
+    money = [pair for pair in aligned(answer, *TIERS) if pair.claimed.unit == "GBP"]
+    found = [pair.derivation for pair in money if pair.equal and pair.derivation]
+    assert found == ([derivation] if derivation else [])
+
+
+def test_since_says_nothing_of_a_date_but_its_side():
+    facts = ("Approved by: Committee, 12 March 2025", "In force from: 7 April 2025")
+    assert conflicts("It has been in force since 12 March 2025.", *facts) == [("12 March 2025", "7 April 2025")]
+    assert conflicts("It has been in force since 7 April 2025.", *facts) == []
+
+
+@pytest.mark.parametrize(
+    ("answer", "turned"),
+    [
+        ("Patients younger than sixteen years are outside its scope.", False),
+        ("Patients under 16 years of age are left out of it.", False),
+        ("It applies to patients under 16 years of age.", True),
+    ],
+)
+def test_who_lies_outside_of_a_scope_lies_on_the_same_side_as_whom_it_does_not_apply_to(answer, turned):
+    found = conflicts(answer, "It does not apply to patients under 16 years of age.")
+    assert bool(found) is turned

@@ -46,7 +46,9 @@ _ALLEGED: Final = re.compile(
     re.IGNORECASE,
 )
 _PLANNED: Final = re.compile(
-    r"\b(?:propos(?:e|es|ed|al|als|ing)|drafts?|drafted|plann(?:ed|ing)|plans? to|considers?|considered|considering"
+    r"\b(?:propos(?:e|es|ed|al|als|ing)|drafts?|drafted|plann(?:ed|ing)|plans to"
+    r"|(?:(?<=\bwe )|(?<=\bthey )|(?<=\w\ws ))plan to"
+    r"|considers?|considered|considering"
     r"|envisag\w+|intend(?:s|ed)|under (?:discussion|consideration)|shortlisted|hopes? to|will (?:vote|decide)|pending"
     r"|not (?:yet )?(?:been )?(?:adopted|approved|decided|confirmed|ratified|passed|signed)|undecided"
     r"|withdrawn|withdrew|dropped|abandoned|shelved|voted down|rejected|repealed|revoked)\b",
@@ -101,7 +103,7 @@ def told_as_fact(claim: Reading, sources: list[Reading]) -> Departure | None:
         return None
     ranked = nearest(claim.content, sources, claim.names)
     for rate, source in ranked[:1]:
-        alleged = _ALLEGED.search(source.text)
+        alleged = _alleged(source.text, claim.content)
         also_plain = any(
             share(claim.content, one.content) >= TOLD and not _ALLEGED.search(one.text) for _, one in ranked
         )
@@ -115,6 +117,23 @@ def told_as_fact(claim: Reading, sources: list[Reading]) -> Departure | None:
             source.span(alleged.start(), alleged.end()),
         )
     return None
+
+
+def _alleged(text: str, claimed: frozenset[str]) -> re.Match[str] | None:
+    """Return the first word that calls something alleged which the claim speaks of.
+
+    Right before what it qualifies ("suspected wrong blood") it leaves everything else as plain as it stands.
+    """
+    for found in _ALLEGED.finditer(text):
+        qualified = _QUALIFIED.match(text, found.end())
+        if qualified is None or not (own := roots(qualified["what"])) or own <= claimed:
+            return found
+    return None
+
+
+_QUALIFIED: Final = re.compile(
+    r"(?<=suspected)\s(?!(?:of|to|that|by|in|on|at|as|for|from|with|the|an?)\b)(?P<what>[\w-]{2,40})", re.IGNORECASE
+)
 
 
 def changed_status(claim: Reading, sources: list[Reading]) -> Departure | None:

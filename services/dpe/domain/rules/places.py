@@ -25,6 +25,8 @@ _MONTH: Final = re.compile(
 )
 _COMPARED: Final = re.compile(r"\bthan\b|\bof the (?:two|three|four|five|six)\b", re.IGNORECASE)
 _PARTS: Final = re.compile(r";\s|\n|\.\s(?=[A-Z])")
+_LINES: Final = re.compile(r"\n|\.\s(?=[A-Z])")
+_ROW: Final = re.compile(r";\s[^;:\n]{1,60}:\s")
 
 
 def misplaced_name(claim: Reading, sources: list[Reading]) -> Departure | None:
@@ -62,10 +64,14 @@ def misplaced_name(claim: Reading, sources: list[Reading]) -> Departure | None:
 
 
 def _parts(source: Reading) -> list[Reading]:
-    """Return a sentence cut at semicolons and lines: the parts of an enumeration speak of different things."""
+    """Return a sentence cut at semicolons and lines: the parts of an enumeration speak of different things.
+
+    The cells of a row ("Service: copy; Basic: 5; Plus: 3") speak of one thing, under labels.
+    """
     found: list[Reading] = []
     at = 0
-    for cut in [*_PARTS.finditer(source.text), None]:
+    parts = _LINES if _ROW.search(source.text) else _PARTS
+    for cut in [*parts.finditer(source.text), None]:
         end = len(source.text) if cut is None else cut.start()
         part = source.part(at, end)
         if part.content:

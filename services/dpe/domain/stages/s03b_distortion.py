@@ -188,6 +188,9 @@ def _names(analysis: Analysis, claim: Claim, nearest: Match) -> list[Distortion]
     pairs = substituted_names(claim, nearest)
     if not pairs and (pair := replaced(claim, nearest.clause)) is not None:
         pairs = [pair]
+    content = analysis.outputs.fact_views[nearest.clause.fact_index].fact.content
+    # What labels another cell of the row ("Plus: £2,000") is no name in whose place another stands.
+    pairs = [pair for pair in pairs if f"{pair[0].text}:" not in content]
     return [_exchanged(analysis, claim, nearest, *pair) for pair in pairs]
 
 
