@@ -13,7 +13,7 @@ from services.common.streaming.halting import Halt, HaltingKernel, StreamHaltedE
 from services.common.streaming.rules import HaltMode, HaltReason, HaltRuleError, HaltRules
 from services.common.streaming.sliding import SlidingMean, SlidingTrend
 
-FILE = Path(__file__).parents[3] / "vectors/dpe/streaming.json"
+FILE = Path(__file__).parents[3] / "vectors/guard/halting.json"
 VECTORS = json.loads(FILE.read_text(encoding="utf-8"))["vectors"]
 SCORES = st.lists(st.one_of(st.none(), st.floats(0.0, 1.0)), max_size=60)
 ENDS = st.sets(st.integers(0, 59))
@@ -44,9 +44,11 @@ def run(rules, scores, ends=()):
 
 @pytest.mark.parametrize("vector", VECTORS, ids=[vector["test_id"] for vector in VECTORS])
 def test_the_rules_of_the_page(vector):
-    halt, _, _ = run(HaltRules(**vector["rules"]), vector["scores"], vector.get("ends", ()))
-    expected = vector["expected"]
-    assert halt == (expected and Halt(HaltReason(expected.pop("reason")), **expected)), vector["rule"]
+    told, expected = vector["input"], vector["expected"]["halt"]
+    halt, _, _ = run(HaltRules(**told["rules"]), told["scores"], told["ends"])
+    if expected is not None:
+        expected = Halt(HaltReason(expected["reason"]), expected["last_index"], expected["broken_at"])
+    assert halt == expected, vector["source"]
 
 
 def test_the_defaults_are_the_pages():
