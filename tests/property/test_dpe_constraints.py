@@ -62,7 +62,10 @@ def test_one_more_violation_never_raises_fidelity_nor_lowers_risk(case):
     after = finished(answer, (*held, more), support).analysis.outputs
     assert after.fidelity_score <= before.fidelity_score
     assert after.fidelity_score < before.fidelity_score or before.fidelity_score == 0.0
-    assert after.risk.composite_score >= before.risk.composite_score
+    scores = before.risk.composite_score, after.risk.composite_score
+    # An answer in a language that is not read has no score at all (ADR 0096).
+    assert (scores[0] is None) is (scores[1] is None)
+    assert None in scores or scores[1] >= scores[0]
     assert _LEVELS.index(str(after.risk.level)) >= _LEVELS.index(str(before.risk.level))
     # Nothing is grounded or supported by it.
     assert (after.attributions, after.grounding_pct, after.entailment) == (

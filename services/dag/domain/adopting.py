@@ -143,7 +143,7 @@ class _Place:
 
 
 def _place(dag: DagView, token: TokenState, adoptions: Adoptions, limits: Limits, fresh: Fresh) -> _Place:
-    parents = _nearest(dag, token)
+    parents = _nearest(dag, token) or _stood_in(dag, token, adoptions, fresh)
     opened = tuple(origin.tip for origin in token.origins if origin.opened_group)
     if not parents:
         return _Place((), WindowPattern.LINEAR, opened, _free_root(dag, token, adoptions, fresh))
@@ -185,6 +185,33 @@ def _nearest(dag: DagView, token: TokenState) -> tuple[WindowRecord, ...]:
     return tuple(known[window_id] for window_id in sorted(known))
 
 
+def _stood_in(dag: DagView, token: TokenState, adoptions: Adoptions, fresh: Fresh) -> tuple[WindowRecord, ...]:
+    """Return the latest stand-in before the token's window where a store holds nothing but stand-ins of one line.
+
+    The token's line may have gone on past all of them, each of its stores having later windows to name: a store that
+    cannot tell a fork from the line takes it (ADR 0102). In parallel groups it can: their openers are named.
+
+    Raises:
+        UnauthenticatedError: TOKEN_SPENT: a window that is here descends from the token's.
+    """
+    root = dag.root
+    if root is None or fresh.is_abandoned(root) or not _is_hollow(dag, root) or _names_other_root(token, root):
+        return ()
+    standing = [one for one in (root, *dag.descendants(root.window_id)) if _lives(one)]
+    if any(origin.opened_group for origin in token.origins) or any(adoptions[one.window_id].groups for one in standing):
+        return ()
+    before = [one for one in standing if one.window_number < token.window_number]
+    if not before:
+        return ()
+    _check_not_passed(dag, token, adoptions)
+    return (max(before, key=lambda one: (one.window_number, one.window_id)),)
+
+
+def _names_other_root(token: TokenState, root: WindowRecord) -> bool:
+    named = any(origin.window_number == 1 and origin.tip != tip_of(root) for origin in token.origins)
+    return root.window_number == 1 and named
+
+
 def _free_root(dag: DagView, token: TokenState, adoptions: Adoptions, fresh: Fresh) -> tuple[WindowRecord, ...]:
     """Return the abandoned root that gives way; a store holds one living root of a session (SPEC-004 §3.3).
 
@@ -197,8 +224,7 @@ def _free_root(dag: DagView, token: TokenState, adoptions: Adoptions, fresh: Fre
     if root is None or fresh.is_abandoned(root):
         return () if root is None else (root,)
     _check_not_passed(dag, token, adoptions)
-    named = any(origin.window_number == 1 and origin.tip != tip_of(root) for origin in token.origins)
-    if root.window_number == 1 and named:
+    if _names_other_root(token, root):
         raise spent(root)
     raise not_here(token.continuation_id)
 

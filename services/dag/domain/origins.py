@@ -174,11 +174,12 @@ def _own(window: WindowRecord, store_id: str) -> Origin:
 
 
 def _said_elsewhere(dag: DagView, leaf: WindowRecord, own: str, adoptions: Adoptions) -> Iterator[Origin]:
-    """Yield what the leaf's latest adopted ancestors came with: heads of branches, and the latest of other stores."""
+    """Yield what the leaf's latest adopted ancestors came with: branches' heads, other stores' latest, the root."""
     for adopted in dag.latest_adopted((leaf.window_id,)):
         said = adoptions[adopted.window_id].origins
         yield from (origin for origin in said if origin.role == HEADS_BRANCH)
         yield from _latest_of_stores(said, own)
+        yield from (origin for origin in said if origin.window_number == 1 and not origin.role)
 
 
 def _branch_heads(dag: DagView, leaf: WindowRecord) -> list[WindowRecord]:
