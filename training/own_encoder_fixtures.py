@@ -3,9 +3,9 @@
     python -m training.own_encoder_fixtures --out tests/vectors/own_encoders
 
 writes for each a folder with ``config.json``, ``tokenizer.json``, ``tokenizer_config.json`` and the graph that
-``groundtrail models add`` makes of its safetensors, and ``expected.json``: for some pairs the token ids and the logits that
-transformers gives, with its own tokenizer, its own padding and PyTorch. Tests that have neither hold the product to them.
-The weights say nothing: what is tested is that they are asked and read as their makers would.
+``groundtrail models add`` makes of its safetensors, and ``expected.json``: for some pairs the token ids and the logits
+that transformers gives, with its own tokenizer, its own padding and PyTorch. Tests that have neither hold the product
+to them. The weights say nothing: what is tested is that they are asked and read as their makers would.
 """
 
 import argparse
@@ -93,7 +93,9 @@ DEBERTA: Final = COMMON | {
 }  # fmt: skip
 ROOM: Final = {"max_position_embeddings": LONGEST + 2, "pad_token_id": 1}
 """RoBERTa and MPNet count positions from behind the padding's."""
-HHEM_TEMPLATE: Final = "<pad> Is the hypothesis true given the premise? Premise: {premise}\n\nHypothesis: {hypothesis}</s>"
+HHEM_TEMPLATE: Final = (
+    "<pad> Is the hypothesis true given the premise? Premise: {premise}\n\nHypothesis: {hypothesis}</s>"
+)
 FAMILIES: Final = {
     "bert": Family("bert", "BertForSequenceClassification", NLI, "wordpiece", BERT_MARKS, COMMON),
     "roberta": Family("roberta", "RobertaForSequenceClassification", NLI, "bytes", ROBERTA_MARKS, COMMON | ROOM),
@@ -104,7 +106,8 @@ FAMILIES: Final = {
     "deberta-v3": Family("deberta-v2", "DebertaV2ForSequenceClassification", NLI, "unigram", BERT_MARKS, DEBERTA),
     "mpnet": Family("mpnet", "MPNetForSequenceClassification", SUPPORT, "wordpiece", ROBERTA_MARKS, COMMON | ROOM),
     "modernbert": Family(
-        "modernbert", "ModernBertForSequenceClassification", SUPPORT, "bytes", BERT_MARKS, COMMON | {"local_attention": 16}
+        "modernbert", "ModernBertForSequenceClassification", SUPPORT, "bytes", BERT_MARKS,
+        COMMON | {"local_attention": 16},
     ),
     "modernbert-tokens": Family(
         "modernbert", "ModernBertForTokenClassification", TOKENS, "bytes", BERT_MARKS, COMMON | {"local_attention": 16}
@@ -165,7 +168,7 @@ def _template(tokenizer: Tokenizer, family: Family) -> Any:
         return processors.TemplateProcessing(
             single=f"$A {last}", pair=f"$A {last} $B {last}", special_tokens=list(ids.items())
         )
-    second = ":1" if family.model_type == "bert" or family.model_type == "deberta-v2" else ""
+    second = ":1" if family.model_type in {"bert", "deberta-v2"} else ""
     return processors.TemplateProcessing(
         single=f"{first} $A {last}",
         pair=f"{first} $A {last} $B{second} {last}{second}",
@@ -184,12 +187,17 @@ def write_source(folder: Path, family: Family) -> Any:
         unk_token=unknown,
         eos_token=last,
         sep_token=last,
+        model_input_names=["input_ids", "attention_mask", *(["token_type_ids"] if family.model_type == "bert" else [])],
         **({"cls_token": first, "bos_token": first} if first else {}),
     )
     names = dict(enumerate(family.labels))
     marks = {"pad_token_id": fast.pad_token_id, "eos_token_id": fast.eos_token_id}
     if first:
-        marks |= {"bos_token_id": fast.bos_token_id, "cls_token_id": fast.cls_token_id, "sep_token_id": fast.sep_token_id}
+        marks |= {
+            "bos_token_id": fast.bos_token_id,
+            "cls_token_id": fast.cls_token_id,
+            "sep_token_id": fast.sep_token_id,
+        }
     config = transformers.AutoConfig.for_model(
         family.model_type,
         **(family.config | marks | {"id2label": names, "label2id": {name: n for n, name in names.items()}}),
@@ -209,9 +217,8 @@ def expected(folder: Path, family: Family, model: Any) -> list[dict[str, Any]]:
     else:
         firsts, seconds = ([pair[place] for pair in PAIRS] for place in (0, 1))
         batch = tokenizer(firsts, seconds, padding=True, return_tensors="pt")
-    taken = {"input_ids", "attention_mask"} | ({"token_type_ids"} if family.model_type == "bert" else set())
     with torch.no_grad():
-        logits = model(**{name: value for name, value in batch.items() if name in taken}).logits.float().numpy()
+        logits = model(**batch).logits.float().numpy()
     lengths = batch["attention_mask"].sum(dim=1).tolist()
     return [
         {

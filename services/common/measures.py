@@ -1,4 +1,4 @@
-"""Measures of a judge's quality, pure: classes, intervals, calibration. Evaluation and ``groundtrail models`` share them."""
+"""Measures of a judge's quality, pure: classes, intervals, calibration; for evaluation and ``groundtrail models``."""
 
 import math
 from collections.abc import Callable, Iterable

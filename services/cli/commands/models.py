@@ -1,4 +1,4 @@
-"""``groundtrail models``: what is there, and how an encoder of the user's own gets there and proves itself (ADR 0120)."""
+"""``groundtrail models``: what is there, and how an encoder of the user's own gets there (ADR 0120)."""
 
 import asyncio
 from collections.abc import Awaitable, Callable

@@ -85,7 +85,8 @@ class PairLayout(_Strict):
     hypothesis_first: bool = False
     """The text that is checked stands before the one that should bear it out."""
     template: str = ""
-    """What the ids were made of, with ``{premise}`` and ``{hypothesis}``; empty = the tokenizer's own layout of pairs."""
+    """What the ids were made of, with ``{premise}`` and ``{hypothesis}``; empty = the tokenizer's own layout of
+    pairs."""
     separator: int | None = None
     """The token after which ``token_type_ids`` are 1; ``None`` = they are all 0."""
     pad_id: int = Field(default=0, ge=0)
@@ -103,8 +104,8 @@ class OwnEncoder(_Strict):
     """What each logit stands for, in the order of the output: ``supported``, ``unsupported``, ``entailment``,
     ``neutral`` or ``contradiction``; empty for the outputs of our own training."""
     readout: Literal["pair", "first-token", "tokens", "native"]
-    """Where the logits stand: one row a pair, that of a pair's first token, one a token; ``native``: the two outputs of our
-    own training."""
+    """Where the logits stand: one row a pair, that of a pair's first token, one a token; ``native``: the two outputs
+    of our own training."""
     layout: PairLayout
     """How it is given a pair."""
     calibrated: bool = False

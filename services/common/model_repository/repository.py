@@ -70,13 +70,14 @@ class ModelRepository:
         Raises:
             ModelRepositoryError: both hold a model of one name.
         """
-        twice = sorted(self._entries.keys() & own._entries.keys())
+        theirs = {entry.name for entry in own.models}
+        twice = sorted(self._entries.keys() & theirs)
         if twice:
             raise ModelRepositoryError(
                 f"{own.root} and {self._root} both hold a model {twice[0]}; remove or rename one"
             )
         both = ModelRepository(self._root, Manifest(schema_version=1, models=(*self.models, *own.models)))
-        both._elsewhere = {**self._elsewhere, **dict.fromkeys(own._entries, own.root)}
+        both._elsewhere = {**self._elsewhere, **dict.fromkeys(theirs, own.root)}
         return both
 
     @property

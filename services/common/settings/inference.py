@@ -49,8 +49,8 @@ class InferenceSettings(BaseModel):
     model_repository: Path | None = None
     """Folder with MANIFEST.json and one folder per model; ``None`` = the one that is delivered with Groundtrail."""
     own_models: Path | None = None
-    """Folder of the encoders that `groundtrail models add` makes, laid out as the model repository is and read beside it;
-    ``None`` = ``models`` under the data directory (ADR 0120)."""
+    """Folder of the encoders that `groundtrail models add` makes, laid out as the model repository is and read beside
+    it; ``None`` = ``models`` under the data directory (ADR 0120)."""
     embedding_model: str = Field(default="embedder", min_length=1)
     """Name of the sentence embedder in the repository; another model means another vector index."""
     entailment_model: str = Field(default="nli", min_length=1)

@@ -1,7 +1,7 @@
 """What an encoder reads: token ids, their mask and, where the graph has them, the kinds of their texts, as one batch.
 
-Both backends feed a model by this. What stands at padding is masked, so that one id serves the delivered models of every
-vocabulary; an encoder of a user's own is padded with its own token, since its graph may look at it.
+Both backends feed a model by this. What stands at padding is masked, so that one id serves the delivered models of
+every vocabulary; an encoder of a user's own is padded with its own token, since its graph may look at it.
 """
 
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ from services.common.model_repository import ModelEntry, ModelRepositoryError
 
 INPUT_IDS: Final = "input_ids"
 ATTENTION_MASK: Final = "attention_mask"
-TOKEN_TYPE_IDS: Final = "token_type_ids"
+TOKEN_TYPE_IDS: Final = "token_type_ids"  # noqa: S105 - a tensor
 NEEDED: Final = frozenset({INPUT_IDS, ATTENTION_MASK})
 INTEGERS: Final = frozenset({"int64", "int32"})
 
@@ -30,7 +30,7 @@ def check_inputs(entry: ModelEntry) -> None:
     allowed = NEEDED if entry.own is None else NEEDED | {TOKEN_TYPE_IDS}
     if not NEEDED <= found.keys() <= allowed or not set(found.values()) <= INTEGERS:
         raise ModelRepositoryError(
-            f"MANIFEST.json: {entry.name} reads {found}; an encoder's inputs are {ATTENTION_MASK} and {INPUT_IDS} as integers"
+            f"MANIFEST.json: {entry.name} reads {found}; an encoder's inputs are {ATTENTION_MASK} and {INPUT_IDS}"
         )
 
 

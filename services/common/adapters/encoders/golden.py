@@ -1,7 +1,7 @@
 """Golden vectors of a user's own encoder: what it said when it was added, asked again before it serves (ADR 0120).
 
-Digests prove that the files are the same. That what computes reads them the same way (another ONNX Runtime, a Triton that
-serves another copy, another version of the tokenizers' library) only the model's own answers can show.
+Digests prove that the files are the same. That what computes reads them the same way (another ONNX Runtime, a Triton
+that serves another copy, another version of the tokenizers' library) only the model's own answers can show.
 """
 
 from collections.abc import Sequence
@@ -89,8 +89,8 @@ def check_outputs(entry: ModelEntry, golden: GoldenVectors, found: Sequence[Outp
             largest = max(largest, difference)
             if difference > golden.tolerance:
                 raise ModelRepositoryError(
-                    f"{entry.name}: golden pair {number} gets {tensor.name} {difference:.3g} away from what it got when "
-                    f"the model was added (allowed: {golden.tolerance:g}); what runs is not what was added"
+                    f"{entry.name}: golden pair {number} gets {tensor.name} {difference:.3g} away from what it got "
+                    f"when the model was added (allowed: {golden.tolerance:g}); what runs is not what was added"
                 )
     return largest
 

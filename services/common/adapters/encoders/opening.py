@@ -95,7 +95,7 @@ async def _check_own(
         check_outputs(entry, golden, await backend.run([case.token_ids for case in golden.cases]))
     if not entry.calibrated:
         _LOG.warning(
-            "the %s model %s is not calibrated: its probabilities are its own; `groundtrail models calibrate` fits them",
+            "the %s model %s is not calibrated; `groundtrail models calibrate` fits it on pairs of yours",
             entry.kind,
             entry.name,
         )

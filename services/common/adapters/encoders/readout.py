@@ -1,8 +1,8 @@
 """What a grounding encoder's outputs say: how far a pair is supported, and which tokens are not.
 
 Our own training gives both as they are needed. An encoder of a user's own (ADR 0120) gives logits of labels: one row a
-pair, or one a token. A label's logit becomes log odds: its logit less the logarithm of the sum of the others' exponentials,
-so that the logistic function of it is the label's own probability, whatever the number of labels.
+pair, or one a token. A label's logit becomes log odds: its logit less the logarithm of the sum of the others'
+exponentials, so that the logistic function of it is the label's own probability, whatever the number of labels.
 """
 
 from collections.abc import Sequence

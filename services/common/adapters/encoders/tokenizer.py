@@ -103,7 +103,7 @@ class EncoderTokenizer:
         return (*self._before, *ids, *self._after)
 
     def pair(self, first: TokenIds, second: TokenIds) -> TokenIds:
-        """Lay the special tokens around and between premise and hypothesis; a model may read them the other way round."""
+        """Lay the special tokens around and between premise and hypothesis, in the order in which the model reads."""
         if self._swapped:
             first, second = second, first
         return (*self._first, *first, *self._between, *second, *self._last)

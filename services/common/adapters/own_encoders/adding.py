@@ -1,4 +1,4 @@
-"""A folder as a hub gives it becomes a model: everything is checked and tried in a folder apart before it gets its name."""
+"""A folder as a hub gives it becomes a model: everything is tried in a folder apart before it gets its name."""
 
 import shutil
 from collections.abc import Sequence
@@ -113,7 +113,7 @@ def add_model(root: Path, wish: Wish, shelf: Shelf, delivered: ModelRepository) 
         root: the folder; it is only read.
         wish: what a person says of it.
         shelf: where it goes.
-        delivered: the model repository, whose names are taken and whose model of the signals an own encoder begins with.
+        delivered: the model repository: its names are taken, and an own encoder begins with its model of the signals.
 
     Raises:
         OwnModelError: nothing was written.
@@ -195,7 +195,10 @@ def _written(folder: Path, name: str, known: _Known, wish: Wish, conversion: str
     if kind != "native" and not known.labels:
         labels_of(known.folder.config, wish.role, wish.labels)  # says what is missing
     labels = () if kind == "native" else known.labels
-    types = TOKEN_TYPE_IDS in {spec.name for spec in inputs}
+    asked = known.folder.limits.get("model_input_names")
+    types = TOKEN_TYPE_IDS in {spec.name for spec in inputs} and (
+        not isinstance(asked, list) or TOKEN_TYPE_IDS in asked
+    )
     layout = layout_of(
         known.tokenizer, known.folder.config, wish.template, hypothesis_first=wish.hypothesis_first, types=types
     )
@@ -269,7 +272,7 @@ def _check_length(entry: ModelEntry, tokenizer: EncoderTokenizer, ids: Sequence[
     if room < 64 or max(map(len, ids)) > (entry.max_tokens or 0):  # noqa: PLR2004 - what a window and a statement need
         raise OwnModelError(
             Refusal.MAX_TOKENS_INVALID,
-            f"a longest input of {entry.max_tokens} tokens leaves {room} for premise and hypothesis; at least 64 are needed",
+            f"a longest input of {entry.max_tokens} tokens leaves {room} for a pair; at least 64 are needed",
         )
 
 

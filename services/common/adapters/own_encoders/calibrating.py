@@ -1,4 +1,4 @@
-"""Fitting a user's own model on pairs of theirs: weights beside the signals, Platt's scaling, threshold, bounds, temperature.
+"""Fitting a user's own model on their pairs: weights beside the signals, Platt's scaling, bounds, temperature.
 
 What is reported was measured on rows that nothing of it was fitted on: the whole fit, choices included, is made anew
 without each fold and applied to it. What is stored is then fitted on all rows. Rows of one premise share a fold.
@@ -23,7 +23,7 @@ from services.common.adapters.own_encoders.fitting import (
     splits,
     undecided_bounds,
 )
-from services.common.adapters.own_encoders.measuring import BINS, BLOCK, DIGITS, Quality, Step, quality
+from services.common.adapters.own_encoders.measuring import BINS, BLOCK, DIGITS, Quality, Step, json_value, quality
 from services.common.adapters.own_encoders.pairs_file import Pairs
 from services.common.adapters.own_encoders.refusals import OwnModelError, Refusal
 from services.common.calibration import PiecewiseLinearCalibration
@@ -71,8 +71,8 @@ class Measured:
     right_when_not_supported: float | None
 
     def plain(self) -> dict[str, Any]:
-        """Return it as JSON takes it."""
-        return asdict(self)
+        """Return it as JSON gives it back."""
+        return json_value(asdict(self))
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,13 +1,14 @@
 """What can be guessed from the hypothesis alone: the baseline that belongs beside every figure.
 
-Where wording gives the labels away a model that never looks at the premise scores well, and so does the set. Naive Bayes on
-words and pairs of words, fitted on the other folds, says how far that goes.
+Where wording gives the labels away a model that never looks at the premise scores well, and so does the set. Naive
+Bayes on words and pairs of words, fitted on the other folds, says how far that goes.
 """
 
 import math
 import re
 from collections import Counter
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Final
 
 import numpy as np
@@ -45,4 +46,4 @@ def claim_only_scores(
 
 def _features(text: str) -> frozenset[str]:
     words = _WORD.findall(text.lower())
-    return frozenset([*words, *(f"{one} {two}" for one, two in zip(words, words[1:], strict=False))])
+    return frozenset([*words, *(f"{one} {two}" for one, two in pairwise(words))])

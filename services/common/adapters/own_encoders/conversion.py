@@ -1,7 +1,8 @@
 """From safetensors to an ONNX graph. The only module that needs PyTorch; without it a sentence says what to install.
 
-Nothing of the folder is run: the class is one of a fixed table, made from the numbers of ``config.json``, and ``auto_map``
-(code that a repository of a hub brings along) is not looked at. The graph must give what the module gives, within 1e-4.
+Nothing of the folder is run: the class is one of a fixed table, made from the numbers of ``config.json``, and
+``auto_map`` (code that a repository of a hub brings along) is not looked at. The graph must give what the module
+gives, within 1e-4.
 """
 
 import warnings
@@ -106,8 +107,8 @@ def _check_loading(report: Mapping[str, Any]) -> None:
         kind, names = ("lack", missing) if missing else ("have another shape for", wrong)
         raise OwnModelError(
             Refusal.CONVERSION_FAILED,
-            f"the weights {kind} {names[0]} and {len(names) - 1} more; they are of another class (--architecture), or their "
-            "names begin with something more (--weights-prefix)",
+            f"the weights {kind} {names[0]} and {len(names) - 1} more; they are of another class (--architecture), or "
+            "their names begin with something more (--weights-prefix)",
         )
 
 
@@ -160,7 +161,7 @@ def _wrapped(module: Any) -> Any:
             return self.model(**given).logits.float()
 
     class _LastEnd(torch.nn.Module):
-        """T5's classifier reads the decoder at the last end mark; its own code chooses rows by a mask of unknown size."""
+        """T5's classifier reads the decoder at the last end mark; its own code chooses rows by a mask."""
 
         def __init__(self) -> None:
             super().__init__()

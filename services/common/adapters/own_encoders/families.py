@@ -38,8 +38,8 @@ def check_family(model_type: str, architecture: str, form: str) -> None:
     if form == "safetensors" and architecture not in {f"{prefix}{SEQUENCE}", f"{prefix}{TOKENS}"}:
         raise OwnModelError(
             Refusal.ARCHITECTURE_UNSUPPORTED,
-            f"config.json says {architecture or 'no architecture'}; converted are {prefix}{SEQUENCE} and {prefix}{TOKENS} "
-            "(--architecture names another class than config.json)",
+            f"config.json says {architecture or 'no architecture'}; converted are {prefix}{SEQUENCE} and "
+            f"{prefix}{TOKENS} (--architecture names another class than config.json)",
         )
 
 

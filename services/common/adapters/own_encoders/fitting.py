@@ -1,4 +1,4 @@
-"""Small fits with NumPy alone: logistic regression, folds that keep a premise's rows together, thresholds and bounds."""
+"""Small fits with NumPy alone: logistic regression, folds that keep a premise together, thresholds and bounds."""
 
 from collections.abc import Iterator
 from typing import Final, TypeAlias
@@ -89,10 +89,10 @@ def fit_platt(logits: Values, labels: Labels) -> tuple[float, float]:
 
 
 def best_threshold(scores: Values, labels: Labels) -> float:
-    """Return the threshold with the highest balanced accuracy, smoothed so that it sits on no chance peak; in (0, 1)."""
+    """Return the threshold with the highest balanced accuracy, smoothed so that it sits on no chance peak."""
     grid = np.linspace(0.02, 0.98, 97)
     curve = np.array([balanced_accuracy(scores, labels, float(cut)) or 0.0 for cut in grid])
-    near = np.abs(grid[:, None] - grid[None, :]) <= 0.02 + 1e-9  # noqa: PLR2004 - two steps to each side
+    near = np.abs(grid[:, None] - grid[None, :]) <= 0.02 + 1e-9
     smooth = (near * curve[None, :]).sum(axis=1) / near.sum(axis=1)
     return round(float(grid[int(np.argmax(smooth))]), 4)
 
@@ -100,8 +100,8 @@ def best_threshold(scores: Values, labels: Labels) -> float:
 def undecided_bounds(scores: Values, labels: Labels, threshold: float) -> tuple[float, float]:
     """Return the bounds between which a pair is undecided.
 
-    The lower one is the highest below the threshold at which "not supported" is right often enough, the upper one takes what
-    is left of the share that may be undecided, as far as it mends the errors above the threshold.
+    The lower one is the highest below the threshold at which "not supported" is right often enough, the upper one
+    takes what is left of the share that may be undecided, as far as it mends the errors above the threshold.
     """
     if not scores.size:
         return threshold, threshold

@@ -1,4 +1,4 @@
-"""The texts of a model's folder: ``config.pbtxt``, its card, golden vectors, the combiner that nobody has fitted yet."""
+"""The texts of a model's folder: ``config.pbtxt``, its card, golden vectors, a combiner that nobody has fitted."""
 
 import json
 from collections.abc import Sequence

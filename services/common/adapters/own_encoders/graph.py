@@ -1,7 +1,7 @@
 """Which inputs and outputs a user's graph really has, and how its outputs are read.
 
-The graph itself is left as it came, so that its digest is the one that a hub shows; what is special about it stands in the
-manifest, and both backends obey that.
+The graph itself is left as it came, so that its digest is the one that a hub shows; what is special about it stands in
+the manifest, and both backends obey that.
 """
 
 from pathlib import Path
@@ -30,19 +30,21 @@ def inspect_graph(path: Path) -> tuple[tuple[TensorSpec, ...], tuple[TensorSpec,
     try:
         inputs, outputs = graph_tensors(path)
     except ModelRepositoryError as error:
-        raise OwnModelError(Refusal.GRAPH_UNUSABLE, f"ONNX Runtime cannot load {path.name}: {error}") from error
+        raise OwnModelError(
+            Refusal.GRAPH_UNUSABLE, f"ONNX Runtime: {str(error).replace(str(path), path.name)}"
+        ) from error
     found = {spec.name: spec for spec in inputs}
     if not NEEDED <= found.keys() <= NEEDED | {TOKEN_TYPE_IDS}:
         raise OwnModelError(
             Refusal.INPUTS_UNSUPPORTED,
-            f"the graph reads {', '.join(found)}; needed are {', '.join(sorted(NEEDED))}, and {TOKEN_TYPE_IDS} where there are any",
+            f"the graph reads {', '.join(found)}; needed are {', '.join(sorted(NEEDED))}, besides {TOKEN_TYPE_IDS}",
         )
     odd = next((spec for spec in inputs if spec.dtype not in INTEGERS or spec.shape != (-1, -1)), None)
     if odd is not None:
         raise OwnModelError(
             Refusal.INPUTS_UNSUPPORTED,
-            f"the graph reads {odd.name} as {odd.dtype} {list(odd.shape)}; needed are integers, with batch and length left "
-            "open: export it with dynamic axes",
+            f"the graph reads {odd.name} as {odd.dtype} {list(odd.shape)}; needed are integers, with batch and length "
+            "left open: export it with dynamic axes",
         )
     return inputs, outputs
 
@@ -64,7 +66,7 @@ def readout_kind(outputs: tuple[TensorSpec, ...], role: Role, wanted: str | None
     if len(outputs) != 1 or outputs[0].dtype not in _FLOATS:
         raise OwnModelError(
             Refusal.OUTPUTS_UNSUPPORTED,
-            f"the graph gives {', '.join(f'{spec.name} ({spec.dtype})' for spec in outputs)}; needed is one output of logits",
+            f"the graph gives {', '.join(f'{spec.name} ({spec.dtype})' for spec in outputs)}; needed are logits alone",
         )
     dimensions = len(outputs[0].shape)
     fitting: dict[int, tuple[ReadoutKind, ...]] = {
@@ -98,8 +100,8 @@ def _advice(spec: TensorSpec, role: Role, wanted: str | None) -> str:
     shown = f"{spec.name} has the shape {list(spec.shape)}"
     if len(spec.shape) == _TOKEN_DIMENSIONS and role == "grounding" and wanted is None:
         return (
-            f"{shown}, logits for each token: add it with --as spans, or with --readout first-token where the model's card "
-            "says that the first token's logits judge the pair"
+            f"{shown}, logits for each token: add it with --as spans, or with --readout first-token where the model's "
+            "card says that the first token's logits judge the pair"
         )
     if len(spec.shape) == _PAIR_DIMENSIONS and role == "spans":
         return f"{shown}, logits for each pair: add it with --as grounding"

@@ -1,7 +1,7 @@
 """Reads a folder as a hub gives it: which files count, how large they may be, and that none lies elsewhere.
 
-Files are found by fixed names. A link that leads out of the folder is refused, and so is a graph that keeps weights in a
-file outside of it. Pickles (``pytorch_model.bin`` and its kin) run code when they are read: they are never opened.
+Files are found by fixed names. A link that leads out of the folder is refused, and so is a graph that keeps weights in
+a file outside of it. Pickles (``pytorch_model.bin`` and its kin) run code when they are read: they are never opened.
 """
 
 import json
@@ -101,7 +101,7 @@ def _weights(root: Path, given: str | None) -> Path:
     if (root / f"{SAFETENSORS}.index.json").exists():
         raise OwnModelError(
             Refusal.FILE_MISSING,
-            "the weights lie in several safetensors files; save them as one (save_pretrained with a large max_shard_size)",
+            "the weights lie in several safetensors files; save them as one (save_pretrained, a large max_shard_size)",
         )
     places = ", ".join((*ONNX_PLACES, SAFETENSORS))
     raise OwnModelError(Refusal.FILE_MISSING, f"{root} holds no weights: none of {places}; --weights names another")

@@ -1,7 +1,7 @@
 """What the logits of somebody else's classifier stand for. Known names are mapped; anything else a person has to say.
 
-A wrong guess turns every verdict round and no test of the model's own could find it, so nothing is guessed from an order,
-from ``LABEL_0`` or from what most models do.
+A wrong guess turns every verdict round and no test of the model's own could find it, so nothing is guessed from an
+order, from ``LABEL_0`` or from what most models do.
 """
 
 import re
@@ -18,7 +18,9 @@ SUPPORT: Final = ("supported", "unsupported")
 _NAMES: Final[dict[str, frozenset[str]]] = {
     "entailment": frozenset({"entailment", "entail", "entails", "entailed"}),
     "neutral": frozenset({"neutral", "not enough info", "not enough information", "nei"}),
-    "contradiction": frozenset({"contradiction", "contradict", "contradicts", "contradictory", "contradicted", "refutes"}),
+    "contradiction": frozenset(
+        {"contradiction", "contradict", "contradicts", "contradictory", "contradicted", "refutes"}
+    ),
     "supported": frozenset(
         {
             "supported", "supports", "support", "consistent", "factual", "faithful", "grounded", "attributable",
@@ -27,9 +29,9 @@ _NAMES: Final[dict[str, frozenset[str]]] = {
     ),
     "unsupported": frozenset(
         {
-            "unsupported", "not supported", "not support", "inconsistent", "not consistent", "non factual", "not factual",
-            "nonfactual", "unfaithful", "not faithful", "ungrounded", "not grounded", "not attributable", "hallucinated",
-            "hallucination", "not entailment", "non entailment", "not entailed",
+            "unsupported", "not supported", "not support", "inconsistent", "not consistent", "non factual",
+            "not factual", "nonfactual", "unfaithful", "not faithful", "ungrounded", "not grounded", "not attributable",
+            "hallucinated", "hallucination", "not entailment", "non entailment", "not entailed",
         }
     ),
 }  # fmt: skip
@@ -97,5 +99,5 @@ def _checked(found: tuple[str, ...], role: Role, shown: str) -> tuple[str, ...]:
     else:
         wanted = " or ".join(", ".join(one) for one in allowed)
         example = ",".join(f"{name}={place}" for place, name in enumerate(allowed[0]))
-        text = f"needed are {wanted}; read the model's card and say them in the order of its logits, such as --labels {example}"
+        text = f"needed are {wanted}; read the model's card and say which logit is which, such as --labels {example}"
     raise OwnModelError(Refusal.LABELS_UNKNOWN, f"the labels ({shown}) do not say what the logits stand for: {text}")

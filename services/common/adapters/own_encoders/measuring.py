@@ -1,5 +1,6 @@
 """How good a model is on pairs that its user brings, and how much of that the claims alone would give away."""
 
+import json
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Any, Final, TypeAlias
@@ -70,8 +71,8 @@ class Evaluation:
     warnings: tuple[str, ...]
 
     def plain(self) -> dict[str, Any]:
-        """Return it as JSON takes it."""
-        return asdict(self)
+        """Return it as JSON gives it back."""
+        return json_value(asdict(self))
 
 
 async def evaluate_grounding(model: GroundingModel, pairs: Pairs, step: Step) -> Evaluation:
@@ -154,7 +155,7 @@ def quality(scores: Values, labels: Labels, threshold: float, decisions: Labels 
 
 
 def claim_only(pairs: Pairs, labels: Labels) -> float | None:
-    """Return the AUROC of a reader of the hypotheses alone; ``None`` where there are too few premises to hold some back."""
+    """Return the AUROC of a reader of the hypotheses alone; ``None`` where there are too few premises."""
     if len(np.unique(pairs.groups)) < FOLDS:
         return None
     scores = claim_only_scores(pairs.hypotheses, labels, folds(pairs.groups, labels.astype(np.int64)))
@@ -176,6 +177,12 @@ def _warnings(pairs: Pairs, labels: Labels, area: float, claims: float | None) -
     if repeated:
         found.append(f"{repeated} rows repeat a pair")
     return tuple(found)
+
+
+def json_value(found: dict[str, Any]) -> dict[str, Any]:
+    """Return what JSON makes of a record: lists for tuples."""
+    value: dict[str, Any] = json.loads(json.dumps(found))
+    return value
 
 
 def _both_classes(labels: Labels) -> None:

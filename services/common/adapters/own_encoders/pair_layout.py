@@ -1,8 +1,8 @@
 """How an encoder is given premise and hypothesis: by its tokenizer's template for pairs, or by one that a person names.
 
-A template is text with ``{premise}`` and ``{hypothesis}``; special tokens stand in it as the tokenizer spells them. The parts
-around the texts are tokenised once. That a pair put together from parts has the token ids that the tokenizer gives the
-whole at once is held with probes, since windows over long texts are cut from ids.
+A template is text with ``{premise}`` and ``{hypothesis}``; special tokens stand in it as the tokenizer spells them.
+The parts around the texts are tokenised once. That a pair put together from parts has the token ids that the tokenizer
+gives the whole at once is held with probes, since windows over long texts are cut from ids.
 """
 
 from collections.abc import Mapping, Sequence
@@ -45,7 +45,7 @@ def layout_of(
         config: ``config.json``; names the token for padding.
         template: as in the module's head; ``None`` = the tokenizer's own.
         hypothesis_first: the tokenizer's first text is the hypothesis; a template says so itself.
-        types: the graph reads ``token_type_ids``.
+        types: the graph reads ``token_type_ids``, and the tokenizer is meant to give them; else they are 0.
 
     Raises:
         OwnModelError: TEMPLATE_INVALID, TOKENIZER_UNUSABLE.
@@ -60,7 +60,7 @@ def layout_of(
     if not between:
         raise OwnModelError(
             Refusal.TOKENIZER_UNUSABLE,
-            "tokenizer.json puts nothing between two texts, so that they cannot be told apart; name a layout with --template",
+            "tokenizer.json puts nothing between two texts, which then run together; name a layout with --template",
         )
     separator = _separator(tokenizer, between) if types else None
     return PairLayout(
@@ -87,8 +87,8 @@ def check_parity(tokenizer: Tokenizer, layout: PairLayout, pairs: Sequence[tuple
             )
             raise OwnModelError(
                 Refusal.TOKENS_DIFFER,
-                f"the pair {(premise, hypothesis)!r} has the token ids {list(parts)} in parts and {list(expected)} at once; "
-                f"{hint}",
+                f"the pair {(premise, hypothesis)!r} has the token ids {list(parts)} in parts and {list(expected)} "
+                f"at once; {hint}",
             )
 
 
@@ -122,7 +122,7 @@ def _of_template(tokenizer: Tokenizer, template: str, pad: int, *, types: bool) 
 
 
 def _separator(tokenizer: Tokenizer, between: TokenIds) -> int | None:
-    """Return the token after which the tokenizer's own segment numbers change from 0 to 1; ``None`` = they are all 0."""
+    """Return the token after which the tokenizer numbers its segments 1 in place of 0; ``None`` = it never does."""
     encoding = tokenizer.encode("a", "a")
     if not any(encoding.type_ids):
         return None
@@ -132,7 +132,7 @@ def _separator(tokenizer: Tokenizer, between: TokenIds) -> int | None:
     if encoding.type_ids != expected:
         raise OwnModelError(
             Refusal.TOKENIZER_UNUSABLE,
-            f"tokenizer.json numbers its segments {encoding.type_ids}; only 0 up to the first separator and 1 after it is read",
+            f"tokenizer.json numbers its segments {encoding.type_ids}; read is 0 up to a separator and 1 after it",
         )
     return separator
 

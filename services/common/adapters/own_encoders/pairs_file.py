@@ -14,8 +14,8 @@ from services.common.adapters.own_encoders.refusals import OwnModelError, Refusa
 
 FILE_BYTES: Final = 512 << 20
 MOST_ROWS: Final = 200_000
-_SUPPORTED: Final[Mapping[Any, bool]] = {
-    True: True, False: False, 1: True, 0: False, "supported": True, "unsupported": False, "not supported": False,
+_SUPPORTED: Final[Mapping[Any, bool]] = {  # 1 and 0 are the keys true and false, too
+    True: True, False: False, "supported": True, "unsupported": False, "not supported": False,
     "entailment": True, "neutral": False, "contradiction": False, "true": True, "false": False,
 }  # fmt: skip
 _KINDS: Final = {name: number for number, name in enumerate(ENTAILMENT)}
@@ -46,7 +46,7 @@ def read_pairs(path: Path, *, three_way: bool) -> Pairs:
 
     Args:
         path: the file, UTF-8.
-        three_way: labels are entailment, neutral and contradiction; else supported or not, which those three may also say.
+        three_way: labels are entailment, neutral and contradiction; else supported or not.
 
     Raises:
         OwnModelError: ROWS_INVALID: with the line; FILE_MISSING, FILE_TOO_LARGE.

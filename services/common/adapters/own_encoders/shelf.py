@@ -1,8 +1,9 @@
 """The folder of a user's own models: laid out as the model repository is, changed in steps that leave it whole.
 
-A model is made in a folder beside the others and gets its name by one rename; ``MANIFEST.json`` is written anew and takes
-the old one's place by another. What a crash leaves between the two is a folder that no manifest lists: nobody loads it, and
-the next model of that name takes its place. A calibration writes a file of a new name first, then the manifest.
+A model is made in a folder beside the others and gets its name by one rename; ``MANIFEST.json`` is written anew and
+takes the old one's place by another. What a crash leaves between the two is a folder that no manifest lists: nobody
+loads it, and the next model of that name takes its place. A calibration writes a file of a new name first, then the
+manifest.
 """
 
 import fcntl

@@ -1,4 +1,4 @@
-"""What the commands on models do with one that is there: calibrate it and keep that, or look whether it still is itself."""
+"""What the commands do with a model that is there: calibrate it, or look whether it still is itself."""
 
 import statistics
 import time
@@ -87,8 +87,8 @@ def own_entry(shelf: Shelf, name: str) -> ModelEntry:
     if found is None or found.own is None:
         raise OwnModelError(
             Refusal.MODEL_UNKNOWN,
-            f"{shelf.root} holds no model {name}; `groundtrail models list` shows them. A delivered model's calibration came "
-            "with it",
+            f"{shelf.root} holds no model {name}; `groundtrail models list` shows them; a delivered "
+            "model's calibration came with it",
         )
     return found
 
