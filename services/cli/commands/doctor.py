@@ -82,7 +82,8 @@ async def _weights(settings: Settings) -> list[Finding]:
                 "weights",
                 Level.PROBLEM,
                 str(error),
-                "restore model_repository/ from the release: a process refuses to start with other weights",
+                "restore model_repository/ from the release, or add the model of your own again: "
+                "a process refuses to start with other weights",
             )
         ]
     names = ", ".join(f"{model.name}@{model.version}" for model in repository.models)

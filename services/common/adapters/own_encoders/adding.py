@@ -184,7 +184,6 @@ def _lay_weights(known: _Known, wish: Wish, folder: Path) -> str:
         return f"groundtrail models add, by {how}, of safetensors with the SHA-256 {digest_of(source.weights)}"
     for path, name in ((source.weights, GRAPH_FILE), *((path, path.name) for path in source.external)):
         shutil.copyfile(path, folder / name, follow_symlinks=False)
-        (folder / name).chmod(0o600)
     return "none: the ONNX file as it was"
 
 

@@ -130,7 +130,7 @@ def card_text(entry: ModelEntry) -> str:
 | | |
 |---|---|
 | role | {entry.kind} |
-| architecture | {own.architecture if own else ""} |
+| architecture | {_cell(own.architecture) if own else ""} |
 | labels | {labels} |
 | read by | {own.readout if own else ""} |
 | pair | {_cell(own.layout.template) if own and own.layout.template else "the tokenizer's own template"} |

@@ -5,6 +5,7 @@ a file outside of it. Pickles (``pytorch_model.bin`` and its kin) run code when 
 """
 
 import json
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Literal
@@ -20,6 +21,9 @@ WEIGHTS_BYTES: Final = 8 << 30
 ONNX_PLACES: Final = ("model.onnx", "onnx/model.onnx", "1/model.onnx")
 """Where hubs, exporters and our own repository put a graph, in the order of looking."""
 SAFETENSORS: Final = "model.safetensors"
+_SHOWN: Final = 100
+"""Characters of a name in config.json that are kept."""
+_PLAIN_NAME: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
 PICKLES: Final = (".bin", ".pt", ".pth", ".ckpt", ".pkl", ".pickle", ".joblib")
 
 
@@ -48,13 +52,13 @@ class HubFolder:
     @property
     def model_type(self) -> str:
         """The family, as ``config.json`` names it."""
-        return str(self.config.get("model_type", ""))
+        return str(self.config.get("model_type", ""))[:_SHOWN]
 
     @property
     def architecture(self) -> str:
         """The first class that ``config.json`` names; empty when it names none."""
         found = self.config.get("architectures")
-        return str(found[0]) if isinstance(found, list) and found else ""
+        return str(found[0])[:_SHOWN] if isinstance(found, list) and found else ""
 
 
 def open_folder(root: Path, weights: str | None = None) -> HubFolder:
@@ -143,7 +147,7 @@ def _external(root: Path, graph: Path) -> tuple[Path, ...]:
     """Return the files that the graph takes weights from; each must lie right beside it."""
     found = []
     for name in external_files(graph):
-        if not name or name != Path(name).name or name in {".", ".."} or "\\" in name or name.startswith("."):
+        if not _PLAIN_NAME.fullmatch(name) or name == ONNX_PLACES[0]:
             raise OwnModelError(
                 Refusal.PATH_ESCAPES, f"{graph.name} keeps weights in {name!r}, which is no file beside it"
             )

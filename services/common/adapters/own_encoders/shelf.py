@@ -24,6 +24,8 @@ from services.common.model_repository.repository import MANIFEST_FILE, VERSION_F
 
 STAGE_PREFIX: Final = ".adding-"
 LOCK_FILE: Final = ".lock"
+READABLE: Final = 0o644
+"""Weights are no secret, and another user's Triton may have to read them; the data directory decides."""
 _ROLES: Final = {"tokenizer.json": "tokenizer", "config.pbtxt": "config", "golden.json": "golden"}
 
 
@@ -51,7 +53,7 @@ class Shelf:
     @contextmanager
     def changing(self) -> Iterator[None]:
         """Let nobody else change it meanwhile; what stays of a change that was cut off is cleared away."""
-        self.root.mkdir(parents=True, exist_ok=True, mode=0o700)
+        self.root.mkdir(parents=True, exist_ok=True)
         with (self.root / LOCK_FILE).open("w", encoding="utf-8") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             for left in self.root.glob(f"{STAGE_PREFIX}*"):
@@ -108,6 +110,7 @@ def write_whole(path: Path, text: str) -> None:
         stream.write(text)
         stream.flush()
         os.fsync(stream.fileno())
+        os.fchmod(stream.fileno(), READABLE)
     Path(stream.name).replace(path)
 
 

@@ -123,7 +123,8 @@ async def check(settings: InferenceSettings, repository: ModelRepository, entry:
 async def _speed(backend: EncoderBackend, item: tuple[int, ...]) -> dict[str, Any]:
     """Measure one pair alone, and eight different ones together."""
     alone, together = [], []
-    batch = [(*item[:-1], *item[1 : 2 + extra], item[-1]) for extra in range(8)]
+    longest = backend.entry.max_tokens or len(item)
+    batch = [(*item, *item[1 : 1 + extra])[:longest] for extra in range(8)]
     for _ in range(ROUNDS):
         started = time.perf_counter()
         await backend.run([item])
