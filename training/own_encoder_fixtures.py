@@ -161,7 +161,7 @@ def _in_order(family: Family) -> tuple[str, ...]:
 
 def _template(tokenizer: Tokenizer, family: Family) -> Any:
     first, last, _, _ = family.marks
-    ids = {mark: tokenizer.token_to_id(mark) for mark in (first, last) if mark}
+    ids: dict[str, Any] = {mark: tokenizer.token_to_id(mark) for mark in (first, last) if mark}
     if family.marks is ROBERTA_MARKS:
         return processors.RobertaProcessing((last, ids[last]), (first, ids[first]), trim_offsets=True)
     if family.model_type == "t5":

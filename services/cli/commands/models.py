@@ -1,7 +1,7 @@
 """``groundtrail models``: what is there, and how an encoder of the user's own gets there (ADR 0120)."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable, Coroutine
 from dataclasses import asdict
 from functools import wraps
 from pathlib import Path
@@ -34,16 +34,18 @@ SETTINGS: Final = {
     "entity_recognition": "ner_model",
 }
 """By a model's kind the setting that makes one of them active."""
+TELLING: Final = 0.6
+"""Below this AUROC a judge is little better than chance."""
 HOW_TO: Final = "docs/how-to/bring-your-own-encoder.md"
 
 
 def _refusing(
-    command: Callable[Concatenate[Settings, Output, Given], Awaitable[Exit]],
-) -> Callable[Concatenate[Settings, Output, Given], Awaitable[Exit]]:
+    command: Callable[Concatenate[Settings, Output, Given], Coroutine[Any, Any, Exit]],
+) -> Callable[Concatenate[Settings, Output, Given], Coroutine[Any, Any, Exit]]:
     """Tell what is refused as an error of the command, with its reason."""
 
     @wraps(command)
-    async def run(settings: Settings, output: Output, *args: Given.args, **kwargs: Given.kwargs) -> Exit:
+    async def run(settings: Settings, output: Output, /, *args: Given.args, **kwargs: Given.kwargs) -> Exit:
         try:
             return await command(settings, output, *args, **kwargs)
         except OwnModelError as error:
@@ -147,9 +149,14 @@ async def calibrate(settings: Settings, output: Output, *, file: Path, name: str
                 bar.step()
 
         found = await fit(settings.inference, shelf, entry.name, pairs, file.name, step)
+    warnings = _doubts(found.measured)
     output.say(f"{found.entry.fingerprint} is calibrated on {len(pairs)} pairs", style="bold green")
     output.table("On folds that were held out", ("what", "value"), list(_flat(found.measured)))
-    output.result({"model": found.entry.fingerprint, "measured_on_held_out_folds": found.measured})
+    for warning in warnings:
+        output.say(f"warning: {warning}", style="yellow")
+    output.result(
+        {"model": found.entry.fingerprint, "measured_on_held_out_folds": found.measured, "warnings": warnings}
+    )
     return Exit.OK
 
 
@@ -277,6 +284,21 @@ def _facts(entry: ModelEntry) -> list[tuple[str, str]]:
         ("longest input", f"{entry.max_tokens} tokens"),
         ("licence", entry.licence),
     ]
+
+
+def _doubts(measured: dict[str, Any]) -> list[str]:
+    """Say where the fit is not worth much, by what was held out."""
+    if "after" not in measured:
+        return []
+    found = []
+    if measured["after"]["auroc"] < TELLING:
+        found.append(
+            f"on held-out folds its AUROC is {measured['after']['auroc']:.3f}: the model hardly tells these pairs apart, "
+            "and no calibration mends that"
+        )
+    if measured["after"]["balanced_accuracy"] < measured["before"]["balanced_accuracy"]:
+        found.append("on held-out folds it decides no better than before the fit: more pairs may help")
+    return found
 
 
 def _told(found: dict[str, Any]) -> str:

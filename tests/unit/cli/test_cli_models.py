@@ -129,6 +129,8 @@ def test_a_model_is_evaluated_and_calibrated(call, tmp_path):
     code, fitted = call("calibrate", file, "--model", "mpnet")
     assert code == 0
     assert fitted["measured_on_held_out_folds"]["rows"] == 80
+    telling = fitted["measured_on_held_out_folds"]["after"]["auroc"] >= 0.6
+    assert any("hardly tells these pairs apart" in warning for warning in fitted["warnings"]) is not telling
     code, after = call("evaluate", file, "--model", "mpnet")
     assert after["calibrated"]
     assert after["model"] == fitted["model"]

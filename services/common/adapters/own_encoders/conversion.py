@@ -149,7 +149,7 @@ def _wrapped(module: Any) -> Any:
     """Return a module that takes the inputs in their order and gives the logits alone."""
     import torch
 
-    class _Logits(torch.nn.Module):
+    class _Logits(torch.nn.Module):  # type: ignore[misc]  # PyTorch is not installed where the types are checked
         def __init__(self) -> None:
             super().__init__()
             self.model = module
@@ -160,7 +160,7 @@ def _wrapped(module: Any) -> Any:
                 given["token_type_ids"] = token_type_ids
             return self.model(**given).logits.float()
 
-    class _LastEnd(torch.nn.Module):
+    class _LastEnd(torch.nn.Module):  # type: ignore[misc]  # the same
         """T5's classifier reads the decoder at the last end mark; its own code chooses rows by a mask."""
 
         def __init__(self) -> None:
@@ -193,7 +193,8 @@ def _without_notes(traced: Any) -> bytes:
     model.producer_name, model.producer_version, model.doc_string = "groundtrail-models-add", "", ""
     graph = model.graph
     graph.name, graph.doc_string = "encoder", ""
-    for owner in (model, graph, *graph.node, *graph.input, *graph.output, *graph.initializer):
+    owners: tuple[Any, ...] = (model, graph, *graph.node, *graph.input, *graph.output, *graph.initializer)
+    for owner in owners:
         del owner.metadata_props[:]
     for node in graph.node:
         node.doc_string = ""

@@ -69,10 +69,9 @@ def readout_kind(outputs: tuple[TensorSpec, ...], role: Role, wanted: str | None
             f"the graph gives {', '.join(f'{spec.name} ({spec.dtype})' for spec in outputs)}; needed are logits alone",
         )
     dimensions = len(outputs[0].shape)
-    fitting: dict[int, tuple[ReadoutKind, ...]] = {
-        _PAIR_DIMENSIONS: ("pair",) if role != "spans" else (),
-        _TOKEN_DIMENSIONS: {"spans": ("tokens",), "grounding": ("first-token",)}.get(role, ()),
-    }
+    by_pair: tuple[ReadoutKind, ...] = () if role == "spans" else ("pair",)
+    by_token: dict[Role, tuple[ReadoutKind, ...]] = {"spans": ("tokens",), "grounding": ("first-token",)}
+    fitting = {_PAIR_DIMENSIONS: by_pair, _TOKEN_DIMENSIONS: by_token.get(role, ())}
     found = [kind for kind in fitting.get(dimensions, ()) if wanted in {None, kind}]
     if not found or (found == ["first-token"] and wanted is None):
         raise OwnModelError(Refusal.OUTPUTS_UNSUPPORTED, _advice(outputs[0], role, wanted))

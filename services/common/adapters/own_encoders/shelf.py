@@ -87,7 +87,8 @@ class Shelf:
 
     def list_anew(self, changed: Mapping[str, ModelEntry | None]) -> None:
         """Write the manifest with some entries new, changed or (``None``) gone."""
-        entries = {model.name: model for model in self.opened().models} | changed
+        entries: dict[str, ModelEntry | None] = {model.name: model for model in self.opened().models}
+        entries.update(changed)
         models = tuple(entry for _, entry in sorted(entries.items()) if entry is not None)
         manifest = Manifest(schema_version=1, models=models)
         write_whole(self.root / MANIFEST_FILE, json.dumps(manifest.model_dump(mode="json"), indent=2) + "\n")

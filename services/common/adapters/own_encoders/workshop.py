@@ -12,7 +12,7 @@ from services.common.adapters.encoders.entailment import LABELS, open_entailment
 from services.common.adapters.encoders.golden import check_outputs, check_tokens, read_golden
 from services.common.adapters.encoders.grounding import COMBINER_FILE, read_combiner
 from services.common.adapters.encoders.grounding_reading import GroundingReader
-from services.common.adapters.encoders.opening import open_backend
+from services.common.adapters.encoders.opening import EncoderKind, open_backend
 from services.common.adapters.encoders.readout import Readout
 from services.common.adapters.encoders.tokenizer import EncoderTokenizer
 from services.common.adapters.own_encoders.adding import CARD_FILE
@@ -104,7 +104,7 @@ async def check(settings: InferenceSettings, repository: ModelRepository, entry:
     found: dict[str, Any] = {"files": len(entry.files), "fingerprint": entry.fingerprint}
     if entry.own is None or entry.kind not in {"entailment", "grounding"}:
         return found
-    kind = "entailment" if entry.kind == "entailment" else "grounding"
+    kind: EncoderKind = "entailment" if entry.kind == "entailment" else "grounding"
     backend = await open_backend(settings, repository, entry.name, kind)
     try:
         golden = read_golden(repository, entry)

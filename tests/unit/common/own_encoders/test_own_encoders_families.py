@@ -73,11 +73,11 @@ async def test_it_judges_pairs_as_its_makers_would(model):
             logits = np.array(case["logits"])[order]
             assert row == pytest.approx(np.exp(logits) / np.exp(logits).sum(), abs=NEAR)
         return
-    opened = await open_grounding(settings(shelf, grounding_model=entry.name), repository)
+    judge = await open_grounding(settings(shelf, grounding_model=entry.name), repository)
     try:
-        verdicts = await opened.judge([GroundingRequest(case["pair"][1], (case["pair"][0],)) for case in cases])
+        verdicts = await judge.judge([GroundingRequest(case["pair"][1], (case["pair"][0],)) for case in cases])
     finally:
-        await opened.close()
+        await judge.close()
     for case, verdict in zip(cases, verdicts, strict=True):
         if fixture.readout == "tokens":
             continue  # the next test

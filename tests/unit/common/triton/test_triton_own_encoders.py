@@ -68,11 +68,11 @@ async def answers(chosen, entry):
             return await model.classify(PAIRS)
         finally:
             await model.close()
-    model = await open_grounding(chosen)
+    judge = await open_grounding(chosen)
     try:
-        verdicts = await model.judge([GroundingRequest(hypothesis, (premise,)) for premise, hypothesis in PAIRS])
+        verdicts = await judge.judge([GroundingRequest(hypothesis, (premise,)) for premise, hypothesis in PAIRS])
     finally:
-        await model.close()
+        await judge.close()
     return np.array([[verdict.support, verdict.encoder_support, len(verdict.spans)] for verdict in verdicts])
 
 
