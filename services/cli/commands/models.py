@@ -293,8 +293,8 @@ def _doubts(measured: dict[str, Any]) -> list[str]:
     found = []
     if measured["after"]["auroc"] < TELLING:
         found.append(
-            f"on held-out folds its AUROC is {measured['after']['auroc']:.3f}: the model hardly tells these pairs apart, "
-            "and no calibration mends that"
+            f"on held-out folds its AUROC is {measured['after']['auroc']:.3f}: the model hardly tells these pairs "
+            "apart, and no calibration mends that"
         )
     if measured["after"]["balanced_accuracy"] < measured["before"]["balanced_accuracy"]:
         found.append("on held-out folds it decides no better than before the fit: more pairs may help")
