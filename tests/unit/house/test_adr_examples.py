@@ -761,4 +761,3 @@ def test_0121_what_a_verdict_bears_out():
     bare, judged = base_score((1.0, 0.0, 0.85, 0.0), Weights()), base_score((0.0, 0.0, 0.0, 0.0), Weights())
     assert f"= {bare}, `composite_level` {classified(bare)}" in record(121)
     assert f"{judged},\n`risk_level` {classified(judged)}" in record(121)
-||||||| parent of f5471a1f (How an encoder of one's own is brought: how-to, decision, tests on a Triton's wire and on our own weights)
