@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from services.common.adapters.encoders.golden import read_golden
-from services.common.adapters.encoders.opening import open_backend
+from services.common.adapters.encoders.opening import EncoderKind, open_backend
 from services.common.model_repository import ModelRepository
 from services.common.settings.triton import TritonSettings
 from tests.fakes.own_encoders import DELIVERED, FIXTURES, settings
@@ -29,7 +29,7 @@ async def test_a_folder_of_own_models_is_served_as_it_is(tmp_path):
         connection = TritonSettings(target=served.target, timeout_s=60.0)
         for entry in repository.models:
             golden = read_golden(repository, entry)
-            kind = "entailment" if entry.kind == "entailment" else "grounding"
+            kind: EncoderKind = "entailment" if entry.kind == "entailment" else "grounding"
             items = [case.token_ids for case in golden.cases]
             found = []
             for backend in ("triton", "onnx"):
