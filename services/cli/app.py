@@ -14,6 +14,7 @@ from services.cli.key_commands import key_app
 from services.cli.knowledge_commands import fact_app, source_app
 from services.cli.later import Later, run
 from services.cli.log_commands import log_app, signer_app, witness_app
+from services.cli.model_commands import model_app
 from services.cli.session_commands import session_app
 from services.cli.system_commands import system_app
 from services.common.document_kinds import ACCEPTED
@@ -40,6 +41,7 @@ app = typer.Typer(
 )
 app.add_typer(key_app, name="keys")
 app.add_typer(system_app, name="systems")
+app.add_typer(model_app, name="models")
 app.add_typer(source_app, name="sources")
 app.add_typer(fact_app, name="facts")
 app.add_typer(session_app, name="sessions")

@@ -82,11 +82,20 @@ async def _weights(settings: Settings) -> list[Finding]:
                 "weights",
                 Level.PROBLEM,
                 str(error),
-                "restore model_repository/ from the release: a process refuses to start with other weights",
+                "restore model_repository/ from the release, or add the model of your own again: "
+                "a process refuses to start with other weights",
             )
         ]
     names = ", ".join(f"{model.name}@{model.version}" for model in repository.models)
-    return [Finding("weights", Level.OK, f"digests match MANIFEST.json: {names}")]
+    found = [Finding("weights", Level.OK, f"digests match MANIFEST.json: {names}")]
+    active = {settings.inference.entailment_model, settings.inference.grounding_model}
+    raw = [model.name for model in repository.models if model.name in active and not model.calibrated]
+    if raw:
+        advice = (
+            "`groundtrail models calibrate FILE` fits it on pairs of yours; reports name it as uncalibrated until then"
+        )
+        found.append(Finding("weights", Level.WARNING, f"active and not calibrated: {', '.join(raw)}", advice))
+    return found
 
 
 def _verified(settings: Settings) -> ModelRepository:

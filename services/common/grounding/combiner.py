@@ -40,6 +40,8 @@ LARGEST_LOGIT: Final = 12.0
 
 _MODEL_KEYS: Final = frozenset({"names", "means", "scales", "weights", "bias", "calibration", "threshold"})
 _KEYS: Final = frozenset({"schema_version", "windows", "spans", "signals", "both", "fitted_on"})
+_UNDECIDED: Final = "undecided"
+"""A key that may be left out."""
 
 
 class CombinerError(ValueError):
@@ -92,12 +94,15 @@ class Combiner:
         span_threshold: from this probability on a word counts as unsupported, in (0, 1).
         signals: the model that needs no encoder.
         both: the model that makes verdicts.
+        undecided: from the first up to, not including, the second probability a claim is undecided; the threshold lies
+            between them. ``None`` = no such bounds were fitted.
     """
 
     windows: WindowSettings
     span_threshold: float
     signals: LogisticModel
     both: LogisticModel
+    undecided: tuple[float, float] | None = None
 
     def support(self, signals: Values, encoder: Values) -> Values:
         """Return the probabilities of support of claims that the encoder has read; shape ``(claims,)``.
@@ -151,18 +156,29 @@ def parse_combiner(text: str) -> Combiner:
         data = json.loads(text)
     except json.JSONDecodeError as error:
         raise CombinerError(f"line {error.lineno}: {error.msg}") from error
+    bounds = data.pop(_UNDECIDED, None) if isinstance(data, dict) else None
     _check_keys("the file", data, _KEYS)
     if data["schema_version"] != SCHEMA_VERSION:
         raise CombinerError(f"schema_version is {data['schema_version']!r}, not {SCHEMA_VERSION}")
     _check_keys("windows", data["windows"], frozenset({"premise_tokens", "max_windows"}))
     _check_keys("spans", data["spans"], frozenset({"threshold"}))
     sizes = {name: _count(f"windows.{name}", value) for name, value in data["windows"].items()}
+    both = _model("both", data["both"], frozenset({*SIGNALS, *ENCODER_FEATURES, SIGNALS_LOGIT}))
     return Combiner(
         WindowSettings(**sizes),
         _probability("spans.threshold", data["spans"]["threshold"]),
         _model("signals", data["signals"], frozenset(SIGNALS)),
-        _model("both", data["both"], frozenset({*SIGNALS, *ENCODER_FEATURES, SIGNALS_LOGIT})),
+        both,
+        None if bounds is None else _bounds(bounds, both.threshold),
     )
+
+
+def _bounds(data: Any, threshold: float) -> tuple[float, float]:
+    _check_keys(_UNDECIDED, data, frozenset({"low", "high"}))
+    low, high = (float(_numbers(f"{_UNDECIDED}.{key}", [data[key]], 1)[0]) for key in ("low", "high"))
+    if not 0.0 <= low <= threshold <= high <= 1.0:
+        raise CombinerError(f"{_UNDECIDED} must hold the threshold {threshold} between low {low} and high {high}")
+    return low, high
 
 
 def _model(where: str, data: Any, known: frozenset[str]) -> LogisticModel:

@@ -1,7 +1,14 @@
 """The model repository: MANIFEST.json, one folder per model, ``config.pbtxt`` as Triton reads it."""
 
 from services.common.model_repository.config import ModelConfig, TensorSpec
-from services.common.model_repository.manifest import CalibrationEntry, ModelEntry, ModelFile, Tensor
+from services.common.model_repository.manifest import (
+    CalibrationEntry,
+    ModelEntry,
+    ModelFile,
+    OwnEncoder,
+    PairLayout,
+    Tensor,
+)
 from services.common.model_repository.repository import (
     ModelRepository,
     ModelRepositoryError,
@@ -17,6 +24,8 @@ __all__ = [
     "ModelFile",
     "ModelRepository",
     "ModelRepositoryError",
+    "OwnEncoder",
+    "PairLayout",
     "Tensor",
     "TensorSpec",
     "check_tensors",

@@ -73,6 +73,45 @@ class TemperatureEntry(_Strict):
     """Expected calibration error before and after, on rows that the fit has not seen."""
 
 
+class PairLayout(_Strict):
+    """How an encoder of somebody else's is given a pair: the special tokens and words around the two texts."""
+
+    before: tuple[int, ...] = ()
+    """Token ids before the first text."""
+    between: tuple[int, ...] = ()
+    """Token ids between the texts."""
+    after: tuple[int, ...] = ()
+    """Token ids behind the second text."""
+    hypothesis_first: bool = False
+    """The text that is checked stands before the one that should bear it out."""
+    template: str = ""
+    """What the ids were made of, with ``{premise}`` and ``{hypothesis}``; empty = the tokenizer's own layout of
+    pairs."""
+    separator: int | None = None
+    """The token after which ``token_type_ids`` are 1; ``None`` = they are all 0."""
+    pad_id: int = Field(default=0, ge=0)
+    """The token that fills a batch."""
+
+
+class OwnEncoder(_Strict):
+    """What is known of an encoder that its user brought (ADR 0120); delivered models have none."""
+
+    architecture: str
+    """The class in its ``config.json``, e.g. ``BertForSequenceClassification``."""
+    weights_form: Literal["onnx", "safetensors"]
+    """What the folder held; safetensors were converted."""
+    labels: tuple[str, ...]
+    """What each logit stands for, in the order of the output: ``supported``, ``unsupported``, ``entailment``,
+    ``neutral`` or ``contradiction``; empty for the outputs of our own training."""
+    readout: Literal["pair", "first-token", "tokens", "native"]
+    """Where the logits stand: one row a pair, that of a pair's first token, one a token; ``native``: the two outputs
+    of our own training."""
+    layout: PairLayout
+    """How it is given a pair."""
+    calibrated: bool = False
+    """Whether calibration was fitted for these weights."""
+
+
 class ModelEntry(_Strict):
     """One model."""
 
@@ -106,6 +145,13 @@ class ModelEntry(_Strict):
     """Only embedding models have one."""
     softmax: TemperatureEntry | None = None
     """Only entailment models have one; a grounding model's calibration is in its ``combiner.json``."""
+    own: OwnEncoder | None = None
+    """Only an encoder that its user brought has one."""
+
+    @property
+    def calibrated(self) -> bool:
+        """Whether its probabilities were fitted; delivered models' were."""
+        return self.own is None or self.own.calibrated
 
     @property
     def fingerprint(self) -> str:

@@ -40,6 +40,7 @@ class ModelRepository:
     def __init__(self, root: Path, manifest: Manifest) -> None:
         self._root = root
         self._entries = {entry.name: entry for entry in manifest.models}
+        self._elsewhere: dict[str, Path] = {}
 
     @classmethod
     def open(cls, root: Path) -> "ModelRepository":
@@ -63,9 +64,25 @@ class ModelRepository:
             raise ModelRepositoryError(f"{path}: the model {twice[0]} is listed twice")
         return cls(root, manifest)
 
+    def joined(self, own: "ModelRepository") -> "ModelRepository":
+        """Return the repository with the models of another folder beside its own.
+
+        Raises:
+            ModelRepositoryError: both hold a model of one name.
+        """
+        theirs = {entry.name for entry in own.models}
+        twice = sorted(self._entries.keys() & theirs)
+        if twice:
+            raise ModelRepositoryError(
+                f"{own.root} and {self._root} both hold a model {twice[0]}; remove or rename one"
+            )
+        both = ModelRepository(self._root, Manifest(schema_version=1, models=(*self.models, *own.models)))
+        both._elsewhere = {**self._elsewhere, **dict.fromkeys(theirs, own.root)}
+        return both
+
     @property
     def root(self) -> Path:
-        """The folder."""
+        """The folder; models that were joined lie in another."""
         return self._root
 
     @property
@@ -75,7 +92,7 @@ class ModelRepository:
 
     def folder(self, name: str) -> Path:
         """Return the model's folder."""
-        return self._root / name
+        return self._elsewhere.get(name, self._root) / name
 
     def entry(self, name: str) -> ModelEntry:
         """Return a model's entry without touching its files.
@@ -127,13 +144,16 @@ class ModelRepository:
 
 
 def open_repository(settings: InferenceSettings) -> ModelRepository:
-    """Open the repository that the settings name, or else the one that is delivered with Groundtrail.
+    """Open the repository that the settings name, or else the delivered one, with the user's own models beside it.
 
     Raises:
-        ModelRepositoryError: no manifest, one that cannot be read, or a delivered one that was changed.
+        ModelRepositoryError: no manifest, one that cannot be read, a delivered one that was changed, or two models of
+            one name.
     """
     manifest_digest(settings)
-    return ModelRepository.open(_root(settings))
+    repository = ModelRepository.open(_root(settings))
+    own = settings.own_models
+    return repository.joined(ModelRepository.open(own)) if own and (own / MANIFEST_FILE).is_file() else repository
 
 
 def manifest_digest(settings: InferenceSettings) -> str:
@@ -160,8 +180,16 @@ def _root(settings: InferenceSettings) -> Path:
     return settings.model_repository or resource_path(DELIVERED_FOLDER)
 
 
-def check_tensors(where: str, actual: Iterable[TensorSpec], expected: Iterable[Tensor]) -> None:
+def check_tensors(
+    where: str, actual: Iterable[TensorSpec], expected: Iterable[Tensor], *, may_be_open: bool = False
+) -> None:
     """Compare tensors by name, dtype and shape with what the manifest says.
+
+    Args:
+        where: begins the message.
+        actual: what was found.
+        expected: what the manifest says.
+        may_be_open: a size that varies where it was found may be one number in the manifest, which is held at run time.
 
     Raises:
         ModelRepositoryError: the first difference, with both sides.
@@ -171,11 +199,20 @@ def check_tensors(where: str, actual: Iterable[TensorSpec], expected: Iterable[T
     if found.keys() != wanted.keys():
         raise ModelRepositoryError(f"{where}: found {sorted(found)}, {MANIFEST_FILE} says {sorted(wanted)}")
     for name, spec in found.items():
-        if spec != wanted[name]:
+        if spec != wanted[name] and not (may_be_open and _opens(spec, wanted[name])):
             raise ModelRepositoryError(
                 f"{where} {name}: found {spec.dtype} {list(spec.shape)}, "
                 f"{MANIFEST_FILE} says {wanted[name].dtype} {list(wanted[name].shape)}"
             )
+
+
+def _opens(found: TensorSpec, wanted: TensorSpec) -> bool:
+    """Say whether they differ only where what was found is open."""
+    return (
+        found.dtype == wanted.dtype
+        and len(found.shape) == len(wanted.shape)
+        and all(size in {-1, fixed} for size, fixed in zip(found.shape, wanted.shape, strict=True))
+    )
 
 
 def _files_below(folder: Path) -> Iterable[Path]:

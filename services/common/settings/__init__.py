@@ -170,11 +170,19 @@ def load_settings(**sections: BaseModel) -> Settings:
         SettingsError: with one line per problem; values are never shown.
     """
     try:
-        return Settings(**sections)  # type: ignore[arg-type]  # pydantic checks them
+        return _with_own_models(Settings(**sections))  # type: ignore[arg-type]  # pydantic checks them
     except ValidationError as error:
         raise SettingsError(validation_problems(error)) from None
     except SourceError as error:  # a list or object that is no JSON
         raise SettingsError([str(error)]) from None
+
+
+def _with_own_models(settings: Settings) -> Settings:
+    """Let the user's own models lie under the data directory where no setting says where they lie."""
+    if settings.inference.own_models is not None:
+        return settings
+    inference = settings.inference.model_copy(update={"own_models": settings.store.data_dir / "models"})
+    return settings.model_copy(update={"inference": inference})
 
 
 def effective_configuration(settings: Settings) -> dict[str, str]:

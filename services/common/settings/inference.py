@@ -48,12 +48,15 @@ class InferenceSettings(BaseModel):
     """The connection to Triton; unused with ``onnx``."""
     model_repository: Path | None = None
     """Folder with MANIFEST.json and one folder per model; ``None`` = the one that is delivered with Groundtrail."""
+    own_models: Path | None = None
+    """Folder of the encoders that `groundtrail models add` makes, laid out as the model repository is and read beside
+    it; ``None`` = ``models`` under the data directory (ADR 0120)."""
     embedding_model: str = Field(default="embedder", min_length=1)
     """Name of the sentence embedder in the repository; another model means another vector index."""
     entailment_model: str = Field(default="nli", min_length=1)
-    """Name of the three-way entailment encoder in the repository."""
+    """Name of the three-way entailment encoder in the repository, or of one of your own (`groundtrail models list`)."""
     grounding_model: str = Field(default="grounding", min_length=1)
-    """Name of the grounding model in the repository."""
+    """Name of the grounding model in the repository, or of one of your own (`groundtrail models list`)."""
     ner_model: str = Field(default="ner", min_length=1)
     """Name of the entity recogniser in the repository."""
     load: Literal["first-use", "start"] = "first-use"

@@ -21,6 +21,7 @@ import rfc8785
 from crp.dpe.v1 import report_pb2
 
 from services.common import merkle
+from services.common.adapters.encoders.readout import log_odds
 from services.common.adapters.onnx.session import EMBEDDING_WIDTH_STEP
 from services.common.adapters.sqlite import claims
 from services.common.adapters.triton.grouping import grouped, padded_width
@@ -33,6 +34,7 @@ from services.common.documents.pdf.gutters import find_gutters
 from services.common.documents.pdf.lines import Piece
 from services.common.encoding import base64url, canonical_json, parse_iso_micros
 from services.common.errors import ErrorReason, UnreadableRecordError
+from services.common.grounding.combiner import logistic
 from services.common.keywords import Stemming, keywords
 from services.common.ports.facts import FactStatus
 from services.common.ports.sessions import AuditEventRecord
@@ -744,6 +746,15 @@ def test_0113_values_that_disagree_and_a_fact_that_changed():
     assert all(f'"{one}"' in text for one in (travel.format(250), travel.format(300), bounded, *versions, *fees))
     (pair,) = source_diff(*([DiffFact(fee, "")] for fee in fees)).changed
     assert f"similarity {pair.similarity}" in text
+
+
+def test_0120_log_odds_of_labels():
+    pair = log_odds(np.array([2.0, 0.5], dtype=np.float32), 0)
+    three = log_odds(np.array([2.0, 1.0, 0.0], dtype=np.float32), 0)
+    assert (round(float(pair), 4), round(float(logistic(pair)), 4)) == (1.5, 0.8176)
+    assert (round(float(three), 4), round(float(logistic(three)), 4)) == (0.6867, 0.6652)
+    text = record(120)
+    assert all(number in text for number in ("log odds 1.5", "0.8176", "0.6867", "0.6652"))
 
 
 def test_0121_what_a_verdict_bears_out():

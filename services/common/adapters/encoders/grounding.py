@@ -144,14 +144,14 @@ async def open_grounding(
 
 
 def read_combiner(repository: ModelRepository, name: str) -> Combiner:
-    """Read a verified model's ``combiner.json``.
+    """Read a verified model's combiner: ``combiner.json``, or the one that a calibration of the user's own wrote.
 
     Raises:
         ModelRepositoryError: it is not listed, cannot be read, or is no combiner.
     """
-    path: Path = repository.folder(name) / COMBINER_FILE
-    listed = repository.entry(name).file(COMBINER_FILE)
-    if listed is None or listed.role != "combiner":
+    listed = next((file for file in repository.entry(name).files if file.role == "combiner"), None)
+    path: Path = repository.folder(name) / (COMBINER_FILE if listed is None else listed.path)
+    if listed is None:
         raise ModelRepositoryError(
             f"{path} is not listed in MANIFEST.json as combiner; `python -m training.combiner` makes it."
         )

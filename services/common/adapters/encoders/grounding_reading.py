@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from tokenizers import Encoding
 
 from services.common.adapters.encoders.backend import EncoderBackend, Outputs, TokenIds
+from services.common.adapters.encoders.readout import Readout
 from services.common.adapters.encoders.tokenizer import EncoderTokenizer, off_the_loop
 from services.common.computing import compute
 from services.common.grounding.combiner import logistic
@@ -29,8 +30,6 @@ IN_PLACE_TOKENS: Final = 1_000
 """Tokens whose doubts are read on the event loop; more of them take it for milliseconds."""
 LEAST_PREMISE_TOKENS: Final = 32
 """However long the statement, a window keeps this many tokens; a longer statement is cut into pieces instead."""
-OUTPUT_SHAPES: Final = ((-1, 1), (-1, -1))
-"""``support_logit`` and ``token_logits``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +77,7 @@ class GroundingReader:
     """Has an encoder read requests; what it means for the verdict is left to the combiner.
 
     Args:
-        backend: runs the encoder; its outputs are ``support_logit`` and ``token_logits``.
+        backend: runs the encoder; ``Readout`` says what its outputs may be.
         tokenizer: the encoder's own.
         windows: how much is read.
 
@@ -88,9 +87,7 @@ class GroundingReader:
 
     def __init__(self, backend: EncoderBackend, tokenizer: EncoderTokenizer, windows: WindowSettings) -> None:
         entry = backend.entry
-        if tuple(tensor.shape for tensor in entry.outputs) != OUTPUT_SHAPES:
-            msg = f"MANIFEST.json: the grounding model {entry.name} needs outputs of the shapes {OUTPUT_SHAPES}"
-            raise ModelRepositoryError(msg)
+        self._readout = Readout(entry)
         self._backend = backend
         self._tokenizer = tokenizer
         self._windows = windows
@@ -111,8 +108,8 @@ class GroundingReader:
         items = [item for plan in plans for piece in plan.pieces for item in piece.items]
         outputs = await self._backend.run(items)
         if sum(map(len, items)) <= IN_PLACE_TOKENS:
-            return _readings(requests, plans, outputs)
-        return await compute(_readings, requests, plans, outputs)
+            return _readings(requests, plans, outputs, self._readout)
+        return await compute(_readings, requests, plans, outputs, self._readout)
 
     def _plans(self, requests: Sequence[GroundingRequest]) -> list[_Plan]:
         known: dict[tuple[str, ...], tuple[PassageIndex, WindowCutter]] = {}
@@ -215,23 +212,28 @@ class _OnceTokenized:
 
 
 def _readings(
-    requests: Sequence[GroundingRequest], plans: Sequence[_Plan], outputs: Sequence[Outputs]
+    requests: Sequence[GroundingRequest], plans: Sequence[_Plan], outputs: Sequence[Outputs], readout: Readout
 ) -> list[Reading]:
     rest = iter(outputs)
-    return [_reading(request.claim, plan, rest) for request, plan in zip(requests, plans, strict=True)]
+    return [_reading(request.claim, plan, rest, readout) for request, plan in zip(requests, plans, strict=True)]
 
 
-def _reading(claim: str, plan: _Plan, outputs: Iterator[Outputs]) -> Reading:
+def _reading(claim: str, plan: _Plan, outputs: Iterator[Outputs], readout: Readout) -> Reading:
     if not plan.pieces:
         return Reading(plan.signals, None, (), ())
     support, composed = [], []
     tokens: list[TokenDoubt] = []
     for piece in plan.pieces:
         read = [next(outputs) for _ in piece.items]
-        logits = [float(one[0][0]) for one in read]
+        places = [place for place, _, _ in piece.tokens]
+        logits = [
+            readout.support(one, [start + place for place in places])
+            for one, start in zip(read, piece.starts, strict=True)
+        ]
         support.append(max(logits))
         composed.append(logits[0])
-        tokens += _token_doubts(piece, [one[1] for one in read])
+        if readout.marks_tokens:
+            tokens += _token_doubts(piece, [readout.doubts(one) for one in read])
     doubts = word_doubts(claim, tokens)
     peak = max((word.unsupported for word in doubts), default=0.0)
     mean = sum(word.unsupported for word in doubts) / max(1, len(doubts))
@@ -240,8 +242,8 @@ def _reading(claim: str, plan: _Plan, outputs: Iterator[Outputs]) -> Reading:
     return Reading(plan.signals, encoder, tuple(doubts), tuple(evidence))
 
 
-def _token_doubts(piece: _Piece, logits: Sequence[NDArray[np.float32]]) -> Iterator[TokenDoubt]:
+def _token_doubts(piece: _Piece, logits: Sequence[NDArray[np.float64]]) -> Iterator[TokenDoubt]:
     """Yield the claim's tokens; what one window supports is supported."""
-    by_window = [logistic(row[start:].astype(np.float64)) for row, start in zip(logits, piece.starts, strict=True)]
+    by_window = [logistic(row[start:]) for row, start in zip(logits, piece.starts, strict=True)]
     for place, first, last in piece.tokens:
         yield TokenDoubt(first, last, float(min(row[place] for row in by_window)))

@@ -1,10 +1,12 @@
 """From settings to a backend: which model, proven to be the pinned one, run by what."""
 
 import asyncio
+import logging
 from collections.abc import Callable
 from typing import Final, Literal, TypeAlias, TypeVar
 
 from services.common.adapters.encoders.backend import EncoderBackend
+from services.common.adapters.encoders.golden import check_outputs, check_tokens, read_golden
 from services.common.adapters.encoders.tokenizer import EncoderTokenizer
 from services.common.model_repository import ModelEntry, ModelRepository, ModelRepositoryError
 from services.common.settings.inference import InferenceSettings
@@ -19,6 +21,7 @@ COMMANDS: Final[dict[EncoderKind, str]] = {
 """The command that makes a model of a kind."""
 
 ModelT = TypeVar("ModelT")
+_LOG: Final = logging.getLogger(__name__)
 
 
 async def open_backend(
@@ -69,10 +72,33 @@ async def open_model(
     """
     backend = await open_backend(settings, repository, name, kind)
     try:
-        return build(backend, await asyncio.to_thread(EncoderTokenizer.load, repository, name))
+        tokenizer = await asyncio.to_thread(EncoderTokenizer.load, repository, name)
+        if backend.entry.own is not None:
+            await _check_own(repository, backend, tokenizer, settings)
+        return build(backend, tokenizer)
     except Exception:
         await backend.close()
         raise
+
+
+async def _check_own(
+    repository: ModelRepository, backend: EncoderBackend, tokenizer: EncoderTokenizer, settings: InferenceSettings
+) -> None:
+    """Hold an encoder of the user's own against its golden vectors, and say when nobody calibrated it.
+
+    ONNX Runtime in the process compares the outputs when it loads the model.
+    """
+    entry = backend.entry
+    golden = await asyncio.to_thread(read_golden, repository, entry)
+    check_tokens(entry, golden, tokenizer)
+    if settings.backend == "triton":
+        check_outputs(entry, golden, await backend.run([case.token_ids for case in golden.cases]))
+    if not entry.calibrated:
+        _LOG.warning(
+            "the %s model %s is not calibrated; `groundtrail models calibrate` fits it on pairs of yours",
+            entry.kind,
+            entry.name,
+        )
 
 
 def verified_entry(repository: ModelRepository, name: str, kind: EncoderKind) -> ModelEntry:

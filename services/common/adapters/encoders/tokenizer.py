@@ -12,7 +12,7 @@ from tokenizers import Encoding, Tokenizer
 
 from services.common.adapters.encoders.backend import TokenIds
 from services.common.computing import compute
-from services.common.model_repository import ModelRepository, ModelRepositoryError
+from services.common.model_repository import ModelRepository, ModelRepositoryError, PairLayout
 
 TOKENIZER_FILE: Final = "tokenizer.json"
 IN_PLACE_CHARS: Final = 4_000
@@ -28,18 +28,26 @@ class EncoderTokenizer:
 
     Args:
         tokenizer: the library's; truncation and padding are switched off.
+        layout: how a pair is laid out, of an encoder of the user's own: its texts' own special tokens are then read as
+            plain text, since one of them between the texts would be taken for the place where the second begins.
+            ``None`` = by the tokenizer's template.
 
     Raises:
         ModelRepositoryError: its templates for one text and for a pair cannot be told from a probe.
     """
 
-    def __init__(self, tokenizer: Tokenizer) -> None:
+    def __init__(self, tokenizer: Tokenizer, layout: PairLayout | None = None) -> None:
         tokenizer.no_padding()
         tokenizer.no_truncation()
         self._tokenizer = tokenizer
-        before, after = _around(tokenizer.encode(_PROBE), 1)
-        self._before, self._after = before, after
-        self._first, self._between, self._last = _around(tokenizer.encode(_PROBE, _PROBE), 2)
+        self._swapped = layout is not None and layout.hypothesis_first
+        if layout is None:
+            self._before, self._after = _around(tokenizer.encode(_PROBE), 1)
+            self._first, self._between, self._last = pair_specials(tokenizer)
+        else:
+            tokenizer.encode_special_tokens = True
+            self._before, self._after = (), ()
+            self._first, self._between, self._last = layout.before, layout.between, layout.after
         marks = (tokenizer.token_to_id(mark) for mark in SENTENCE_ENDS)
         self.sentence_ends: frozenset[int] = frozenset(mark for mark in marks if mark is not None)
         """Ids of the tokens that end a sentence."""
@@ -56,7 +64,8 @@ class EncoderTokenizer:
             tokenizer = Tokenizer.from_file(str(path))
         except Exception as error:  # the library raises bare Exception
             raise ModelRepositoryError(f"{path} cannot be loaded: {error}") from error
-        return cls(tokenizer)
+        own = repository.entry(name).own
+        return cls(tokenizer, None if own is None else own.layout)
 
     @property
     def text_specials(self) -> int:
@@ -75,7 +84,7 @@ class EncoderTokenizer:
 
     @property
     def first_start(self) -> int:
-        """Where the first text's tokens begin in a pair."""
+        """Where the tokens of the text that stands first begin in a pair."""
         return len(self._first)
 
     def ids(self, texts: Sequence[str]) -> list[TokenIds]:
@@ -94,12 +103,14 @@ class EncoderTokenizer:
         return (*self._before, *ids, *self._after)
 
     def pair(self, first: TokenIds, second: TokenIds) -> TokenIds:
-        """Lay the special tokens around and between two texts."""
+        """Lay the special tokens around and between premise and hypothesis, in the order in which the model reads."""
+        if self._swapped:
+            first, second = second, first
         return (*self._first, *first, *self._between, *second, *self._last)
 
     def second_start(self, first: TokenIds) -> int:
-        """Return where the second text's tokens begin in a pair with this first one."""
-        return len(self._first) + len(first) + len(self._between)
+        """Return where the second text's tokens, the hypothesis', begin in a pair with this first one."""
+        return len(self._first) if self._swapped else len(self._first) + len(first) + len(self._between)
 
 
 async def off_the_loop(texts: Sequence[str], work: Callable[[Sequence[str]], ResultT]) -> ResultT:
@@ -114,6 +125,16 @@ def _path(repository: ModelRepository, name: str) -> Path:
     if repository.entry(name).file(TOKENIZER_FILE) is None:
         raise ModelRepositoryError(f"{path} is not listed in MANIFEST.json")
     return path
+
+
+def pair_specials(tokenizer: Tokenizer) -> tuple[TokenIds, TokenIds, TokenIds]:
+    """Return the special tokens that a tokenizer's template lays before, between and after a pair.
+
+    Raises:
+        ModelRepositoryError: they cannot be told from a probe.
+    """
+    before, between, after = _around(tokenizer.encode(_PROBE, _PROBE), 2)
+    return before, between, after
 
 
 def _around(encoding: Encoding, texts: int) -> list[TokenIds]:

@@ -9,9 +9,11 @@ import asyncio
 from collections.abc import Sequence
 
 from services.common.adapters.encoders.backend import SLICE_ITEMS, Outputs, TokenIds
+from services.common.adapters.encoders.feeds import check_inputs
+from services.common.adapters.encoders.golden import check_outputs, read_golden
 from services.common.adapters.onnx.batching import BatchPolicy, DynamicBatcher
 from services.common.adapters.onnx.on_demand import OnDemandEncoder
-from services.common.adapters.onnx.session import OnnxEncoder, check_inputs, lanes_of
+from services.common.adapters.onnx.session import OnnxEncoder, lanes_of
 from services.common.adapters.onnx.turns import ComputeTurns, processors_turns
 from services.common.model_repository import ModelConfig, ModelEntry, ModelRepository, ModelRepositoryError, Tensor
 from services.common.queue_counts import QueueCounts
@@ -123,7 +125,11 @@ def _open(
 
     def load() -> OnnxEncoder:
         repository.verified(entry.name)  # once more: the files may have been changed since they were verified
-        return OnnxEncoder(repository, entry, threads=settings.intra_op_threads, inner=inner)
+        encoder = OnnxEncoder(repository, entry, threads=settings.intra_op_threads, inner=inner)
+        if entry.own is not None:
+            golden = read_golden(repository, entry)
+            check_outputs(entry, golden, [encoder.encode([case.token_ids])[0] for case in golden.cases])
+        return encoder
 
     encoder = OnDemandEncoder(entry.name, load)
     if inner is not None:  # asked for by its first use

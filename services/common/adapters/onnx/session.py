@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from services.common.adapters.encoders.backend import Outputs, TokenIds
+from services.common.adapters.encoders.feeds import check_inputs, feeds
 from services.common.adapters.encoders.outputs import checked
 from services.common.adapters.onnx.abandonment import ended_by
 from services.common.adapters.onnx.declaration import output_declaration
@@ -30,7 +31,6 @@ WEIGHTS_FILE: Final = "1/model.onnx"
 EMBEDDING_WIDTH_STEP: Final = 4
 """Batches of an embedder are padded to a multiple of this width: its pooling is a product with one row, whose kernel
 adds the last three tokens of a width in another order (ADR 0044). The other graphs have no such product."""
-INPUTS: Final = frozenset({"input_ids", "attention_mask"})
 _DTYPES: Final = {
     "tensor(int64)": "int64",
     "tensor(int32)": "int32",
@@ -67,8 +67,9 @@ class OnnxEncoder:
         self._lanes = lanes_of(entry, threads)
         self._beside = ThreadPoolExecutor(max(1, self._lanes - 1), thread_name_prefix=f"{entry.name}-lane")
         self._session = _open_session(path, 1 if self._lanes > 1 else threads, inner)
-        check_tensors(f"{path}: input", _specs(self._session.get_inputs()), entry.inputs)
-        check_tensors(f"{path}: output", _specs(self._session.get_outputs()), entry.outputs)
+        own = entry.own is not None
+        check_tensors(f"{path}: input", _specs(self._session.get_inputs()), entry.inputs, may_be_open=own)
+        check_tensors(f"{path}: output", _specs(self._session.get_outputs()), entry.outputs, may_be_open=own)
         self._outputs = [tensor.name for tensor in entry.outputs]
         self._step = EMBEDDING_WIDTH_STEP if entry.kind == "embedding" else 1
 
@@ -113,14 +114,8 @@ class OnnxEncoder:
 
     def _run(self, batch: Sequence[TokenIds], options: Any) -> list[Outputs]:
         lengths = [len(ids) for ids in batch]
-        # What stands at padding is masked, so that one id serves the models of every vocabulary.
         width = self._width(max(lengths))
-        input_ids = np.zeros((len(batch), width), dtype=np.int64)
-        mask = np.zeros_like(input_ids)
-        for row, ids in enumerate(batch):
-            input_ids[row, : len(ids)] = ids
-            mask[row, : len(ids)] = 1
-        outputs = self._session.run(self._outputs, {"input_ids": input_ids, "attention_mask": mask}, options)
+        outputs = self._session.run(self._outputs, feeds(self._entry, batch, width), options)
         return checked(self._entry, list(map(np.asarray, outputs)), lengths, width=width)
 
     def _width(self, longest: int) -> int:
@@ -151,6 +146,16 @@ class _Ends:
             options.terminate = True
 
 
+def graph_tensors(path: Path) -> tuple[tuple[TensorSpec, ...], tuple[TensorSpec, ...]]:
+    """Load a graph for a look at its inputs and outputs, in its own order.
+
+    Raises:
+        ModelRepositoryError: it cannot be loaded.
+    """
+    session = _open_session(path, 1, None)
+    return tuple(_specs(session.get_inputs())), tuple(_specs(session.get_outputs()))
+
+
 def lanes_of(entry: ModelEntry, threads: int) -> int:
     """Return how many parts of a batch are computed side by side, each by one thread.
 
@@ -177,16 +182,6 @@ def parts_of(lengths: Sequence[int], lanes: int) -> list[list[int]]:
         parts[-1].append(place)
         taken += lengths[place]
     return parts
-
-
-def check_inputs(entry: ModelEntry) -> None:
-    """Refuse a model whose inputs are not those of an encoder, by its manifest entry.
-
-    Raises:
-        ModelRepositoryError: they are others.
-    """
-    if {tensor.name for tensor in entry.inputs} != INPUTS:
-        raise ModelRepositoryError(f"{entry.name}: an encoder's inputs are {' and '.join(sorted(INPUTS))}")
 
 
 def available_threads() -> int:

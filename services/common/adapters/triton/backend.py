@@ -16,13 +16,14 @@ from tritonclient.grpc.aio import InferenceServerClient
 from tritonclient.utils import InferenceServerException
 
 from services.common.adapters.encoders.backend import SLICE_ITEMS, Outputs, TokenIds
+from services.common.adapters.encoders.feeds import check_inputs
 from services.common.adapters.encoders.outputs import checked
 from services.common.adapters.triton.connection import open_client
 from services.common.adapters.triton.failures import Failure, failure_of
 from services.common.adapters.triton.grouping import grouped, padded_width
 from services.common.adapters.triton.served_model import check_served, wait_until_ready
 from services.common.adapters.triton.shared_inputs import SharedInputs, open_shared_inputs
-from services.common.adapters.triton.tensors import inputs_of, outputs_of, requested, require_token_inputs
+from services.common.adapters.triton.tensors import inputs_of, outputs_of, requested
 from services.common.context import current_call
 from services.common.errors import DeadlineError, ErrorReason, LimitExceededError, UnavailableError
 from services.common.fair_turns import FairTurns, current_tenant
@@ -271,7 +272,7 @@ async def open_triton_backend(
         ModelRepositoryError: the model is not served by an encoder's inputs, or Triton serves another one.
         StartupError: Triton is not ready in time, or the certificates or the shared memory cannot be used.
     """
-    require_token_inputs(entry)
+    check_inputs(entry)
     config = await asyncio.to_thread(repository.config, entry.name)
     connection = settings.triton
     client = await open_client(connection)

@@ -3,48 +3,23 @@
 from collections.abc import Sequence
 from typing import Any, Final
 
-import numpy as np
 from numpy.typing import NDArray
 from tritonclient.grpc import InferInput, InferRequestedOutput, InferResult
 
 from services.common.adapters.encoders.backend import TokenIds
+from services.common.adapters.encoders.feeds import feeds
 from services.common.errors import ErrorReason, UnavailableError
-from services.common.model_repository import ModelEntry, ModelRepositoryError
+from services.common.model_repository import ModelEntry
 
-INPUT_IDS: Final = "input_ids"
-ATTENTION_MASK: Final = "attention_mask"
-PAD_ID: Final = 0
-"""What stands where the mask is 0; no encoder reads it."""
 KSERVE: Final = {"int64": "INT64", "int32": "INT32", "float32": "FP32", "float16": "FP16", "bool": "BOOL"}
 """NumPy's names to those of KServe v2."""
 
 
-def require_token_inputs(entry: ModelEntry) -> None:
-    """Prove that the model reads what is sent: token ids and their mask.
-
-    Raises:
-        ModelRepositoryError: it reads something else.
-    """
-    found = {tensor.name: tensor.dtype for tensor in entry.inputs}
-    if set(found) != {INPUT_IDS, ATTENTION_MASK} or not set(found.values()) <= {"int64", "int32"}:
-        raise ModelRepositoryError(
-            f"MANIFEST.json: {entry.name} reads {found}; an encoder reads {INPUT_IDS} and {ATTENTION_MASK} as integers"
-        )
-
-
 def inputs_of(entry: ModelEntry, group: Sequence[TokenIds], width: int) -> list[tuple[InferInput, NDArray[Any]]]:
     """Return each input of the request with its values, shape ``(len(group), width)``; not yet joined."""
-    ids = np.full((len(group), width), PAD_ID, dtype=np.int64)
-    mask = np.zeros((len(group), width), dtype=np.int64)
-    for row, item in enumerate(group):
-        ids[row, : len(item)] = item
-        mask[row, : len(item)] = 1
-    values = {INPUT_IDS: ids, ATTENTION_MASK: mask}
+    values = feeds(entry, group, width)
     return [
-        (
-            InferInput(tensor.name, [len(group), width], KSERVE[tensor.dtype]),
-            values[tensor.name].astype(tensor.dtype, copy=False),
-        )
+        (InferInput(tensor.name, [len(group), width], KSERVE[tensor.dtype]), values[tensor.name])
         for tensor in entry.inputs
     ]
 

@@ -156,7 +156,7 @@ async def test_every_difference_is_named(tmp_path):
 async def test_a_model_that_reads_no_token_ids_is_refused(tmp_path):
     changes = {"inputs": [{"name": "pixels", "dtype": "float32", "shape": (-1, 3)}]}
     told = await refusal(tmp_path, FakeKserve(), changes=changes)
-    assert "an encoder reads input_ids and attention_mask" in told
+    assert "an encoder's inputs are attention_mask and input_ids" in told
 
 
 async def test_certificates_that_cannot_be_read_are_named(tmp_path):
