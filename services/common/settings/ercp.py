@@ -25,6 +25,11 @@ class ErcpSettings(BaseModel):
     """Most sentence pairs of one text that the entailment model reads, both ways, in one batch; above it those that
     share most content words are taken (ADR 0074). 1-10000, default 300."""
 
+    max_suspicion_pairs: int = Field(default=400, ge=0, le=10_000)
+    """Most pairs of a constraint's words and a part of the text that the entailment model reads for the constraints that
+    rules leave undecided, in one batch; constraints beyond stay undecided (ADR 0117). 0 turns the second detector off.
+    0-10000, default 400."""
+
     solver_deadline_ms: int = Field(default=2_000, ge=1, le=60_000)
     """Longest time of one check of all predicates, in milliseconds; then the set counts as unknown. Default 2000."""
 

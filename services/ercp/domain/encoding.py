@@ -51,7 +51,13 @@ _COMPARISONS: Final = frozenset(
     }
 )
 _OF_TEXT: Final = frozenset(
-    {PredicateName.CONTAINS, PredicateName.NOT_CONTAINS, PredicateName.COUNT, PredicateName.MATCHES}
+    {
+        PredicateName.CONTAINS,
+        PredicateName.NOT_CONTAINS,
+        PredicateName.COUNT,
+        PredicateName.MATCHES,
+        PredicateName.IN_WORDS,
+    }
 )
 _DATE: Final = frozenset(words_of("date"))
 """The date of the opening is when the opening is, as ``path_words`` has it."""
@@ -114,6 +120,8 @@ class System:
         if isinstance(predicate.right, Text):
             return self.z3.Bool(f"matches {predicate.right.text} {predicate.left}", self.context)
         assert isinstance(predicate.left, Text)
+        if predicate.name is PredicateName.IN_WORDS:
+            return self.z3.Bool(f"in words {predicate.left.text.casefold()}", self.context)
         holds = self.z3.Bool(f"contains {predicate.left.text.casefold()}", self.context)
         return self.z3.Not(holds) if predicate.name is PredicateName.NOT_CONTAINS else holds
 

@@ -225,7 +225,7 @@ def advance(state: RunState, outcome: Outcome) -> tuple[RunState, Command]:
 
 def _settled(state: RunState) -> Stop:
     """Say how a run ends whose candidates are stable and without errors: what nobody decided is not kept (ADR 0115)."""
-    if state.undecided and not state.config.allow_undecided:
+    if state.undecided:
         return Stop(RunStatus.PARTIAL, StatusReason.UNDECIDED)
     return Stop(RunStatus.CONVERGED, StatusReason.STABLE)
 

@@ -44,6 +44,8 @@ def describe(predicate: Predicate) -> str:
     match predicate.name:
         case PredicateName.NO_CONTRADICTION:
             return f"All statements about {left} must agree with one another."
+        case PredicateName.IN_WORDS:
+            return f"{left.rstrip('.')}."
         case PredicateName.HAS_JUSTIFICATION:
             return f"A reason must be given for this claim: {left.rstrip('.')}."
         case PredicateName.TEMPORAL_ORDER:

@@ -372,6 +372,10 @@ def _reason(predicate: Predicate, facts: TextFacts) -> Evaluation:
     return claim_is_justified(predicate.left, facts)
 
 
+def _in_words(_: Predicate, __: TextFacts) -> Evaluation:
+    return _unknown("no rule understands the words; only the entailment model was asked")
+
+
 _RULES: Final[Mapping[PredicateName, Callable[[Predicate, TextFacts], Evaluation]]] = {
     PredicateName.EQUAL: _compare,
     PredicateName.NOT_EQUAL: _compare,
@@ -386,4 +390,5 @@ _RULES: Final[Mapping[PredicateName, Callable[[Predicate, TextFacts], Evaluation
     PredicateName.NOT_CONTAINS: texts.judge,
     PredicateName.COUNT: texts.judge,
     PredicateName.MATCHES: texts.judge,
+    PredicateName.IN_WORDS: _in_words,
 }

@@ -22,7 +22,7 @@ MAX_DIGITS: Final = 30
 
 @unique
 class PredicateName(StrEnum):
-    """The seven operators of §8, by the document's own names, and six more that §10 allows (ADR 0116)."""
+    """The seven operators of §8, by the document's own names, and seven more that §10 allows (ADR 0116, 0117)."""
 
     EQUAL = "Equal"
     NOT_EQUAL = "NotEqual"
@@ -37,6 +37,7 @@ class PredicateName(StrEnum):
     NOT_CONTAINS = "NotContains"
     COUNT = "Count"
     MATCHES = "Matches"
+    IN_WORDS = "InWords"
 
 
 class PredicateError(ValueError):
@@ -154,7 +155,7 @@ class Predicate:
     Attributes:
         name: the operator.
         left: the value's path; the entity of NoContradiction, the earlier event of TemporalOrder, the claim of
-            HasJustification, the words of Contains, what Count counts, the pattern of Matches.
+            HasJustification, the words of Contains and of InWords, what Count counts, the pattern of Matches.
         right: what it is held against, or the later event, or what Matches holds its pattern against; ``None`` for the
             operators with one argument.
         tolerance: of Equal and NotEqual; ``None`` is exact after conversion of units (ADR 0070).

@@ -23,7 +23,13 @@ from services.ercp.domain.predicates.parsing import ARGUMENTS, parse_predicate
 
 _EQUALITY: Final = frozenset({PredicateName.EQUAL, PredicateName.NOT_EQUAL})
 _TEXTUAL: Final = frozenset(
-    {PredicateName.CONTAINS, PredicateName.NOT_CONTAINS, PredicateName.COUNT, PredicateName.MATCHES}
+    {
+        PredicateName.CONTAINS,
+        PredicateName.NOT_CONTAINS,
+        PredicateName.COUNT,
+        PredicateName.MATCHES,
+        PredicateName.IN_WORDS,
+    }
 )
 _WORDED: Final = frozenset({"condition", "each", "of"})
 """Options whose value is written in quotes."""

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 from services.ercp.domain.predicates.model import (
+    MAX_CLAIM_CHARS,
     MAX_NAME_CHARS,
     Amount,
     Bounds,
@@ -182,10 +183,21 @@ def _dimension(amount: Amount) -> str:
     return dimension_of(amount.unit) if amount.unit else ""
 
 
+def in_words(operator: PredicateName, args: Mapping[str, object]) -> Predicate:
+    """Read InWords: ``words`` that no operator says, which the second detector alone holds against a text (ADR 0117)."""
+    words = args["words"]
+    text = " ".join(_unquoted(words.strip(), "args.words").split()) if isinstance(words, str) else ""
+    if not 0 < len(text) <= MAX_CLAIM_CHARS or not text.isprintable():
+        fault = "is no text, empty, too long or not printable"
+        raise PredicateError("args.words", fault, f"a text of 1 to {MAX_CLAIM_CHARS:,} characters")
+    return Predicate(operator, Text(text))
+
+
 READERS: Final[Mapping[PredicateName, Callable[[PredicateName, Mapping[str, object]], Predicate]]] = {
     PredicateName.CONTAINS: contains,
     PredicateName.NOT_CONTAINS: contains,
     PredicateName.COUNT: count,
     PredicateName.MATCHES: match,
+    PredicateName.IN_WORDS: in_words,
 }
 """How the operators are read whose arguments are texts and numbers alone."""
