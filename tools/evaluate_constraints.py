@@ -55,7 +55,7 @@ ROWS: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A draft with its constraint and how it stands to it; ``outcome`` by the rules alone until the detector is asked."""
+    """A draft with its constraint and how it stands to it, by the rules alone until the detector is asked."""
 
     is_broken: bool
     facts: TextFacts

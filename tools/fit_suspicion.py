@@ -26,7 +26,7 @@ from services.ercp.domain import suspecting
 from services.ercp.domain.suspecting import SuspicionBounds, Way
 from services.ercp.domain.suspecting.asking import Asked, Plan
 from services.ercp.domain.suspecting.judging import Answers, answers_of, doubted
-from tools.evaluate_constraints import Draft, drafts_of, load
+from tools.evaluate_constraints import drafts_of, load
 
 DATA: Final = Path(__file__).parent.parent / "services/ercp/data/suspicion.json"
 ALLOWED: Final = 0.1

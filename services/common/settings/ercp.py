@@ -26,7 +26,7 @@ class ErcpSettings(BaseModel):
     share most content words are taken (ADR 0074). 1-10000, default 300."""
 
     max_suspicion_pairs: int = Field(default=400, ge=0, le=10_000)
-    """Most pairs of a constraint's words and a part of the text that the entailment model reads for the constraints that
+    """Most pairs of a constraint's words and a part of the text that the entailment model reads for constraints that
     rules leave undecided, in one batch; constraints beyond stay undecided (ADR 0117). 0 turns the second detector off.
     0-10000, default 400."""
 

@@ -55,6 +55,7 @@ ARGUMENTS: Final[Mapping[PredicateName, tuple[str, ...]]] = {
     PredicateName.COUNT: ("of",),
     PredicateName.MATCHES: ("pattern",),
     PredicateName.IN_WORDS: ("words",),
+    PredicateName.SEQUENCE: ("steps",),
 }
 """The arguments that each operator needs, in the order of its text form."""
 _EQUALITY: Final = frozenset({PredicateName.EQUAL, PredicateName.NOT_EQUAL})
@@ -70,6 +71,7 @@ _OPTIONAL: Final = {
     PredicateName.COUNT: ("at_least", "at_most", "exactly", "each"),
     PredicateName.MATCHES: ("of",),
     PredicateName.IN_WORDS: (),
+    PredicateName.SEQUENCE: (),
 }
 _INFIX: Final[Mapping[str, tuple[PredicateName, Mapping[str, object]]]] = {
     "=": (PredicateName.EQUAL, {}),

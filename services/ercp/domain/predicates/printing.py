@@ -16,6 +16,7 @@ from services.ercp.domain.predicates.model import (
     PredicateError,
     PredicateName,
     Range,
+    Steps,
     Text,
     YearDay,
 )
@@ -43,6 +44,8 @@ def to_document(predicate: Predicate) -> dict[str, Any]:
     args: dict[str, Any] = {}
     names = ARGUMENTS[predicate.name]
     operands: tuple[Operand | None, ...] = (predicate.left, predicate.right)
+    if isinstance(predicate.left, Steps):
+        args, operands = {names[0]: list(predicate.left.texts)}, ()
     match predicate.right:
         case Range():
             operands = (predicate.left, predicate.right.low, predicate.right.high)
@@ -123,7 +126,7 @@ def _written_operand(operand: Operand | None, name: PredicateName, place: int) -
             return []
         case Range():
             return [_in_call(end, name, 1) for end in (operand.low, operand.high)]
-        case Options():
+        case Options() | Steps():
             return [json.dumps(" | ".join(operand.texts), ensure_ascii=False)]
         case Text() if name in _TEXTUAL:
             return [] if place else [json.dumps(operand.text, ensure_ascii=False)]

@@ -1,4 +1,4 @@
-"""A second detector: constraints that rules leave undecided, held against a draft by entailment (ERCP 1.0 §7, ADR 0117).
+"""A second detector: what rules leave undecided is held against a draft by entailment (ERCP 1.0 §7, ADR 0117).
 
 Sans-IO: ``plan`` says what the models are asked, ``judge`` what their answers mean. It makes a constraint suspected and
 never kept.

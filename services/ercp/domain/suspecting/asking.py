@@ -1,4 +1,4 @@
-"""What the models are asked about a constraint: short statements that a part of the draft should bear out, or should not.
+"""What the models are asked about a constraint: short statements that a part of the draft bears out, or does not.
 
 A statement is asked of the parts of the draft that are nearest to it, so that the work grows with the constraints and
 not with constraints times sentences. Amounts are left to the rules: the encoder does not compare numbers.
@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from services.ercp.domain import readings
-from services.ercp.domain.predicates import Options, Path, Predicate, PredicateError, Span, Text, TextFacts
+from services.ercp.domain.predicates import Options, Path, Predicate, PredicateError, Span, Steps, Text, TextFacts
 from services.ercp.domain.predicates import PredicateName as Name
 from services.ercp.domain.predicates.describing import said
 from services.ercp.domain.records import Constraint, ConstraintOutcome
@@ -38,9 +38,7 @@ _DENIED: Final = re.compile(
     r"|\A\s*(?:there\s+(?:must|shall|should|may)\s+be\s+)?no\s+(?:more\s+)?",
     re.IGNORECASE,
 )
-_AMOUNT: Final = re.compile(
-    r"\d|\b(?:more|less|fewer|most|least|than|same|until|before|after|only|one|two|three|four|five)\b"
-)
+_COMPARED: Final = re.compile(r"\b(?:more|less|fewer|most|least|than|until|before|after|first|then)\b", re.IGNORECASE)
 
 
 @unique
@@ -101,7 +99,7 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """An inquiry with the cosine of every statement and part, and the numbers of the nearest parts of each statement."""
+    """An inquiry with the cosine of every statement and part, and the nearest parts of each statement."""
 
     inquiry: Inquiry
     cosines: NDArray[np.float32]
@@ -155,7 +153,7 @@ def _inquiry(number: int, constraint: Constraint) -> Inquiry | None:
 
 
 def inquiry_of(predicate: Predicate, words: str) -> tuple[Way, tuple[str, ...]] | None:  # noqa: PLR0911 - one for each kind
-    """Return what is asked about a predicate and the words of its constraint; ``None`` where the models know nothing."""
+    """Return what is asked about a predicate and its constraint's words; ``None`` where the models know nothing."""
     left = said(predicate.left)
     match predicate.name:
         case Name.CONTAINS | Name.NOT_CONTAINS if predicate.is_topic:
@@ -169,6 +167,8 @@ def inquiry_of(predicate: Predicate, words: str) -> tuple[Way, tuple[str, ...]] 
             return Way.UNCHOSEN, tuple(f"{left}: {option}." for option in predicate.right.texts)
         case Name.TEMPORAL_ORDER if isinstance(predicate.left, Text) and isinstance(predicate.right, Text):
             return Way.ORDERED, (_sentence(left), _sentence(predicate.right.text))
+        case Name.SEQUENCE if isinstance(predicate.left, Steps):
+            return Way.ORDERED, tuple(_sentence(step) for step in predicate.left.texts)
         case Name.IN_WORDS:
             return _in_words(words)
         case _:
@@ -177,7 +177,7 @@ def inquiry_of(predicate: Predicate, words: str) -> tuple[Way, tuple[str, ...]] 
 
 def _in_words(words: str) -> tuple[Way, tuple[str, ...]] | None:
     """Ask about words that no rule understands: what they forbid, or what they state."""
-    if _AMOUNT.search(words):
+    if _COMPARED.search(words):
         return None
     if _DENIED.search(words):
         return Way.FORBIDDEN, (_sentence(_DENIED.sub("", words, count=1)),)

@@ -10,7 +10,7 @@ class SuspicionBounds:
     """Probabilities, and cosines of embeddings.
 
     Attributes:
-        unsaid_entailed, unsaid_near: what has to be said is suspected to be missing where no part of the draft reaches either.
+        unsaid_entailed, unsaid_near: what has to be said is suspected to be missing where no part reaches either.
         forbidden: what must not be said is suspected where a part of the draft entails it so surely.
         contradicted: a statement is suspected where one part contradicts it so much more than any part entails it.
         unchosen_entailed, unchosen_near: as ``unsaid``, for every option of a choice.

@@ -122,15 +122,17 @@ def _unchosen(planned: Plan, asked: Asked, answers: Answers, bounds: SuspicionBo
 
 
 def _ordered(_: Plan, asked: Asked, answers: Answers, bounds: SuspicionBounds) -> Doubt | None:
+    """Doubt an order where a step is plainly found before the one that has to come first."""
     score = answers.entailed + answers.cosines
-    earlier, later = (int(row.argmax()) for row in score)
-    first, second = float(score[0, earlier]), float(score[1, later])
-    margin = min(first - float(score[0, later]), second - float(score[1, earlier]))
-    if later >= earlier or min(first, second) < bounds.ordered or margin < bounds.ordered_margin:
-        return None
-    statements = [statement.rstrip(".") for statement in asked.inquiry.statements]
-    why = f'suspected: the draft seems to name "{statements[1]}" before "{statements[0]}"'
-    return Doubt(min(first, second), (later, earlier), why)
+    for step in range(len(score) - 1):
+        earlier, later = int(score[step].argmax()), int(score[step + 1].argmax())
+        first, second = float(score[step, earlier]), float(score[step + 1, later])
+        margin = min(first - float(score[step, later]), second - float(score[step + 1, earlier]))
+        if later < earlier and min(first, second) >= bounds.ordered and margin >= bounds.ordered_margin:
+            names = [statement.rstrip(".") for statement in asked.inquiry.statements[step : step + 2]]
+            why = f'suspected: the draft seems to name "{names[1]}" before "{names[0]}"'
+            return Doubt(min(first, second), (later, earlier), why)
+    return None
 
 
 def _told(asked: Asked) -> str:

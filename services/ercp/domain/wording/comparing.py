@@ -11,6 +11,7 @@ from services.ercp.domain.predicates.text_arguments import COUNTED_PARTS, read_r
 from services.ercp.domain.predicates.units import PER, above_line
 from services.ercp.domain.wording import clauses
 from services.ercp.domain.wording.amounts import Named, operand_of, read
+from services.ercp.domain.wording.days import plainly_dated
 from services.ercp.domain.wording.model import NotUnderstoodError
 
 _LARGER: Final = (
@@ -19,6 +20,7 @@ _LARGER: Final = (
 _SMALLER: Final = "less|fewer|shorter|earlier|lower|smaller|lighter|younger|narrower|cheaper|slower|sooner"
 _DEGREE: Final = r"(?:\s+(?:the|an?|any|than|just|only))*\s*"
 _BEFORE: Final = (
+    ("=", r"(?:sums?|adds?|comes?|amounts?)\s+(?:up\s+)?to"),
     ("<=", rf"at\s+(?:the\s+)?(?:very\s+)?(?:most|latest|max(?:imum)?(?:\s+of)?)|(?:an?\s+|the\s+)?max(?:imum|\.)?(?:\s+of)?|"
      rf"up\s+to(?:\s+and\s+including)?|(?:no|not)\s+(?:any\s+)?(?:{_LARGER})\s+than|(?:no|not)\s+(?:over|above|past|beyond)|"
      r"capped\s+at|limited\s+to|(?:not|never)\s+exceed(?:ing)?|n't\s+exceed|cannot\s+exceed|by|until|till|within|not\s+after|as\s+(?:much|many|late|long)\s+as"),
@@ -27,6 +29,8 @@ _BEFORE: Final = (
     ("<", rf"(?:{_SMALLER})\s+than|under|below|before|prior\s+to|ahead\s+of|short\s+of"),
     (">", rf"(?:{_LARGER})\s+than|over|above|after|exceed(?:s|ing)?|beyond|past|upwards\s+of|in\s+excess\s+of|better\s+than"),
     ("=", r"exactly|precisely|equal\s+to|equals?|=|sums?\s+to|adds?\s+up\s+to|comes?\s+to|amounts?\s+to|totals?|"
+     r"(?:starts?|begins?|opens?|closes?|ends?|finish(?:es)?|leaves?|departs?|arrives?|meets?)\s+(?:at|on)|"
+     r"(?:returns?|answers?|responds?|repl(?:y|ies)|comes?\s+back)(?:\s+with)?(?:\s+(?:an?|the))?(?:\s+(?:HTTP|status|code))*|"
      r"(?:must|shall|should|has\s+to|have\s+to|needs?\s+to|is\s+to|will)\s+be(?:\s+(?:at|set\s+to|fixed\s+at))?|is|are|remains?(?:\s+at)?|stays?(?:\s+at)?|only"),
 )  # fmt: skip
 _BEHIND: Final = (
@@ -82,10 +86,20 @@ _LETTERS: Final = {
     "points": "items",
 }
 _WHOLE: Final = re.compile(
-    r"\bof\s+(?:all\s+)?(?:(?:the|our|your|their|its|his|her)\s+)?(?P<whole>[a-z-]+(?:\s(?:votes|budget|pay|cost|price|time))?)\b",
+    r"\bof\s+(?:all\s+)?(?:(?:the|our|your|their|its|his|her|an?|one|each)\s+)?(?:[a-z]+'s\s+)?(?P<whole>[a-z-]+(?:\s(?:votes|budget|pay|cost|price|time))?)\b",
     re.IGNORECASE,
 )
-_PERIOD: Final = re.compile(r"\b(?:per|an?|each|every)\s+(?:hour|day|night|week|month|quarter|year)\b", re.IGNORECASE)
+_PERIOD: Final = re.compile(
+    r"\b(?:per|an?|each|every)\s+(?:hour|day|night|week|month|quarter|year)\b(?!')", re.IGNORECASE
+)
+_HAS_VERB: Final = re.compile(
+    r"\s*(?:[a-z-]+\s+){0,2}?(?:must|shall|should|may|can|cannot|needs?|ha(?:s|ve)\s+to|are|is|gets?|will|requires?)\b(?!\s+(?:left|enough)\b)",
+    re.IGNORECASE,
+)
+"""Behind a bound: "orders above 50 euros are free of charge" limits no order."""
+_DISTANCE: Final = re.compile(r"\s*(?P<way>before|after|from)\s+(?P<event>[^,;]{2,60})\Z", re.IGNORECASE)
+"""Behind an amount: how far something is from an event."""
+_VERSIONED: Final = re.compile(r"\bversions?\b", re.IGNORECASE)
 _STRONG: Final = frozenset({"<=", ">=", "<", ">"})
 
 
@@ -107,7 +121,7 @@ def read_values(sentence: str) -> tuple[Predicate, str] | None:
         NotUnderstoodError: it names values, but what is demanded of them is not plain.
     """
     closer = _CLOSER.search(sentence)
-    sentence = sentence[: closer.start()] if closer is not None else sentence
+    sentence = plainly_dated(sentence[: closer.start()] if closer is not None else sentence)
     named = read(sentence)
     if not named:
         return None
@@ -244,8 +258,7 @@ def _without_noun(sentence: str, named: Named) -> str:
 def _demand(sentence: str, bound: _Bound) -> tuple[Predicate, str]:
     """Return the predicate that a bounded value makes with the rest of its sentence."""
     operand = operand_of(bound.named)
-    if re.search(r"\bor\b", sentence[bound.end :], re.IGNORECASE):
-        raise NotUnderstoodError("it leaves an alternative to its value")
+    _refuse_unsure(sentence, bound, operand)
     behind = max(bound.end, bound.named.behind + (1 + len(bound.named.noun) if bound.named.noun else 0))
     rest = f"{sentence[: bound.start]} {sentence[behind:]}"
     if isinstance(operand, Amount) and bound.named.is_number:
@@ -262,11 +275,28 @@ def _demand(sentence: str, bound: _Bound) -> tuple[Predicate, str]:
     each = _EACH.search(rest) or _EACH_SUBJECT.match(rest)
     condition = f"per {each['each'].lower()}" if each is not None else ""
     rest = _EACH_SUBJECT.sub(" ", rest)
-    if isinstance(operand, Amount) and PER in operand.unit:
+    if isinstance(operand, Amount) and (PER in operand.unit or operand.unit == "%"):
         rest = _PERIOD.sub(" ", rest)
         operand = replace(operand, unit=above_line(operand.unit)) if _TOTAL.search(sentence) else operand
-    path = _path(sentence, _EACH.sub(" ", rest), operand)
+    distance = _DISTANCE.match(sentence, behind)
+    if distance is not None and isinstance(operand, Amount):
+        named = [*clauses.names(sentence[: bound.start]), distance["way"].lower(), *clauses.names(distance["event"])]
+        return Predicate(name, clauses.path_from(named), operand, inclusive=inclusive, condition=condition), "limit"
+    bare = _EACH.sub(" ", rest)
+    if condition and not clauses.names(bare):
+        bare, condition = condition.removeprefix("per "), ""
+    path = _path(sentence, bare, operand)
     return Predicate(name, path, operand, inclusive=inclusive, condition=condition), "limit"
+
+
+def _refuse_unsure(sentence: str, bound: _Bound, operand: object) -> None:
+    """Refuse a bound that may be no demand, or not on this value: a wrong predicate is worse than none."""
+    if re.search(r"\bor\b", sentence[bound.end :], re.IGNORECASE):
+        raise NotUnderstoodError("it leaves an alternative to its value")
+    if bound.start > 0 and _HAS_VERB.match(sentence, bound.end) and not _NEGATED.search(sentence[: bound.start]):
+        raise NotUnderstoodError("what has such a value has to be, or to do, something else")
+    if isinstance(operand, Amount) and _VERSIONED.search(sentence) and bound.named.is_number:
+        raise NotUnderstoodError("a version is no number, and no operator puts versions into an order")
 
 
 def _named_limit(sentence: str, bound: _Bound) -> str:
