@@ -18,12 +18,7 @@ _ONLY_AFTER: Final = re.compile(
 _UNTIL: Final = re.compile(
     r"(?P<later>.*(?:\bnot\b|n't\b|\bnever\b|\bno\b).*?)\s+(?:until|till|before)\s+(?P<earlier>.+)", re.IGNORECASE
 )
-_ONLY_HOLDER: Final = re.compile(
-    rf"\A(?:the\s+)?[a-z]+(?:\s[a-z]+)?\s+{_MODAL}\s+(?:list|show|name|give|have|contain|be|cover|go)(?::?\s+|:)(?=\S)",
-    re.IGNORECASE,
-)
-"""What has the steps: "the changelog must list"."""
-_FIRST: Final = re.compile(
+_ONLY_FIRST: Final = re.compile(
     r"only\s+(?:once|after)\s+(?P<earlier>[^,]+),?\s+(?:may|can|should|must|do|does|is|are)\s+(?P<later>.+)",
     re.IGNORECASE,
 )
@@ -66,6 +61,11 @@ _OPENED: Final = re.compile(
     r"(?:(?:it\s+is|the\s+order\s+is|in\s+this\s+order):?\s+)?(?:first(?:ly)?|start\s+with|begin\s+with)[,]?\s+",
     re.IGNORECASE,
 )
+_HOLDER: Final = re.compile(
+    rf"\A(?:the\s+)?[a-z]+(?:\s[a-z]+)?\s+{_MODAL}\s+(?:list|show|name|give|have|contain|be|cover|go)(?::?\s+|:)(?=\S)",
+    re.IGNORECASE,
+)
+"""What has the steps: "the changelog must list"."""
 _FIRST: Final = re.compile(r"\s+(?:come[s]?\s+|goes\s+|go\s+|is\s+|are\s+)?first\Z", re.IGNORECASE)
 _LAST: Final = re.compile(
     r"\A(?:finally|lastly|last)[,]?\s+|\s+(?:come[s]?\s+|goes\s+|go\s+|is\s+|are\s+)?last\Z", re.IGNORECASE
