@@ -61,7 +61,11 @@ async def build(
     runs = RunApp(parts, scribe, settings.ercp, scribe.clock, turns)
     operators = OperatorApp(parts, provenance, scribe, turns, runs.counts)
     proposing = settings.ercp.proposed_predicates == "take" and generator.generative
-    wording = Wording(generator.model if proposing else None)
+    wording = Wording(
+        generator.model if proposing else None,
+        holds_words=settings.ercp.words_not_understood == "suspect",
+        counts=runs.counts,
+    )
     servicer = ErcpServicer(runs, operators, scribe.signer, settings.ercp, wording)
 
     async def check() -> None:

@@ -47,6 +47,11 @@ class ErcpSettings(BaseModel):
     0116): take, or off, and it is refused with the reason. Default off: look at a proposal with ``groundtrail ercp
     constraint --propose`` and send it as the constraint's predicate."""
 
+    words_not_understood: Literal["refuse", "suspect"] = "refuse"
+    """What becomes of a constraint whose words nothing understands (ADR 0117): refuse, with the reason, or suspect: it
+    is held as the predicate InWords, which no rule decides and only the entailment model suspects. An immutable one is
+    never kept then, so that no run converges with it. Default refuse."""
+
     high_priority_role: Literal["reader", "writer", "admin"] = "writer"
     """Role that a problem whose metadata says ``priority: high`` needs (ERCP 1.0 §11: optional; ADR 0079).
     Default writer: whoever may run may say so. admin keeps such problems to administrators."""

@@ -29,7 +29,8 @@ _MOST_OPTIONS: Final = 8
 _LINE: Final = re.compile(r"[^\n]+")
 _OPEN: Final = frozenset({Undecided.NOT_STATED, Undecided.LEFT_OPEN, Undecided.NOT_UNDERSTOOD})
 _DEONTIC: Final = (
-    (re.compile(r",?\s*\bplease\b,?\s*|\A\s*(?:make\s+sure|ensure)\s+(?:that\s+)?", re.IGNORECASE), " "),
+    (re.compile(r"(?:\A|,)\s*please\b\s*,?\s*|,?\s*\bplease\s*(?=[.!]*\s*\Z)", re.IGNORECASE), " "),
+    (re.compile(r"\A\s*(?:make\s+sure|ensure)\s+(?:that\s+)?", re.IGNORECASE), ""),
     (re.compile(r"\b(?:must|shall|should|may|can)\s+be\b|\b(?:has|have|needs?)\s+to\s+be\b", re.IGNORECASE), "is"),
     (re.compile(r"\b(?:must|shall|should|has\s+to|have\s+to|needs?\s+to|may|can)\s+", re.IGNORECASE), ""),
 )
