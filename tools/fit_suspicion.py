@@ -31,13 +31,25 @@ from tools.evaluate_constraints import drafts_of, load
 DATA: Final = Path(__file__).parent.parent / "services/ercp/data/suspicion.json"
 ALLOWED: Final = 0.1
 """Share of the kept drafts of one way that may be suspected."""
-NEVER: Final = SuspicionBounds(-2.0, -2.0, 2.0, 2.0, -2.0, -2.0, 9.0, 9.0)
+NEVER: Final = SuspicionBounds(
+    unsaid_entailed=-2.0,
+    unsaid_near=-2.0,
+    forbidden=2.0,
+    contradicted=2.0,
+    denied=2.0,
+    absent=-2.0,
+    unchosen_entailed=-2.0,
+    unchosen_near=-2.0,
+    ordered=9.0,
+    ordered_margin=9.0,
+)
 _STEPS: Final = [round(0.02 * step, 2) for step in range(5, 46)]
 _GRIDS: Final[dict[Way, dict[str, Sequence[float]]]] = {
     Way.UNSAID: {"unsaid_entailed": _STEPS, "unsaid_near": _STEPS},
     Way.FORBIDDEN: {"forbidden": _STEPS[::-1]},
-    Way.CONTRADICTED: {"contradicted": _STEPS[::-1]},
-    Way.UNCHOSEN: {"unchosen_entailed": _STEPS, "unchosen_near": _STEPS},
+    Way.CONTRADICTED: {"contradicted": _STEPS[::-1], "absent": _STEPS},
+    Way.DENIED: {"denied": _STEPS[::-1]},
+    Way.UNCHOSEN: {"unchosen_entailed": [0.2, 0.24, 0.28, 0.32, 0.36], "unchosen_near": [0.3, 0.36, 0.42, 0.46, 0.5]},
     Way.ORDERED: {"ordered": [round(0.4 + step, 2) for step in _STEPS][::-1], "ordered_margin": [0.2, 0.15, 0.1, 0.05]},
 }
 

@@ -254,7 +254,9 @@ def _constraint(found: _Checks, path: str, constraint: pb.Constraint) -> None:
         _fraction(found, f"{path}.confidence", constraint.confidence)
     if not constraint.HasField("predicate"):
         reason = understand_constraint(constraint.nl_text).reason or "a predicate is missing"
-        found.add(f"{path}.predicate", f"must be set, for the words were not understood: {reason} (ERCP 1.0 §2); {_IN_WORDS}")
+        found.add(
+            f"{path}.predicate", f"must be set, for the words were not understood: {reason} (ERCP 1.0 §2); {_IN_WORDS}"
+        )
         return
     try:
         predicate = parse_predicate(constraint.predicate.predicate_name, struct_json(constraint.predicate.args))

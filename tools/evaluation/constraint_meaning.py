@@ -105,7 +105,7 @@ def _is_comparison(predicate: Predicate, match: re.Match[str]) -> bool | None:  
     if sign != meant.sign:
         return False
     if isinstance(predicate.right, Path):
-        return wanted is None
+        return wanted is None or "(" in meant.right  # memory(2.9) is an attribute
     if isinstance(predicate.right, Text):
         return wanted is None or predicate.right.text.casefold() == meant.right.casefold()
     if isinstance(predicate.left, Path) and bool(_TOTAL.match(meant.left)) != (predicate.left.segments[-1] == "total"):

@@ -21,6 +21,8 @@ BOUNDS = SuspicionBounds(
     unsaid_near=0.4,
     forbidden=0.6,
     contradicted=0.3,
+    denied=0.5,
+    absent=0.4,
     unchosen_entailed=0.3,
     unchosen_near=0.5,
     ordered=0.6,
@@ -56,7 +58,7 @@ def planned(text, *constraints):
         ('Sequence("a b | c | d")', "", Way.ORDERED, ("A b.", "C.", "D.")),
         ('InWords("x")', "The key must not travel by post.", Way.FORBIDDEN, ("The key travel by post.",)),
         ('InWords("x")', "No meetings on Fridays.", Way.FORBIDDEN, ("Meetings on Fridays.",)),
-        ('InWords("x")', "Each chapter needs a summary.", Way.CONTRADICTED, ("Each chapter needs a summary.",)),
+        ('InWords("x")', "Each chapter needs a summary.", Way.DENIED, ("Each chapter needs a summary.",)),
     ],
 )
 def test_what_is_asked(predicate, words, way, statements):

@@ -18,6 +18,7 @@ from services.ercp.domain.predicates import Options, Path, Predicate, PredicateE
 from services.ercp.domain.predicates import PredicateName as Name
 from services.ercp.domain.predicates.describing import said
 from services.ercp.domain.records import Constraint, ConstraintOutcome
+from services.ercp.domain.suspecting.absence import is_absent
 from services.ercp.domain.vocabulary import Standing, Undecided
 
 NEAREST: Final = 8
@@ -49,17 +50,26 @@ class Way(StrEnum):
     UNSAID = "unsaid"
     FORBIDDEN = "forbidden"
     CONTRADICTED = "contradicted"
+    DENIED = "denied"
     UNCHOSEN = "unchosen"
     ORDERED = "ordered"
 
 
 @dataclass(frozen=True, slots=True)
 class Inquiry:
-    """What is asked about one constraint: statements, each held against the draft."""
+    """What is asked about one constraint: statements, each held against the draft.
+
+    Attributes:
+        number: of the constraint.
+        way: how the answers are read.
+        statements: each held against the draft.
+        is_absent: the value or the options that are demanded stand nowhere in the draft.
+    """
 
     number: int
     way: Way
     statements: tuple[str, ...]
+    is_absent: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +134,7 @@ def plan(facts: TextFacts, constraints: Sequence[Constraint], outcomes: Sequence
     inquiries = []
     for number, (constraint, outcome) in enumerate(zip(constraints, outcomes, strict=True)):
         if outcome.standing is Standing.UNDECIDED and outcome.reason in _OPEN:
-            inquiry = _inquiry(number, constraint)
+            inquiry = _inquiry(number, constraint, facts)
             if inquiry is not None:
                 inquiries.append(inquiry)
     parts = list(_parts(facts)) if inquiries else []
@@ -144,13 +154,13 @@ def _parts(facts: TextFacts) -> Iterator[Span]:
                 yield Span(start, end)
 
 
-def _inquiry(number: int, constraint: Constraint) -> Inquiry | None:
+def _inquiry(number: int, constraint: Constraint, facts: TextFacts) -> Inquiry | None:
     try:
         predicate = readings.predicate_of(constraint)
     except PredicateError:
         return None
     asked = inquiry_of(predicate, constraint.nl_text)
-    return None if asked is None else Inquiry(number, *asked)
+    return None if asked is None else Inquiry(number, *asked, is_absent=is_absent(predicate, facts))
 
 
 def inquiry_of(predicate: Predicate, words: str) -> tuple[Way, tuple[str, ...]] | None:  # noqa: PLR0911 - one for each kind
@@ -182,7 +192,7 @@ def _in_words(words: str) -> tuple[Way, tuple[str, ...]] | None:
         return None
     if _DENIED.search(words):
         return Way.FORBIDDEN, (_sentence(_DENIED.sub("", words, count=1)),)
-    return Way.CONTRADICTED, (indicative(words),)
+    return Way.DENIED, (indicative(words),)
 
 
 def indicative(words: str) -> str:

@@ -13,6 +13,8 @@ class SuspicionBounds:
         unsaid_entailed, unsaid_near: what has to be said is suspected to be missing where no part reaches either.
         forbidden: what must not be said is suspected where a part of the draft entails it so surely.
         contradicted: a statement is suspected where one part contradicts it so much more than any part entails it.
+        denied: the same for words that no rule understands.
+        absent: a value, or a choice, that stands nowhere in the draft is suspected where no part entails it so surely.
         unchosen_entailed, unchosen_near: as ``unsaid``, for every option of a choice.
         ordered: least sum of entailment and cosine by which a step is found; both must be.
         ordered_margin: so much nearer must a step be to its part than to the other step's.
@@ -22,6 +24,8 @@ class SuspicionBounds:
     unsaid_near: float
     forbidden: float
     contradicted: float
+    denied: float
+    absent: float
     unchosen_entailed: float
     unchosen_near: float
     ordered: float

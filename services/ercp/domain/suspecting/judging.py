@@ -104,10 +104,25 @@ def _forbidden(planned: Plan, asked: Asked, answers: Answers, bounds: SuspicionB
     return Doubt(best, (part,), f'suspected: the draft seems to say "{_told(asked)}" ({best:.2f})')
 
 
-def _contradicted(_: Plan, asked: Asked, answers: Answers, bounds: SuspicionBounds) -> Doubt | None:
+def _contradicted(planned: Plan, asked: Asked, answers: Answers, bounds: SuspicionBounds) -> Doubt | None:
+    best = float(answers.entailed[0].max())
+    denied = _against(asked, answers, bounds.contradicted)
+    if denied is not None:
+        return denied
+    if planned.is_whole and asked.inquiry.is_absent and best < bounds.absent:
+        return Doubt(1 - best, (), f'suspected: what is demanded stands nowhere in the draft: "{_told(asked)}"')
+    return None
+
+
+def _denied(_: Plan, asked: Asked, answers: Answers, bounds: SuspicionBounds) -> Doubt | None:
+    return _against(asked, answers, bounds.denied)
+
+
+def _against(asked: Asked, answers: Answers, least: float) -> Doubt | None:
+    """Doubt a statement that a part of the draft contradicts so much more than any part bears it out."""
     part = int(answers.contradicted[0].argmax())
     score = float(answers.contradicted[0, part] - answers.entailed[0].max())
-    if score < bounds.contradicted:
+    if score < least:
         return None
     why = f'suspected: the draft seems to say otherwise than "{_told(asked)}" ({score:.2f})'
     return Doubt(score, (part,), why)
@@ -115,7 +130,10 @@ def _contradicted(_: Plan, asked: Asked, answers: Answers, bounds: SuspicionBoun
 
 def _unchosen(planned: Plan, asked: Asked, answers: Answers, bounds: SuspicionBounds) -> Doubt | None:
     best, near = float(answers.entailed.max()), float(answers.cosines.max())
-    if not planned.is_whole or best >= bounds.unchosen_entailed or near >= bounds.unchosen_near:
+    if not planned.is_whole:
+        return None
+    is_unlike = best < bounds.unchosen_entailed and near < bounds.unchosen_near
+    if not is_unlike and not (asked.inquiry.is_absent and best < bounds.absent):
         return None
     options = ", ".join(statement.rstrip(".") for statement in asked.inquiry.statements)
     return Doubt(1 - best, (), f"suspected: the draft seems to name none of: {options}")
@@ -143,6 +161,7 @@ _RULES: Final[dict[Way, Callable[[Plan, Asked, Answers, SuspicionBounds], Doubt 
     Way.UNSAID: _unsaid,
     Way.FORBIDDEN: _forbidden,
     Way.CONTRADICTED: _contradicted,
+    Way.DENIED: _denied,
     Way.UNCHOSEN: _unchosen,
     Way.ORDERED: _ordered,
 }

@@ -85,6 +85,8 @@ _LETTERS: Final = {
     "bullets": "items",
     "points": "items",
 }
+_LEADING: Final = re.compile(r"\s*(?:save\s+|spend\s+|put\s+aside\s+)?\Z", re.IGNORECASE)
+"""Before a share that a sentence begins with: "a quarter of the calories must come from protein"."""
 _WHOLE: Final = re.compile(
     r"\bof\s+(?:all\s+)?(?:(?:the|our|your|their|its|his|her|an?|one|each)\s+)?(?:[a-z]+'s\s+)?(?P<whole>[a-z-]+(?:\s(?:votes|budget|pay|cost|price|time))?)\b",
     re.IGNORECASE,
@@ -135,13 +137,25 @@ def read_values(sentence: str) -> tuple[Predicate, str] | None:
     ranged = _range(sentence, named)
     if ranged is not None:
         return ranged
-    bounds = _bounds(sentence, named)
+    bounds = _bounds(sentence, named) or _leading(sentence, named)
     strong = [bound for bound in bounds if bound.sign in _STRONG or bound.is_exact]
     chosen = strong or bounds
     if len(chosen) != 1:
         fault = "it names several values, and which one is the limit is not plain" if chosen or len(named) > 1 else ""
         raise NotUnderstoodError(fault or "how its value is meant, at most, at least or exactly, is not plain")
     return _demand(sentence, chosen[0])
+
+
+def _leading(sentence: str, named: list[Named]) -> list[_Bound]:
+    """Read "a quarter of the calories must come from protein": exactly so much."""
+    first = named[0]
+    is_share = isinstance(first.operand, Amount) and first.operand.unit == "%" and len(named) == 1
+    opens = is_share and _LEADING.fullmatch(sentence[: first.start]) and _WHOLE.match(sentence, first.behind + 1)
+    return (
+        [_Bound(first, "=", first.start, first.behind, is_exact=True)]
+        if opens and not _NEGATED.search(sentence)
+        else []
+    )
 
 
 def _bounds(sentence: str, named: list[Named]) -> list[_Bound]:
@@ -322,7 +336,9 @@ def _path(sentence: str, rest: str, operand: object) -> Path:
             return Path((*part.segments, "share_of_" + "_".join(of_what))) if of_what else part
         return clauses.path_from(clauses.names(rest))
     total = ("total",) if _TOTAL.search(sentence) and isinstance(operand, Amount) else ()
-    return clauses.path_from(clauses.names(rest) or (["all"] if total else []), *total)
+    unnamed = ["all"] if total else ["time"] if isinstance(operand, Hour) else []
+    unnamed = ["date"] if isinstance(operand, (Moment, YearDay)) else unnamed
+    return clauses.path_from(clauses.names(rest) or unnamed, *total)
 
 
 def _counted(sentence: str, rest: str, bound: _Bound, operand: Amount) -> tuple[Predicate, str] | None:

@@ -103,7 +103,7 @@ _LIMITING: Final = re.compile(
     r"exactly|between|within|before|after|by|under|over|max\w*|min\w*)\b",
     re.IGNORECASE,
 )
-_MOST_WORDS: Final = 8
+_MOST_WORDS: Final = 12
 
 
 def read_mention(sentence: str) -> tuple[Predicate, str] | None:

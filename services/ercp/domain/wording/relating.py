@@ -35,6 +35,11 @@ _MORE_NOUN: Final = re.compile(
     r"\s+than\s+(?:in|on|at|for|with|to)\s+(?P<right>.+)",
     re.IGNORECASE,
 )
+_HAS_MORE: Final = re.compile(
+    rf"(?P<left>(?!we\b|you\b|they\b|i\b|there\b).+?)\s+(?:{_MUST}\s+)(?:come\s+out\s+as\s+)?(?:have|has|use|using|need|take|take\s+up|cost|contain|get|bring)\s+"
+    rf"(?P<degree>more|fewer|less)\s+{_NOUN}\s+than\s+(?P<right>(?!on\b|at\b|for\b|with\b|to\b)[^,;]+)",
+    re.IGNORECASE,
+)
 _STAY: Final = re.compile(
     rf"(?:we|you|they|i)\s+(?:{_MUST}\s+)?(?P<noun>stay|be|remain|spend\s+time)\s+(?:(?P<degree>longer|shorter)\s+(?:in|at|with)\s+(?P<left>.+?)|"
     r"(?:in|at|with)\s+(?P<left2>.+?)\s+(?P<degree2>longer|shorter))\s+than\s+(?:in|at|with)\s+(?P<right>.+)",
@@ -68,7 +73,8 @@ def read_relation(sentence: str) -> tuple[Predicate, str] | None:
     if read(sentence):
         return None
     placed = (
-        _MORE_NOUN.fullmatch(sentence)
+        _HAS_MORE.fullmatch(sentence)
+        or _MORE_NOUN.fullmatch(sentence)
         or _STAY.fullmatch(sentence)
         or _NEARER.fullmatch(sentence)
         or _SAME_NOUN.fullmatch(sentence)
