@@ -11,6 +11,7 @@ from services.ercp.domain import readings, standing, suspecting
 from services.ercp.domain.predicates import parse_text
 from services.ercp.domain.records import Constraint
 from services.ercp.domain.suspecting import SuspicionBounds, Way
+from services.ercp.domain.suspecting.absence import is_absent
 from services.ercp.domain.suspecting.asking import MOST_PARTS, NEAREST, indicative, inquiry_of
 from services.ercp.domain.suspecting.judging import Answers, answers_of, doubted
 from services.ercp.domain.vocabulary import ConstraintType, Standing, Undecided
@@ -56,9 +57,9 @@ def planned(text, *constraints):
         ('OneOf(plan, "monthly | yearly")', "", Way.UNCHOSEN, ("plan: monthly.", "plan: yearly.")),
         ("TemporalOrder(check, write)", "", Way.ORDERED, ("Check.", "Write.")),
         ('Sequence("a b | c | d")', "", Way.ORDERED, ("A b.", "C.", "D.")),
-        ('InWords("x")', "The key must not travel by post.", Way.FORBIDDEN, ("The key travel by post.",)),
-        ('InWords("x")', "No meetings on Fridays.", Way.FORBIDDEN, ("Meetings on Fridays.",)),
-        ('InWords("x")', "Each chapter needs a summary.", Way.DENIED, ("Each chapter needs a summary.",)),
+        ('InWords("The key must not travel by post.")', "", Way.FORBIDDEN, ("The key travel by post.",)),
+        ('InWords("No meetings on Fridays.")', "", Way.FORBIDDEN, ("Meetings on Fridays.",)),
+        ('InWords("Each chapter needs a summary.")', "", Way.DENIED, ("Each chapter needs a summary.",)),
     ],
 )
 def test_what_is_asked(predicate, words, way, statements):
@@ -76,8 +77,8 @@ def test_what_is_asked(predicate, words, way, statements):
         ("Between(price, 1 EUR, 5 EUR)", ""),
         ('Count("words", at_most=5)', ""),
         ("NoContradiction(price)", ""),
-        ('InWords("x")', "Spend more nights in Rome than in Naples."),
-        ('InWords("x")', "Don't leave before noon."),
+        ('InWords("Spend more nights in Rome than in Naples.")', ""),
+        ('InWords("Don't leave before noon.")', ""),
         ('OneOf(day, "a | b | c | d | e | f | g | h | i")', ""),
     ],
 )
@@ -135,10 +136,11 @@ def test_beyond_the_pairs_nothing_is_asked():
     assert found.nearest(vectors, 1) == []
 
 
-def doubt(predicate, text, entailed, contradicted=None, cosines=None, words="It is so."):
+def doubt(predicate, text, entailed, contradicted=None, cosines=None, words="It is so.", *, absent=False):
     _, _, found = planned(text, constraint(predicate, words))
     vectors = np.ones((len(found.texts), 2), np.float32)
     (asked,) = found.nearest(vectors, 1_000)
+    asked = replace(asked, inquiry=replace(asked.inquiry, is_absent=absent))
     table = np.array(entailed, np.float32)
     zeros = np.zeros_like(table)
     answers = Answers(
@@ -211,6 +213,45 @@ def test_a_choice_is_suspected_where_no_option_is_named(entailed, cosines, is_su
         assert found.why.endswith("plan: monthly, plan: yearly")
 
 
+@pytest.mark.parametrize(
+    ("predicate", "entailed", "is_suspected"),
+    [
+        ("Equal(codename, Kestrel)", [[0.1, 0.39]], True),
+        ("Equal(codename, Kestrel)", [[0.1, 0.4]], False),
+        ('OneOf(plan, "monthly | yearly")', [[0.1, 0.3], [0.1, 0.39]], True),
+        ('OneOf(plan, "monthly | yearly")', [[0.1, 0.3], [0.1, 0.4]], False),
+    ],
+)
+def test_what_stands_nowhere_is_suspected_where_nothing_bears_it_out(predicate, entailed, is_suspected):
+    cosines = [[0.9, 0.9]] * len(entailed)
+    assert doubt(predicate, "It is red. It is new.", entailed, cosines=cosines) is None
+    assert (
+        doubt(predicate, "It is red. It is new.", entailed, cosines=cosines, absent=True) is not None
+    ) is is_suspected
+
+
+@pytest.mark.parametrize(
+    ("predicate", "text", "absent"),
+    [
+        ("Equal(codename, Kestrel)", "Our release is called Sparrow.", True),
+        ("Equal(codename, Kestrel)", "Kestrels fly.", False),
+        ("Equal(buyer, Harrow & Lind Ltd)", "Harrow & Sons Ltd buys it.", True),
+        ("NotEqual(codename, Kestrel)", "Our release is called Sparrow.", False),
+        ('OneOf(pay, "card | bank transfer")', "You pay in cash.", True),
+        ('OneOf(pay, "card | bank transfer")', "You pay by transfer from your bank.", False),
+        ("Equal(race, 10 km)", "You run 8 km, then 21 km.", True),
+        ("Equal(race, 10 km)", "You run 8 km, then 10,000 m.", False),
+        ("Equal(race, 10 km)", "You run for an hour.", False),
+        ("Equal(budget, 2400 USD)", "We set aside $200 a month.", False),
+        ("Equal(race, 10 km, tolerance=1 km)", "You run 8 km.", False),
+        ("LessThan(race, 10 km)", "You run 18 km.", False),
+        ("Equal(race, run.length)", "You run 18 km.", False),
+    ],
+)
+def test_what_stands_nowhere_in_a_draft(predicate, text, absent):
+    assert is_absent(parse_text(predicate), facts_of(text)) is absent
+
+
 TEXT = "We write it. We check it. We send it."
 
 
@@ -271,6 +312,12 @@ def test_suspicions_of_the_same_draft_are_kept_by_id_and_only_where_still_undeci
     kept = replace(open_, standing=Standing.KEPT, reason=None)
     assert standing.with_suspicions([kept], [suspected]) == (kept,)
     assert standing.with_suspicions([open_], [replace(open_, reason=Undecided.LEFT_OPEN)]) == (open_,)
+
+
+@pytest.mark.parametrize(("contradicted", "is_suspected"), [(0.6, True), (0.59, False)])
+def test_words_that_no_rule_understands_have_a_bound_of_their_own(contradicted, is_suspected):
+    found = doubt('InWords("Each chapter needs a summary.")', "It is red.", [[0.1]], [[contradicted]])
+    assert (found is not None) is is_suspected
 
 
 def test_words_of_a_demand_become_a_statement():

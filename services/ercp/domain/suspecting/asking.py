@@ -181,7 +181,7 @@ def inquiry_of(predicate: Predicate, words: str) -> tuple[Way, tuple[str, ...]] 
         case Name.SEQUENCE if isinstance(predicate.left, Steps):
             return Way.ORDERED, tuple(_sentence(step) for step in predicate.left.texts)
         case Name.IN_WORDS:
-            return _in_words(words)
+            return _in_words(left)
         case _:
             return None
 
