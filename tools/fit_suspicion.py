@@ -30,7 +30,7 @@ from tools.evaluate_constraints import drafts_of, load
 
 DATA: Final = Path(__file__).parent.parent / "services/ercp/data/suspicion.json"
 ALLOWED: Final = 0.1
-"""Share of the kept drafts of one way that may be suspected."""
+"""Share of the kept drafts of one way that may be suspected; none of words that no rule understands."""
 NEVER: Final = SuspicionBounds(
     unsaid_entailed=-2.0,
     unsaid_near=-2.0,
@@ -93,7 +93,7 @@ def fit(samples: Sequence[Sample]) -> SuspicionBounds:
         for values in product(*grid.values()):
             tried = replace(bounds, **dict(zip(grid, values, strict=True)))
             broken, wrong = count(own, tried)
-            if wrong <= ALLOWED * kept and (broken, -wrong) > best[:2]:
+            if wrong <= ALLOWED * kept * (way is not Way.DENIED) and (broken, -wrong) > best[:2]:
                 best = (broken, -wrong, tried)
         bounds = best[2]
     return bounds

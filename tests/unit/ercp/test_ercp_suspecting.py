@@ -78,7 +78,7 @@ def test_what_is_asked(predicate, words, way, statements):
         ('Count("words", at_most=5)', ""),
         ("NoContradiction(price)", ""),
         ('InWords("Spend more nights in Rome than in Naples.")', ""),
-        ('InWords("Don't leave before noon.")', ""),
+        ('InWords("Do not leave before noon.")', ""),
         ('OneOf(day, "a | b | c | d | e | f | g | h | i")', ""),
     ],
 )

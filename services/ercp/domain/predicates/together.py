@@ -137,11 +137,13 @@ def _of_them(predicate: Predicate, facts: TextFacts, words: str) -> Evaluation:
     assert isinstance(predicate.left, Path)
     whole_of = predicate.left.segments[-1].removeprefix(SHARE_OF).replace("_", " ")
     counts = [place for place in places_of(facts) if not place.value.unit and place.value.number is not None]
-    wholes = [place for place in counts if terms(place.value.counted) & terms(whole_of) and place.side is None]
-    parts = [
+    wholes = [
         place
         for place in counts
-        if _OF_THEM.match(facts.text, place.value.end) and terms(words) <= place.stretch and place.side is None
+        if place.value.counted and terms(whole_of) & place.stretch and not place.side and not _is_part(facts, place)
+    ]
+    parts = [
+        place for place in counts if _is_part(facts, place) and terms(words) <= place.stretch and place.side is None
     ]
     if len({place.value.number for place in wholes}) != 1 or len(parts) != 1 or not wholes[0].value.number:
         return _unknown(predicate)
@@ -149,6 +151,10 @@ def _of_them(predicate: Predicate, facts: TextFacts, words: str) -> Evaluation:
     spans = sorted((Span(one.value.start, one.value.end) for one in (wholes[0], parts[0])), key=lambda span: span.start)
     why = f"{parts[0].value.text} of {wholes[0].value.text} is {float(share):.3g} %, demanded is {demand(predicate)}"
     return Evaluation(_compared(predicate, share), tuple(spans), why)
+
+
+def _is_part(facts: TextFacts, place: Place) -> bool:
+    return _OF_THEM.match(facts.text, place.value.end) is not None
 
 
 def _part_of_whole(predicate: Predicate, facts: TextFacts, words: str, kind: Measure) -> Evaluation:

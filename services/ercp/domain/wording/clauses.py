@@ -79,7 +79,7 @@ _FILLER: Final = (STOPWORDS | frozenset(
     ever at most least more less fewer than over under above below up to of for in on by with from into within without and or but so if
     when then exactly precisely need needs needed want wants wanted get gets able allowed required please keep make sure ensure let
     maximum minimum max min capped limited exceed exceeds very strictly one same take takes taken taking stay stays remain
-    remains come comes give gives given set fixed a an the longer shorter later earlier higher lower greater larger smaller better together
+    contain contains containing remains come comes give gives given set fixed a an the longer shorter later earlier higher lower greater larger smaller better together
     altogether total sum combined overall whole entire go goes going gone happen happens throughout had like ever per
 amount amounts figure""".split()  # noqa: SIM905
 )) - frozenset({"first", "last", "same"})  # fmt: skip
