@@ -68,6 +68,8 @@ def said_of(predicate, text):
         ("Payment only in US dollars or euros.", 'OneOf(currency, "USD | EUR")'),
         ("Uploads may be JPEG, PNG or WebP only.", 'OneOf(uploads, "JPEG | PNG | WebP")'),
         ("At most 600 kcal per meal.", "LessThan(meal, 600 kcal, inclusive=true)"),
+        ("Names may have at most 50 characters.", "LessThan(names_characters, 50, inclusive=true)"),
+        ("Every employee gets at least two days off per week.", "GreaterThan(employee_week, 2 day, inclusive=true)"),
         ("No museums, the kids have had enough of them.", 'NotContains("museums", topic=true)'),
         ("Don't use any nuts, one of the kids is allergic.", 'NotContains("nuts", topic=true)'),
         ("Responses should never contain passwords.", 'NotContains("passwords", topic=true)'),
@@ -96,6 +98,9 @@ def test_what_is_understood(words, predicate):
         ("Say the price if it changes.", "under a condition"),
         ("No museums, and the hotel must be cheap.", "more than one demand"),
         ("First A, then A, then B.", "which steps"),
+        ("Guests have to leave by midnight.", "midnight"),
+        ("The bus leaves at 8 sharp.", "time of day"),
+        ("The penalty is 1% of the price per week, capped at 10%.", "several values"),
     ],
 )
 def test_what_may_be_no_demand_is_not_understood(words, reason):

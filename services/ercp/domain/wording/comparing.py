@@ -77,6 +77,9 @@ _OF_OTHERS: Final = re.compile(
     r"\b(?:nobody|no\s?one|anyone|anybody|users?|they|he|she|get|able|allowed|may\s+be)\b", re.IGNORECASE
 )
 """It is not the text that has so many."""
+_SUBJECT: Final = re.compile(
+    r"\s*(?:the\s+|all\s+)?(?P<word>[a-z]+s)\s+(?:must|may|should|can|shall|have|need)\b", re.IGNORECASE
+)
 _LETTERS: Final = {
     "letters": "characters",
     "signs": "characters",
@@ -102,6 +105,7 @@ _HAS_VERB: Final = re.compile(
 _DISTANCE: Final = re.compile(r"\s*(?P<way>before|after|from)\s+(?P<event>[^,;]{2,60})\Z", re.IGNORECASE)
 """Behind an amount: how far something is from an event."""
 _VERSIONED: Final = re.compile(r"\bversions?\b", re.IGNORECASE)
+_PERIODS: Final = frozenset({"hour", "day", "night", "week", "month", "quarter", "year"})
 _STRONG: Final = frozenset({"<=", ">=", "<", ">"})
 
 
@@ -140,10 +144,18 @@ def read_values(sentence: str) -> tuple[Predicate, str] | None:
     bounds = _bounds(sentence, named) or _leading(sentence, named)
     strong = [bound for bound in bounds if bound.sign in _STRONG or bound.is_exact]
     chosen = strong or bounds
-    if len(chosen) != 1:
+    if len(chosen) != 1 or _is_second_of_kind(bounds, chosen[0]):
         fault = "it names several values, and which one is the limit is not plain" if chosen or len(named) > 1 else ""
         raise NotUnderstoodError(fault or "how its value is meant, at most, at least or exactly, is not plain")
     return _demand(sentence, chosen[0])
+
+
+def _is_second_of_kind(bounds: list[_Bound], chosen: _Bound) -> bool:
+    """Say whether another value of the kind is demanded beside the limit: "1% a week, capped at 10%"."""
+    units = [
+        each.named.operand.unit for each in bounds if isinstance(each.named.operand, Amount) and each is not chosen
+    ]
+    return isinstance(chosen.named.operand, Amount) and chosen.named.operand.unit in units
 
 
 def _leading(sentence: str, named: list[Named]) -> list[_Bound]:
@@ -297,8 +309,8 @@ def _demand(sentence: str, bound: _Bound) -> tuple[Predicate, str]:
         named = [*clauses.names(sentence[: bound.start]), distance["way"].lower(), *clauses.names(distance["event"])]
         return Predicate(name, clauses.path_from(named), operand, inclusive=inclusive, condition=condition), "limit"
     bare = _EACH.sub(" ", rest)
-    if condition and not clauses.names(bare):
-        bare, condition = condition.removeprefix("per "), ""
+    if condition and all(word in _PERIODS for word in clauses.names(bare)):
+        bare, condition = f"{condition.removeprefix('per ')} {bare}", ""
     path = _path(sentence, bare, operand)
     return Predicate(name, path, operand, inclusive=inclusive, condition=condition), "limit"
 
@@ -307,10 +319,17 @@ def _refuse_unsure(sentence: str, bound: _Bound, operand: object) -> None:
     """Refuse a bound that may be no demand, or not on this value: a wrong predicate is worse than none."""
     if re.search(r"\bor\b", sentence[bound.end :], re.IGNORECASE):
         raise NotUnderstoodError("it leaves an alternative to its value")
+    if bound.named.is_number and not bound.named.noun and _AT.search(sentence[: bound.named.start]):
+        raise NotUnderstoodError('a number behind "at" may be a time of day: write 8:00 or 8 am')
+    if isinstance(operand, Hour) and operand.minutes == 0 and bound.sign in {"<", "<="}:
+        raise NotUnderstoodError("midnight ends one day and begins the next: write 24:00 or 23:59")
     if bound.start > 0 and _HAS_VERB.match(sentence, bound.end) and not _NEGATED.search(sentence[: bound.start]):
         raise NotUnderstoodError("what has such a value has to be, or to do, something else")
     if isinstance(operand, Amount) and _VERSIONED.search(sentence) and bound.named.is_number:
         raise NotUnderstoodError("a version is no number, and no operator puts versions into an order")
+
+
+_AT: Final = re.compile(r"\bat\s+\Z", re.IGNORECASE)
 
 
 def _named_limit(sentence: str, bound: _Bound) -> str:
@@ -360,7 +379,9 @@ def _count(sentence: str, rest: str, noun: str, bounds: Bounds) -> tuple[Predica
     if _OF_OTHERS.search(rest):
         return None
     left = clauses.names(_EACH_SUBJECT.sub(" ", _EACH.sub(" ", rest)))
-    left = [word for word in clauses.says_of_document(left) if word not in _HAS]
+    subject = _SUBJECT.match(rest)
+    kept = subject["word"].lower() if subject is not None else ""
+    left = [word for word in clauses.says_of_document(left) if word not in _HAS or word == kept]
     in_each = each["each"].lower() if each is not None else ""
     if left:
         return None
