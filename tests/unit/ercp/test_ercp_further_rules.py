@@ -169,6 +169,8 @@ def test_what_may_be_no_demand_is_not_understood(words, reason):
         ('Sequence("boil | stir | serve")', "1. Boil it.\n2. Stir it.", Holds.UNKNOWN),
         ("LessThan(start_up_time, 2 s, inclusive=true)", "You can go back for 30 days.", Holds.UNKNOWN),
         ("LessThan(start_up_time, 2 s, inclusive=true)", "It takes 40 seconds.", Holds.FALSE),
+        ('Count("exclamation marks", at_most=1)', "Hello! How nice!", Holds.FALSE),
+        ('Count("exclamation marks", at_most=2)', "Hello! How nice!", Holds.TRUE),
     ],
 )
 def test_what_a_draft_says(predicate, text, holds):

@@ -61,6 +61,8 @@ _EQUALITY: Final = frozenset({PredicateName.EQUAL, PredicateName.NOT_EQUAL})
 def evaluate(predicate: Predicate, facts: TextFacts) -> Evaluation:
     """Say whether a text obeys a predicate: by what it asserts in so many words, else by what stands in its place.
 
+    A text is held against a constraint several times, before and after its analysis: the answer is made once.
+
     Args:
         predicate: what is demanded.
         facts: what ``extract_facts`` read in the text.
@@ -68,6 +70,14 @@ def evaluate(predicate: Predicate, facts: TextFacts) -> Evaluation:
     Returns:
         TRUE, FALSE or UNKNOWN, the places it rests on, and one sentence that says why.
     """
+    key = (evaluate, predicate)
+    found = facts.selected.get(key)
+    if not isinstance(found, Evaluation):
+        found = facts.selected[key] = _evaluated(predicate, facts)
+    return found
+
+
+def _evaluated(predicate: Predicate, facts: TextFacts) -> Evaluation:
     answer = evaluate_plainly(predicate, facts)
     if answer.holds is not Holds.UNKNOWN and not (answer.holds is Holds.TRUE and together.is_total(predicate)):
         return answer

@@ -176,7 +176,15 @@ def _items_in(text: str) -> int:
     return sum(1 for _ in _STEP.finditer(text))
 
 
+def _counter_of(sign: str) -> Callable[[str], int]:
+    return lambda text: text.count(sign)
+
+
 _COUNTERS: Final[Mapping[str, Callable[[str], int]]] = {
+    "exclamation marks": _counter_of("!"),
+    "question marks": _counter_of("?"),
+    "semicolons": _counter_of(";"),
+    "hashtags": _counter_of("#"),
     "words": _words_in,
     "characters": _characters_in,
     "sentences": _sentences_in,
