@@ -107,7 +107,7 @@ def _row(constraint: ercp_pb2.Constraint, outcome: ercp_pb2.ConstraintOutcome) -
     words = constraint.nl_text[: render.MAX_CELL_CHARS]
     first = outcome.places[0] if outcome.places else None
     where = "" if first is None else f"{first.start}-{first.end}: {first.sentence[: render.MAX_CELL_CHARS]}"
-    style = _STYLES["suspected" if outcome.undecided_reason == _SUSPECTED else state]
+    style = _STYLES.get("suspected" if outcome.undecided_reason == _SUSPECTED else state, "")
     return Text(told, style=style), words, outcome.why[: 2 * render.MAX_CELL_CHARS], where
 
 
