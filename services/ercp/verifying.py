@@ -132,7 +132,9 @@ class Verifying:
         spans = [(each.start, each.end) for each in ask.sentences]
         faults = await compute(faults_of, suspicions, ask.text, spans, ask.name)
         skipped = () if self._entailment is not None else (f"{Detector.NLI.value}: {NO_MODEL}",)
-        fingerprints = [*ask.analysis.models, *([self._entailment.fingerprint] if self._entailment else [])]
+        own = [self._entailment.fingerprint] if self._entailment else []
+        own += [self._second.embedding.fingerprint] if self._second is not None else []
+        fingerprints = [*ask.analysis.models, *own]
         return Performed(
             Verification(faults, skipped, stands),
             inputs={

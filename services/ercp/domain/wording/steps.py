@@ -138,10 +138,10 @@ def _pair(sentence: str) -> tuple[str, str] | None:
     listed = _FIRST_THEN.fullmatch(sentence)
     if listed is not None:
         part = listed.groupdict()
-        sides = [
+        earlier, later = (
             next(part[name] for name in (side, f"{side}2", f"{side}3") if part[name]) for side in ("earlier", "later")
-        ]
-        return sides[0], sides[1]
+        )
+        return earlier, later
     until = _UNTIL.fullmatch(sentence)
     if until is not None:
         return until["earlier"], _DENIAL.sub("", until["later"])
