@@ -16,6 +16,7 @@ from services.ercp.domain.suspecting.asking import MOST_PARTS, NEAREST, indicati
 from services.ercp.domain.suspecting.judging import Answers, answers_of, doubted
 from services.ercp.domain.vocabulary import ConstraintType, Standing, Undecided
 from services.ercp.suspicion_bounds import load_bounds
+from tools.fit_suspicion import Sample, count, fit, report
 
 BOUNDS = SuspicionBounds(
     unsaid_entailed=0.2,
@@ -334,3 +335,20 @@ def test_the_bounds_are_those_of_the_data_file():
     assert SuspicionBounds.of(values).ordered == 0.5
     with pytest.raises(ValueError, match="are needed"):
         SuspicionBounds.of(json.loads(json.dumps(values | {"ordered": "x"})))
+
+
+def sample(row, *, is_broken, entailed):
+    _, _, found = planned("It is red.", constraint('NotContains("arbitration", topic=true)'))
+    (asked,) = found.nearest(np.ones((2, 2), np.float32), 10)
+    table = np.array([[entailed]], np.float32)
+    return Sample(row, is_broken, found, asked, Answers(table, np.zeros_like(table), np.zeros_like(table)))
+
+
+def test_the_fit_finds_most_broken_drafts_and_suspects_few_kept_ones():
+    drafts = [sample(row, is_broken=True, entailed=0.3 + 0.05 * row) for row in range(10)]
+    drafts += [sample(row, is_broken=False, entailed=0.1 + 0.05 * row) for row in range(10)]
+    bounds = fit(drafts)
+    assert count(drafts, bounds) == (5, 1)
+    assert 0.5 < bounds.forbidden <= 0.55
+    assert (bounds.unsaid_entailed, bounds.ordered) == (-2.0, 9.0)  # of ways without data nothing is suspected
+    assert report(drafts, 5)[2].split() == ["forbidden", "20", "5", "1", "3", "1"]
