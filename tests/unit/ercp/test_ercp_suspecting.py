@@ -20,7 +20,7 @@ from tools.fit_suspicion import Sample, count, fit, report
 
 BOUNDS = SuspicionBounds(
     unsaid_entailed=0.2,
-    unsaid_near=0.4,
+    unsaid_near=0.5,
     forbidden=0.6,
     contradicted=0.3,
     denied=0.5,
@@ -52,6 +52,10 @@ def planned(text, *constraints):
     [
         ('Contains("side effects", topic=true)', "", Way.UNSAID, ("There is side effects.",)),
         ('NotContains("arbitration", topic=true)', "", Way.FORBIDDEN, ("There is arbitration.",)),
+        ('Contains("make a backup", topic=true)', "", Way.UNSAID, ("Make a backup.",)),
+        ('Contains("approved the budget", topic=true)', "", Way.UNSAID, ("Somebody approved the budget.",)),
+        ('Contains("owns the drawings", topic=true)', "", Way.UNSAID, ("Somebody owns the drawings.",)),
+        ('Contains("costs of shipping", topic=true)', "", Way.UNSAID, ("There is costs of shipping.",)),
         ("Equal(codename, Kestrel)", "The codename must be Kestrel.", Way.CONTRADICTED, ("The codename is Kestrel.",)),
         ("Equal(race, 10 km)", "Please make sure that it has to be 10 km!", Way.CONTRADICTED, ("It is 10 km.",)),
         ("NotEqual(vendor, Oracle)", "", Way.FORBIDDEN, ("The vendor is Oracle.",)),
@@ -154,7 +158,7 @@ def doubt(predicate, text, entailed, contradicted=None, cosines=None, words="It 
 
 @pytest.mark.parametrize(
     ("entailed", "cosines", "is_suspected"),
-    [([0.1, 0.19], [0.3, 0.39], True), ([0.1, 0.2], [0.3, 0.39], False), ([0.1, 0.1], [0.1, 0.4], False)],
+    [([0.1, 0.19], [0.3, 0.39], True), ([0.1, 0.2], [0.3, 0.39], False), ([0.1, 0.1], [0.1, 0.5], False)],
 )
 def test_what_has_to_be_said_is_suspected_to_be_missing(entailed, cosines, is_suspected):
     found = doubt('Contains("warranty", topic=true)', "It is red. It is new.", [entailed], cosines=[cosines])
@@ -292,6 +296,19 @@ def test_the_outcome_says_suspected_with_the_place_and_never_kept():
     assert (second.standing, second.reason) == (Standing.UNDECIDED, Undecided.SUSPECTED)
     assert [place.sentence for place in second.places] == ["A referee in Toronto decides."]
     assert second.why == 'suspected: the draft seems to say "There is arbitration" (0.90)'
+
+
+def test_each_inquiry_has_its_own_rows():
+    text = "It is red. A referee in Toronto decides."
+    topics = ("arbitration", "mediation", "lottery")
+    constraints = [constraint(f'NotContains("{topic}", topic=true)', name=topic) for topic in topics]
+    facts, outcomes, found = planned(text, *constraints)
+    asked = found.nearest(np.ones((len(found.texts), 2), np.float32), 100)
+    rows = np.full((12, 3), 0.1, np.float32)
+    rows[4, ENTAILMENT] = 0.9
+    judged = suspecting.judge(facts, found, asked, rows, outcomes, BOUNDS)
+    assert [each.reason for each in judged] == [Undecided.NOT_STATED, Undecided.SUSPECTED, Undecided.NOT_STATED]
+    assert judged[1].places[0].sentence == "It is red."
 
 
 def test_suspected_blocks_also_where_undecided_is_allowed():

@@ -13,6 +13,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from services.common.reading.lexicon import BASE_VERBS, IMPERATIVES
 from services.ercp.domain import readings
 from services.ercp.domain.predicates import Options, Path, Predicate, PredicateError, Span, Steps, Text, TextFacts
 from services.ercp.domain.predicates import PredicateName as Name
@@ -40,6 +41,8 @@ _DENIED: Final = re.compile(
     r"|\A\s*(?:there\s+(?:must|shall|should|may)\s+be\s+)?no\s+(?:more\s+)?",
     re.IGNORECASE,
 )
+_VERBS: Final = IMPERATIVES | BASE_VERBS
+_OBJECT: Final = re.compile(r"(?:the|an?|our|your|their|his|her|its|it|them|this|these|all)\b", re.IGNORECASE)
 _COMPARED: Final = re.compile(r"\b(?:more|less|fewer|most|least|than|until|before|after|first|then)\b", re.IGNORECASE)
 
 
@@ -169,7 +172,7 @@ def inquiry_of(predicate: Predicate, words: str) -> tuple[Way, tuple[str, ...]] 
     match predicate.name:
         case Name.CONTAINS | Name.NOT_CONTAINS if predicate.is_topic:
             way = Way.UNSAID if predicate.name is Name.CONTAINS else Way.FORBIDDEN
-            return way, (f"There is {left}.",)
+            return way, (said_there(left),)
         case Name.EQUAL if not isinstance(predicate.right, Path) and not predicate.extra:
             return Way.CONTRADICTED, (indicative(words),)
         case Name.NOT_EQUAL if isinstance(predicate.right, Text):
@@ -184,6 +187,16 @@ def inquiry_of(predicate: Predicate, words: str) -> tuple[Way, tuple[str, ...]] 
             return _in_words(left)
         case _:
             return None
+
+
+def said_there(topic: str) -> str:
+    """Return a topic as a statement: "There is a warranty.", "Make a backup.", "Somebody approved the budget."."""
+    first, _, rest = topic.partition(" ")
+    verb = first.lower()
+    if rest and verb in _VERBS:
+        return _sentence(topic)
+    is_past = any(verb.endswith(end) and verb.removesuffix(end) in _VERBS for end in ("s", "es", "d", "ed"))
+    return f"Somebody {topic}." if is_past and _OBJECT.match(rest) else f"There is {topic}."
 
 
 def _in_words(words: str) -> tuple[Way, tuple[str, ...]] | None:
