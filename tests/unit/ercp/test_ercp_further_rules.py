@@ -137,6 +137,26 @@ def test_what_may_be_no_demand_is_not_understood(words, reason):
             "We stay two nights in Naples, then six nights in Rome.",
             Holds.TRUE,
         ),
+        (
+            "LessThan(new_model, old_model)",
+            "The old one weighed at least 2 kg. The new one weighs at most 1 kg.",
+            Holds.UNKNOWN,
+        ),
+        (
+            "GreaterThan(new_fee, old_fee)",
+            "The old fee was 90 euros a month. The new fee is 500 euros a year.",
+            Holds.UNKNOWN,
+        ),
+        (
+            "LessThan(read_timeout, connect_timeout)",
+            "The timeout to connect is 9 s, before you read it is 4 s.",
+            Holds.TRUE,
+        ),
+        (
+            "GreaterThan(rome_budget, naples_budget)",
+            "In Rome and not in Naples we spend 300 euros. In Naples, as in Rome before, we spend 500 euros.",
+            Holds.UNKNOWN,
+        ),
         ("Equal(nina_days, oscar_days.value)", "Nina: 20 June\nOscar: 25 June", Holds.UNKNOWN),
         (
             "LessThan(order_fields, 2, inclusive=true)",
@@ -158,6 +178,16 @@ def test_what_may_be_no_demand_is_not_understood(words, reason):
             "LessThan(hard.share_of_rides, 25%, inclusive=true)",
             "There are eight rides. Two of them are hard interval rides.",
             Holds.TRUE,
+        ),
+        (
+            "LessThan(hard.share_of_rides, 25%, inclusive=true)",
+            "There are eight rides in May and four rides in June. Two of them are hard.",
+            Holds.UNKNOWN,
+        ),
+        (
+            "LessThan(hard.share_of_rides, 25%, inclusive=true)",
+            "There are eight rides. Two of them are hard. Six of them are hard and long.",
+            Holds.UNKNOWN,
         ),
         (
             "TemporalOrder(Breaking changes, new stuff)",
