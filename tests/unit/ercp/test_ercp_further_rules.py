@@ -160,6 +160,11 @@ def test_what_may_be_no_demand_is_not_understood(words, reason):
             "In Rome and not in Naples we spend 300 euros. In Naples, as in Rome before, we spend 500 euros.",
             Holds.UNKNOWN,
         ),
+        (
+            "GreaterThan(rome_walk, naples_walk)",
+            "We walk 220 km from Rome to Naples. In Rome we walk 9 km. In Naples we walk 4 km.",
+            Holds.TRUE,
+        ),
         ("Equal(nina_days, oscar_days.value)", "Nina: 20 June\nOscar: 25 June", Holds.UNKNOWN),
         (
             "LessThan(order_fields, 2, inclusive=true)",
