@@ -1,42 +1,72 @@
-"""Measure how constraints in everyday words are understood and held against drafts (ERCP 1.0 §7, ADR 0116).
+"""Measure how constraints in everyday words are understood and held against drafts (ERCP 1.0 §7, ADR 0116, 0117).
 
-    python -m tools.evaluate_constraints FILE [--list]
+    python -m tools.evaluate_constraints FILE [--list] [--rules-alone] [--by-kind]
 
 FILE holds one JSON object a line (``.gz`` too): ``constraint``, a draft that ``keeps`` it and one that ``breaks`` it,
 and ``formal``: what is meant, in one plain line. Every constraint is understood by the rules alone, and its predicate
-held against both drafts. One that is not understood decides nothing. ``misunderstood`` counts predicates whose
-operator, side or value is not what ``formal`` says; lines of another form are told as not judged. Rates have Wilson
-intervals at 95 %. ``--list`` shows each constraint that was misunderstood, not judged or not understood, and each draft
-that was called what it is not: for data that rules may be mended on.
+held against both drafts; what the rules leave undecided, words that none of them understands too, is asked of the
+second detector, unless ``--rules-alone``. A draft is broken by the rules or suspected by the detector, and both are
+counted apart. ``misunderstood`` counts predicates whose operator, side or value is not what ``formal`` says; lines of
+another form are told as not judged. Rates have Wilson intervals at 95 %. ``--list`` shows each constraint that was
+misunderstood, not judged or not understood, and each draft that was called what it is not: for data that rules may be
+mended on. ``--by-kind`` adds what was found for each ``kind`` of the lines.
 """
 
 import argparse
+import asyncio
 import gzip
 import json
 import sys
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
-from services.ercp.domain import readings
-from services.ercp.domain.predicates import Holds, Predicate, evaluate, to_text
-from services.ercp.domain.wording import understand_constraint
+from services.common.composition import Adapters
+from services.common.settings import Settings
+from services.ercp.domain import readings, standing
+from services.ercp.domain.predicates import Predicate, PredicateName, Text, TextFacts, to_text
+from services.ercp.domain.records import Constraint, ConstraintOutcome
+from services.ercp.domain.vocabulary import ConstraintType, Undecided
+from services.ercp.domain.wording import Understanding, understand_constraint
+from services.ercp.suspicion_bounds import load_bounds
+from services.ercp.verifying import SecondDetector
 from tools.evaluation.constraint_meaning import agrees
 from tools.evaluation.metrics import wilson_interval
 
 FIELDS: Final = ("constraint", "keeps", "breaks", "formal")
 ROWS: Final = (
-    ("words understood", "understood", "constraints"),
-    ("words misunderstood", "misunderstood", "constraints"),
-    ("words understood, not judged", "not judged", "constraints"),
-    ("breaches found", "breaks false", "constraints"),
-    ("breaches called kept", "breaks true", "constraints"),
-    ("breaches undecided", "breaks unknown", "constraints"),
-    ("kept found kept", "keeps true", "constraints"),
-    ("kept called broken", "keeps false", "constraints"),
-    ("kept undecided", "keeps unknown", "constraints"),
+    ("words understood", "understood"),
+    ("words misunderstood", "misunderstood"),
+    ("words understood, not judged", "not judged"),
+    ("breaches found broken", "breaks broken"),
+    ("breaches suspected", "breaks suspected"),
+    ("breaches found or suspected", "breaks told"),
+    ("breaches called kept", "breaks kept"),
+    ("breaches undecided", "breaks undecided"),
+    ("kept found kept", "keeps kept"),
+    ("kept called broken", "keeps broken"),
+    ("kept suspected", "keeps suspected"),
+    ("kept broken or suspected", "keeps told"),
+    ("kept undecided", "keeps undecided"),
 )
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A draft with its constraint and how it stands to it, by the rules alone until the detector is asked."""
+
+    is_broken: bool
+    facts: TextFacts
+    constraint: Constraint
+    outcome: ConstraintOutcome
+
+    @property
+    def told(self) -> str:
+        """Kept, broken, suspected or undecided."""
+        is_suspected = self.outcome.reason is Undecided.SUSPECTED
+        return "suspected" if is_suspected else self.outcome.standing.value
 
 
 class ConstraintDataError(ValueError):
@@ -63,43 +93,86 @@ def load(path: Path) -> list[dict[str, Any]]:
     return rows
 
 
-def measure(rows: Iterable[dict[str, Any]], notes: list[str]) -> Counter[str]:
-    """Count what becomes of constraints and their drafts; what differs is noted."""
-    counts: Counter[str] = Counter()
+def drafts_of(row: dict[str, Any], understood: Understanding | None = None) -> tuple[Draft, Draft]:
+    """Return the draft that breaks a line's constraint and the one that keeps it, judged by the rules."""
+    found = understood or understand_constraint(row["constraint"])
+    predicate = found.predicate or Predicate(PredicateName.IN_WORDS, Text(row["constraint"]))
+    form = readings.form_of(predicate)
+    constraint = Constraint("c1", ConstraintType.PREDICATE, row["constraint"], form)
+    drafts = []
+    for name in ("breaks", "keeps"):
+        facts = readings.facts_of(row[name], readings.sentences_of(row[name]))
+        (outcome,) = standing.outcomes(facts, [constraint])
+        drafts.append(Draft(name == "breaks", facts, constraint, outcome))
+    return drafts[0], drafts[1]
+
+
+async def measure(
+    rows: Iterable[dict[str, Any]], notes: list[str], second: SecondDetector | None = None
+) -> dict[str, Counter[str]]:
+    """Count what becomes of constraints and their drafts, for each kind and for all; what differs is noted."""
+    counts: dict[str, Counter[str]] = {"": Counter()}
     for row in rows:
-        counts["constraints"] += 1
+        own = counts.setdefault(row.get("kind", "other"), Counter())
         understood = understand_constraint(row["constraint"])
-        if understood.predicate is None:
-            counts.update(["breaks unknown", "keeps unknown"])
-            notes.append(f"not understood: {row['constraint']} ({understood.reason})")
-            continue
-        counts["understood"] += 1
-        _judge(row, understood.predicate, counts, notes)
+        marks = ["constraints", *_meaning(row, understood, notes)]
+        for draft in drafts_of(row, understood):
+            name = "breaks" if draft.is_broken else "keeps"
+            judged = draft
+            if second is not None:
+                outcomes = await second.suspect(draft.facts, [draft.constraint], (draft.outcome,))
+                judged = replace(draft, outcome=outcomes[0])
+            marks.append(f"{name} {judged.told}")
+            if judged.told in {"broken", "suspected"}:
+                marks.append(f"{name} told")
+            if judged.told not in {"undecided", *(("kept",) if name == "keeps" else ("broken", "suspected"))}:
+                notes.append(f"draft that {name} it: {judged.told}: {row['constraint']} ({judged.outcome.why})")
+        for each in (own, counts[""]):
+            each.update(marks)
     return counts
 
 
-def _judge(row: dict[str, Any], predicate: Predicate, counts: Counter[str], notes: list[str]) -> None:
-    is_meant = agrees(predicate, row["formal"])
-    if is_meant is not True:
-        kind = "not judged" if is_meant is None else "misunderstood"
-        counts[kind] += 1
-        notes.append(f"{kind}: {row['constraint']} = {to_text(predicate)}, meant is {row['formal']}")
-    for draft, wrong in (("breaks", Holds.TRUE), ("keeps", Holds.FALSE)):
-        answer = evaluate(predicate, readings.facts_of(row[draft], readings.sentences_of(row[draft])))
-        counts[f"{draft} {answer.holds.value}"] += 1
-        if answer.holds is wrong:
-            notes.append(f"draft that {draft} it is called {wrong.value}: {row['constraint']} ({answer.why})")
+def _meaning(row: dict[str, Any], understood: Understanding, notes: list[str]) -> list[str]:
+    """Say whether the words of a line are understood, and rightly."""
+    if understood.predicate is None:
+        notes.append(f"not understood: {row['constraint']} ({understood.reason})")
+        return []
+    is_meant = agrees(understood.predicate, row["formal"])
+    if is_meant is True:
+        return ["understood"]
+    kind = "not judged" if is_meant is None else "misunderstood"
+    notes.append(f"{kind}: {row['constraint']} = {to_text(understood.predicate)}, meant is {row['formal']}")
+    return ["understood", kind]
 
 
 def table(counts: Counter[str]) -> list[str]:
     """Return the rates as lines."""
-    lines = []
-    for name, key, whole in ROWS:
-        low, high = wilson_interval(counts[key], counts[whole])
-        lines.append(
-            f"{name:30} {counts[key]:4} of {counts[whole]:4}  {counts[key] / counts[whole]:.3f}  [{low:.3f}, {high:.3f}]"  # noqa: E501
-        )
+    lines, whole = [], counts["constraints"]
+    for name, key in ROWS:
+        low, high = wilson_interval(counts[key], whole)
+        lines.append(f"{name:30} {counts[key]:4} of {whole:4}  {counts[key] / whole:.3f}  [{low:.3f}, {high:.3f}]")
     return lines
+
+
+def kinds(counts: dict[str, Counter[str]]) -> list[str]:
+    """Return what was found for each kind of constraint as lines."""
+    keys = ("constraints", "understood", "breaks broken", "breaks suspected", "keeps kept", "keeps told")
+    lines = [f"{'kind':24}" + "".join(f"{key:>18}" for key in keys)]
+    for kind, own in sorted(counts.items()):
+        lines += [f"{kind:24}" + "".join(f"{own[key]:18}" for key in keys)] if kind else []
+    return lines
+
+
+async def _measured(path: Path, notes: list[str], *, rules_alone: bool) -> dict[str, Counter[str]]:
+    rows = load(path)
+    if rules_alone:
+        return await measure(rows, notes)
+    async with Adapters(Settings()) as adapters:
+        entailment = await adapters.entailment()
+        if entailment is None:
+            raise ConstraintDataError("the model repository holds no entailment model: --rules-alone")
+        second = SecondDetector(entailment, await adapters.embedding(), load_bounds(), 10_000)
+        return await measure(rows, notes, second)
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -111,16 +184,20 @@ def main(arguments: Sequence[str]) -> int:
     )
     parser.add_argument("file", type=Path, help="the constraints, one JSON object a line; .gz too")
     parser.add_argument("--list", action="store_true", help="show what differs, line by line")
+    parser.add_argument("--rules-alone", action="store_true", help="ask no model about what the rules leave undecided")
+    parser.add_argument("--by-kind", action="store_true", help="show what was found for each kind of constraint")
     options = parser.parse_args(arguments)
     notes: list[str] = []
     try:
-        counts = measure(load(options.file), notes)
+        counts = asyncio.run(_measured(options.file, notes, rules_alone=options.rules_alone))
     except ConstraintDataError as error:
         print(error, file=sys.stderr)
         return 1
     if options.list:
         print("\n".join(sorted(notes)), end="\n\n" if notes else "")
-    print("\n".join(table(counts)))
+    print("\n".join(table(counts[""])))
+    if options.by_kind:
+        print("\n".join(["", *kinds(counts)]))
     return 0
 
 

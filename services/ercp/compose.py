@@ -26,9 +26,10 @@ from services.ercp.redaction import DetectingRedactor, NoRedactor
 from services.ercp.run_app import RunApp
 from services.ercp.run_parts import OperatorParts
 from services.ercp.servicer import ROLES, SERVICE_NAME, ErcpServicer
+from services.ercp.suspicion_bounds import load_bounds
 from services.ercp.turns import Turns
 from services.ercp.understanding import Wording
-from services.ercp.verifying import Verifying
+from services.ercp.verifying import SecondDetector, Verifying
 from services.ercp.work import WORK
 
 
@@ -60,7 +61,11 @@ async def build(
     runs = RunApp(parts, scribe, settings.ercp, scribe.clock, turns)
     operators = OperatorApp(parts, provenance, scribe, turns, runs.counts)
     proposing = settings.ercp.proposed_predicates == "take" and generator.generative
-    wording = Wording(generator.model if proposing else None)
+    wording = Wording(
+        generator.model if proposing else None,
+        holds_words=settings.ercp.words_not_understood == "suspect",
+        counts=runs.counts,
+    )
     servicer = ErcpServicer(runs, operators, scribe.signer, settings.ercp, wording)
 
     async def check() -> None:
@@ -85,10 +90,19 @@ async def _parts(
 ) -> OperatorParts:
     return OperatorParts(
         generating=generating,
-        verifying=Verifying(await adapters.entailment(), settings.ercp),
+        verifying=await _verifying(settings.ercp, adapters),
         deciding=Deciding(await adapters.embedding(), settings.ercp),
         knowledge=GrpcKnowledgeSource(channels.to("envelope"), settings.ercp.token_model),
     )
+
+
+async def _verifying(settings: ErcpSettings, adapters: Adapters) -> Verifying:
+    """Return the oracle, with the second detector where the entailment model is delivered."""
+    entailment = await adapters.entailment()
+    if entailment is None:
+        return Verifying(None, settings)
+    second = SecondDetector(entailment, await adapters.embedding(), load_bounds(), settings.max_suspicion_pairs)
+    return Verifying(entailment, settings, second)
 
 
 async def _generator(settings: Settings, adapters: Adapters, given: LanguageModel | None) -> Generator:

@@ -11,7 +11,7 @@ from prometheus_client.metrics_core import Metric
 from prometheus_client.registry import Collector
 
 from services.ercp.domain.vocabulary import ErrorType, Standing, Undecided
-from services.ercp.run_counts import ITERATION_BUCKETS, RunCounts
+from services.ercp.run_counts import ITERATION_BUCKETS, RunCounts, WordsOutcome
 
 
 class RunMetrics(Collector):
@@ -51,3 +51,11 @@ class RunMetrics(Collector):
             for why in Undecided if standing is Standing.UNDECIDED else ("",):
                 stands.add_metric([standing.value, str(why)], self._counts.standings[standing, str(why)])
         yield stands
+        worded = CounterMetricFamily(
+            "groundtrail_ercp_constraint_words",
+            "Constraints that came as words alone, by who understood them",
+            labels=["outcome"],
+        )
+        for outcome in WordsOutcome:
+            worded.add_metric([outcome.value], self._counts.words[outcome])
+        yield worded

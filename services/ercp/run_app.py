@@ -118,13 +118,14 @@ class RunResult:
 
 @dataclass(slots=True)
 class _Course:
-    """One run under way."""
+    """One run under way; ``verified``: the text that was verified last, and how it stands to its constraints."""
 
     ask: RunAsk
     journal: Journal
     watch: Stopwatch
     knowledge: Knowledge | None = None
     candidate: Candidate | None = None
+    verified: tuple[str, tuple[ConstraintOutcome, ...]] = ("", ())
     identity: ModelIdentity | None = None
 
 
@@ -289,7 +290,8 @@ class RunApp:
         )
         verified = await self._parts.verifying.verify(ask)
         outputs = {**verified.outputs, "iteration": state.iterations}
-        undecided = standing.blocking(verified.result.outcomes)
+        undecided = standing.blocking(verified.result.outcomes, allow_undecided=config.allow_undecided)
+        course.verified = (command.reasoning.text, verified.result.outcomes)
         return replace(verified, outputs=outputs), loop.Verified(verified.result.faults, undecided)
 
     async def _extract(self, course: _Course, command: loop.Extract) -> tuple[Performed[Any], Outcome]:
@@ -335,17 +337,21 @@ class RunApp:
             events=events,
             identity=course.identity or (events[-1].identity if events else ModelIdentity("")),
             fidelity_score=None if course.candidate is None else course.candidate.analysis.fidelity.score,
-            outcomes=await compute(_outcomes, course.candidate, state),
+            outcomes=await compute(_outcomes, course.candidate, state, course.verified),
             duplicates=await compute(duplicates, course.ask.constraints),
         )
 
 
-def _outcomes(candidate: Candidate | None, state: RunState) -> tuple[ConstraintOutcome, ...]:
+def _outcomes(
+    candidate: Candidate | None, state: RunState, verified: tuple[str, tuple[ConstraintOutcome, ...]]
+) -> tuple[ConstraintOutcome, ...]:
     """Return how the last candidate stands to what is in force now: some of it may have come after it was verified."""
     if candidate is None or state.last is None:
         return standing.no_draft(state.constraints)
     facts = candidate.facts or readings.facts_of(state.last.text, state.last.sentences)
-    return standing.outcomes(facts, state.constraints)
+    found = standing.outcomes(facts, state.constraints)
+    text, before = verified
+    return standing.with_suspicions(found, before) if text == state.last.text else found
 
 
 _NOTHING: Final = Knowledge(b"", (), ())

@@ -7,6 +7,7 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from enum import StrEnum, unique
 from typing import Final
 
 from services.ercp.domain.records import ConstraintOutcome
@@ -14,6 +15,17 @@ from services.ercp.domain.vocabulary import ErrorType, RunStatus, Standing
 
 ITERATION_BUCKETS: Final = (1, 2, 3, 5, 8, 13, 20, 30, 50)
 """Upper bounds of the histogram of iterations, inclusive."""
+
+
+@unique
+class WordsOutcome(StrEnum):
+    """What became of a constraint that came as words alone (ADR 0116, 0117)."""
+
+    RULES = "rules"
+    LANGUAGE_MODEL = "language_model"
+    IN_WORDS = "in_words"
+    """Nothing understood it; the second detector alone holds texts against it."""
+    REFUSED = "refused"
 
 
 @dataclass(slots=True)
@@ -37,6 +49,7 @@ class RunCounts:
         iterations: by status.
         errors: what verification found in candidates of runs, by type.
         standings: how texts that were verified stand to constraints, by state and why it is undecided.
+        words: constraints that came as words alone, by what became of them.
     """
 
     def __init__(self) -> None:
@@ -44,6 +57,7 @@ class RunCounts:
         self.iterations = {status: IterationCounts() for status in RunStatus}
         self.errors: Counter[ErrorType] = Counter()
         self.standings: Counter[tuple[Standing, str]] = Counter()
+        self.words: Counter[WordsOutcome] = Counter()
 
     def ended(self, status: RunStatus, reason: str, iterations: int) -> None:
         """Count a run that has just ended; ``reason`` is a stable token."""
@@ -55,6 +69,10 @@ class RunCounts:
     def found(self, types: Iterable[ErrorType]) -> None:
         """Count the errors of one verified candidate."""
         self.errors.update(types)
+
+    def worded(self, outcome: WordsOutcome) -> None:
+        """Count a constraint that came as words alone."""
+        self.words[outcome] += 1
 
     def stood(self, outcomes: Iterable[ConstraintOutcome]) -> None:
         """Count how one verified text stands to its constraints."""

@@ -1,7 +1,8 @@
 """Constraints that come as words alone get the predicate that is understood of them (ERCP 1.0 §2, ADR 0116).
 
 Rules first. What they do not understand is asked of the language model where the deployment takes its proposals; what
-neither understands stays without a predicate, and the request is refused with the reason.
+neither understands stays without a predicate, and the request is refused with the reason; or, where the deployment says
+so, it is held by its words alone, which only the second detector reads (ADR 0117).
 """
 
 import asyncio
@@ -11,9 +12,10 @@ from typing import Any, Final
 from services.common.computing import compute
 from services.common.errors import CrpError
 from services.common.ports.language_model import ChatMessage, ChatRole, LanguageModel, LanguageRequest
-from services.ercp.domain.predicates import to_document
+from services.ercp.domain.predicates import Predicate, PredicateName, Text, to_document
 from services.ercp.domain.wording import Understanding, understand_constraint
 from services.ercp.domain.wording.proposals import INSTRUCTIONS, LANGUAGE_MODEL, question, understood
+from services.ercp.run_counts import RunCounts, WordsOutcome
 
 RULES: Final = "rules"
 WAYS: Final = (RULES, LANGUAGE_MODEL)
@@ -43,10 +45,20 @@ async def propose(model: LanguageModel, words: str) -> Understanding:
 
 
 class Wording:
-    """Gives constraints that came as words alone their predicates; ``model`` ``None``: by rules alone."""
+    """Gives constraints that came as words alone their predicates.
 
-    def __init__(self, model: LanguageModel | None = None) -> None:
+    Args:
+        model: ``None``: by rules alone.
+        holds_words: what is not understood is held as InWords instead of being refused.
+        counts: what became of the words is counted there.
+    """
+
+    def __init__(
+        self, model: LanguageModel | None = None, *, holds_words: bool = False, counts: RunCounts | None = None
+    ) -> None:
         self._model = model
+        self._holds_words = holds_words
+        self._counts = counts or RunCounts()
 
     async def complete(self, constraints: Iterable[Any]) -> None:
         """Set the predicate of every constraint of a request that has none and is understood.
@@ -62,11 +74,15 @@ class Wording:
         proposed = await self._proposed([text for text, one in zip(texts, found, strict=True) if one.predicate is None])
         for each, one in zip(bare, found, strict=True):
             understood, way = (one, RULES) if one.predicate else (proposed.get(each.nl_text, one), LANGUAGE_MODEL)
+            if understood.predicate is None and self._holds_words:
+                understood, way = Understanding(_in_words(each.nl_text)), ""
+            self._counts.worded(_OUTCOMES[way] if understood.predicate is not None else WordsOutcome.REFUSED)
             if understood.predicate is not None:
                 document = to_document(understood.predicate)
                 each.predicate.predicate_name = document["predicate_name"]
                 each.predicate.args.update(document["args"])
-                each.predicate.extensions.update({UNDERSTOOD_BY: way})
+                if way:
+                    each.predicate.extensions.update({UNDERSTOOD_BY: way})
 
     async def _proposed(self, texts: Iterable[str]) -> dict[str, Understanding]:
         """Ask the language model for those that no rule understands, several at a time, each once."""
@@ -79,6 +95,14 @@ class Wording:
                 return text, await propose(model, text)
 
         return dict(await asyncio.gather(*map(asked, dict.fromkeys(texts))))
+
+
+def _in_words(words: str) -> Predicate:
+    printable = "".join(char if char.isprintable() else " " for char in words)
+    return Predicate(PredicateName.IN_WORDS, Text(" ".join(printable.split()) or "?"))
+
+
+_OUTCOMES: Final = {RULES: WordsOutcome.RULES, LANGUAGE_MODEL: WordsOutcome.LANGUAGE_MODEL, "": WordsOutcome.IN_WORDS}
 
 
 def _is_bare(constraint: Any) -> bool:

@@ -254,7 +254,9 @@ def _constraint(found: _Checks, path: str, constraint: pb.Constraint) -> None:
         _fraction(found, f"{path}.confidence", constraint.confidence)
     if not constraint.HasField("predicate"):
         reason = understand_constraint(constraint.nl_text).reason or "a predicate is missing"
-        found.add(f"{path}.predicate", f"must be set, for the words were not understood: {reason} (ERCP 1.0 §2)")
+        found.add(
+            f"{path}.predicate", f"must be set, for the words were not understood: {reason} (ERCP 1.0 §2); {_IN_WORDS}"
+        )
         return
     try:
         predicate = parse_predicate(constraint.predicate.predicate_name, struct_json(constraint.predicate.args))
@@ -265,6 +267,9 @@ def _constraint(found: _Checks, path: str, constraint: pb.Constraint) -> None:
         found.add(f"{path}.predicate.{error.field}", f"{error.fault}; allowed: {error.allowed}")
     except ValueError:
         found.add(f"{path}.predicate.args", _NO_JSON)
+
+
+_IN_WORDS: Final = "as InWords they are held by the entailment model alone, which decides nothing (ADR 0117)"
 
 
 def _error(found: Violations, path: str, error: pb.Error, length: int) -> None:

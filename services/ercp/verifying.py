@@ -1,16 +1,23 @@
-"""V: the verification oracle of ERCP 1.0 §7 over four detectors: rules, sentence pairs, evidence, predicates."""
+"""V: the verification oracle of ERCP 1.0 §7 over four detectors: rules, sentence pairs, evidence, predicates.
+
+What predicates leave undecided is asked of a second detector, which suspects (ADR 0117).
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
+import numpy as np
+
 from services.common.computing import compute
+from services.common.ports.embedding import EmbeddingModel
 from services.common.ports.entailment import CONTRADICTION, EntailmentModel
 from services.common.settings import ErcpSettings
-from services.ercp.domain import checking, models, pairs, readings, standing, weighing
+from services.ercp.domain import checking, models, pairs, readings, standing, suspecting, weighing
 from services.ercp.domain.faults import Suspicion, faults_of, suspicion_of
 from services.ercp.domain.predicates import TextFacts
 from services.ercp.domain.records import Constraint, ConstraintOutcome, Fault, Sentence
+from services.ercp.domain.suspecting import SuspicionBounds
 from services.ercp.domain.topics import topics_of
 from services.ercp.domain.trace import constraint_summary, fault_summary, outcome_summary, text_summary
 from services.ercp.domain.validators import validate
@@ -55,12 +62,49 @@ class Verification:
     outcomes: tuple[ConstraintOutcome, ...] = ()
 
 
-class Verifying:
-    """Verifies texts; holds no state between them. ``entailment`` ``None``: no NLI model is configured."""
+@dataclass(frozen=True, slots=True)
+class SecondDetector:
+    """What constraints that rules leave open are held against a text with (ADR 0117)."""
 
-    def __init__(self, entailment: EntailmentModel | None, settings: ErcpSettings) -> None:
+    entailment: EntailmentModel
+    embedding: EmbeddingModel
+    bounds: SuspicionBounds
+    most_pairs: int
+
+    async def suspect(
+        self, facts: TextFacts, constraints: Sequence[Constraint], stands: tuple[ConstraintOutcome, ...]
+    ) -> tuple[ConstraintOutcome, ...]:
+        """Return how a text stands to constraints, those marked as suspected that the models doubt: two batches.
+
+        Raises:
+            UnavailableError: MODEL_UNAVAILABLE.
+            LimitExceededError: QUEUE_FULL.
+        """
+        planned = await compute(suspecting.plan, facts, constraints, stands)
+        if not planned.inquiries or not self.most_pairs:
+            return stands
+        vectors = await self.embedding.embed(planned.texts)
+        asked = await compute(planned.nearest, vectors, self.most_pairs)
+        batch = [pair for each in asked for pair in each.pairs(planned.words)]
+        rows = np.asarray(await self.entailment.classify(batch)) if batch else np.zeros((0, 3), np.float32)
+        return await compute(suspecting.judge, facts, planned, asked, rows, stands, self.bounds)
+
+
+class Verifying:
+    """Verifies texts; holds no state between them.
+
+    Args:
+        entailment: ``None``: no NLI model is configured.
+        settings: of the service.
+        second: ``None``: what the rules leave undecided stays so.
+    """
+
+    def __init__(
+        self, entailment: EntailmentModel | None, settings: ErcpSettings, second: SecondDetector | None = None
+    ) -> None:
         self._entailment = entailment
         self._settings = settings
+        self._second = second
 
     async def verify(self, ask: VerifyAsk) -> Performed[Verification]:
         """Return the errors of a text, merged over all detectors, in text order.
@@ -83,10 +127,14 @@ class Verifying:
         suspicions += await compute(_findings, ask, reading)
         suspicions += await compute(_checked, ask, facts)
         stands = await compute(standing.outcomes, facts, ask.constraints)
+        if self._second is not None:
+            stands = await self._second.suspect(facts, ask.constraints, stands)
         spans = [(each.start, each.end) for each in ask.sentences]
         faults = await compute(faults_of, suspicions, ask.text, spans, ask.name)
         skipped = () if self._entailment is not None else (f"{Detector.NLI.value}: {NO_MODEL}",)
-        fingerprints = [*ask.analysis.models, *([self._entailment.fingerprint] if self._entailment else [])]
+        own = [self._entailment.fingerprint] if self._entailment else []
+        own += [self._second.embedding.fingerprint] if self._second is not None else []
+        fingerprints = [*ask.analysis.models, *own]
         return Performed(
             Verification(faults, skipped, stands),
             inputs={

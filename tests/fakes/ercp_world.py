@@ -171,6 +171,7 @@ class ErcpWorld:
         default_factory=lambda: ErcpSettings(solver_deadline_ms=min(60_000, int(patient(2_000))))
     )
     embedding: MemoryEmbeddingModel = field(default_factory=MemoryEmbeddingModel)
+    second: object = None
 
     def __post_init__(self):
         self.model = self.model or MemoryLanguageModel(list(self.replies))
@@ -204,7 +205,7 @@ class ErcpWorld:
         generating = Generating(Generator(self.model, self.generative), sessions, provenance, self.settings)
         parts = OperatorParts(
             generating=generating,
-            verifying=Verifying(self.entailment, self.settings),
+            verifying=Verifying(self.entailment, self.settings, self.second),
             deciding=Deciding(self.embedding, self.settings),
             knowledge=GrpcKnowledgeSource(channels.to("envelope"), "words"),
         )

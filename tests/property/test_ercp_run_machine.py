@@ -152,11 +152,10 @@ def fitting(stop, state):
     assert stop.reason in reasons
     if stop.status is RunStatus.CONVERGED:
         assert not state.blocking
-        assert state.config.allow_undecided or not state.undecided
+        assert not state.undecided
     if stop.reason is StatusReason.UNDECIDED:
         assert state.undecided
         assert not state.blocking
-        assert not state.config.allow_undecided
     if stop.status is RunStatus.INFEASIBLE:
         assert state.conflicts
     if stop.reason is StatusReason.MAX_ITERATIONS:

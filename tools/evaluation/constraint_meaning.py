@@ -10,7 +10,7 @@ from fractions import Fraction
 from typing import Final
 
 from services.common.reading.values import scan_values
-from services.ercp.domain.predicates import Bounds, Options, Path, Predicate, PredicateName, Range, Text
+from services.ercp.domain.predicates import Bounds, Options, Path, Predicate, PredicateName, Range, Steps, Text
 from services.ercp.domain.predicates.aligning import Measure, demanded_measure, measure_of
 
 _ORDER: Final = re.compile(r"order\s*:.*\b(?:before|after)\b.*", re.IGNORECASE)
@@ -54,8 +54,11 @@ def agrees(predicate: Predicate, formal: str) -> bool | None:
     return None
 
 
-def _is_order(predicate: Predicate, _: re.Match[str]) -> bool:
-    return predicate.name is PredicateName.TEMPORAL_ORDER
+def _is_order(predicate: Predicate, match: re.Match[str]) -> bool:
+    relations = len(re.findall(r"\b(?:before|after)\b", match.group()))
+    if isinstance(predicate.left, Steps):
+        return len(predicate.left.texts) == relations + 1
+    return predicate.name is PredicateName.TEMPORAL_ORDER and relations == 1
 
 
 def _is_choice(predicate: Predicate, match: re.Match[str]) -> bool:
@@ -102,7 +105,7 @@ def _is_comparison(predicate: Predicate, match: re.Match[str]) -> bool | None:  
     if sign != meant.sign:
         return False
     if isinstance(predicate.right, Path):
-        return wanted is None
+        return wanted is None or "(" in meant.right  # memory(2.9) is an attribute
     if isinstance(predicate.right, Text):
         return wanted is None or predicate.right.text.casefold() == meant.right.casefold()
     if isinstance(predicate.left, Path) and bool(_TOTAL.match(meant.left)) != (predicate.left.segments[-1] == "total"):

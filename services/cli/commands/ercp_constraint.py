@@ -26,7 +26,9 @@ async def constraint(settings: Settings, output: Output, words: str, *, propose:
     if found.predicate is None:
         output.say(f"Not understood: {found.reason}.", style="yellow")
         output.say(
-            "Write it otherwise, or give the constraint a predicate: docs/how-to/ercp-predicates.md.", style="dim"
+            "Write it otherwise, give the constraint a predicate, or hold it by its words alone as InWords: "
+            "docs/how-to/ercp-predicates.md.",
+            style="dim",
         )
         output.result({"understood": False, "reason": found.reason})
         return Exit.FAILURE

@@ -21,14 +21,15 @@ from services.gateway.http.ercp_json import message_of, read_form
 from services.gateway.http.ercp_schemas import VerifyRequest
 
 STANDARD_INPUT: Final = "-"
-_STYLES: Final = {"kept": "green", "broken": "bold red", "undecided": "yellow"}
+_STYLES: Final = {"kept": "green", "broken": "bold red", "suspected": "red", "undecided": "yellow"}
+_SUSPECTED: Final = "SUSPECTED"
 _COLUMNS: Final = ("state", "constraint", "why", "in the draft")
 
 
 async def verify(settings: Settings, output: Output, draft: str, constraints: Path | None, *, fact_check: bool) -> Exit:
     """Verify a draft and show its faults and how it stands to each constraint.
 
-    Exit code 0: no faults, and no constraint broken, no immutable one undecided; 3: otherwise.
+    Exit code 0: no faults, and no constraint broken or suspected, no immutable one undecided; 3: otherwise.
     """
     request = ercp_service_pb2.VerifyRequest(
         request_id=str(uuid.uuid4()),
@@ -96,7 +97,7 @@ def _read(draft: str) -> str:
 def _is_settled(outcome: ercp_pb2.ConstraintOutcome) -> bool:
     state = outcome.state
     if state == ercp_pb2.CONSTRAINT_STATE_UNDECIDED:
-        return not outcome.immutable
+        return not outcome.immutable and outcome.undecided_reason != _SUSPECTED
     return state == ercp_pb2.CONSTRAINT_STATE_KEPT
 
 
@@ -106,7 +107,8 @@ def _row(constraint: ercp_pb2.Constraint, outcome: ercp_pb2.ConstraintOutcome) -
     words = constraint.nl_text[: render.MAX_CELL_CHARS]
     first = outcome.places[0] if outcome.places else None
     where = "" if first is None else f"{first.start}-{first.end}: {first.sentence[: render.MAX_CELL_CHARS]}"
-    return Text(told, style=_STYLES.get(state, "")), words, outcome.why[: 2 * render.MAX_CELL_CHARS], where
+    style = _STYLES.get("suspected" if outcome.undecided_reason == _SUSPECTED else state, "")
+    return Text(told, style=style), words, outcome.why[: 2 * render.MAX_CELL_CHARS], where
 
 
 def _fault_row(fault: ercp_pb2.Error) -> tuple[str | Text, ...]:

@@ -25,6 +25,11 @@ class ErcpSettings(BaseModel):
     """Most sentence pairs of one text that the entailment model reads, both ways, in one batch; above it those that
     share most content words are taken (ADR 0074). 1-10000, default 300."""
 
+    max_suspicion_pairs: int = Field(default=400, ge=0, le=10_000)
+    """Most pairs of a constraint's words and a part of the text that the entailment model reads for constraints that
+    rules leave undecided, in one batch; constraints beyond stay undecided (ADR 0117). 0 turns the second detector off.
+    0-10000, default 400."""
+
     solver_deadline_ms: int = Field(default=2_000, ge=1, le=60_000)
     """Longest time of one check of all predicates, in milliseconds; then the set counts as unknown. Default 2000."""
 
@@ -41,6 +46,11 @@ class ErcpSettings(BaseModel):
     """Whether a constraint whose words no rule understands gets the predicate that the language model proposes (ADR
     0116): take, or off, and it is refused with the reason. Default off: look at a proposal with ``groundtrail ercp
     constraint --propose`` and send it as the constraint's predicate."""
+
+    words_not_understood: Literal["refuse", "suspect"] = "refuse"
+    """What becomes of a constraint whose words nothing understands (ADR 0117): refuse, with the reason, or suspect: it
+    is held as the predicate InWords, which no rule decides and only the entailment model suspects. An immutable one is
+    never kept then, so that no run converges with it. Default refuse."""
 
     high_priority_role: Literal["reader", "writer", "admin"] = "writer"
     """Role that a problem whose metadata says ``priority: high`` needs (ERCP 1.0 §11: optional; ADR 0079).

@@ -8,6 +8,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from itertools import pairwise
 from typing import Any, Final
 
 from services.ercp.domain.predicates.facts import Comparison, Interval, OrderFact, TextFacts, ValueFact
@@ -21,6 +22,7 @@ from services.ercp.domain.predicates.model import (
     Predicate,
     PredicateName,
     Range,
+    Steps,
     Text,
 )
 from services.ercp.domain.predicates.naming import condition_of, operand_words, path_words, words_of
@@ -51,7 +53,13 @@ _COMPARISONS: Final = frozenset(
     }
 )
 _OF_TEXT: Final = frozenset(
-    {PredicateName.CONTAINS, PredicateName.NOT_CONTAINS, PredicateName.COUNT, PredicateName.MATCHES}
+    {
+        PredicateName.CONTAINS,
+        PredicateName.NOT_CONTAINS,
+        PredicateName.COUNT,
+        PredicateName.MATCHES,
+        PredicateName.IN_WORDS,
+    }
 )
 _DATE: Final = frozenset(words_of("date"))
 """The date of the opening is when the opening is, as ``path_words`` has it."""
@@ -98,6 +106,9 @@ class System:
         if predicate.name is PredicateName.TEMPORAL_ORDER:
             assert predicate.right is not None
             return self._sooner(predicate.left, predicate.right)
+        if isinstance(predicate.left, Steps):
+            steps = [Text(text) for text in predicate.left.texts]
+            return self.z3.And(*(self._sooner(one, other) for one, other in pairwise(steps)))
         if predicate.name in _OF_TEXT:
             return self._of_text(predicate)
         if predicate.name is PredicateName.HAS_JUSTIFICATION:
@@ -114,6 +125,8 @@ class System:
         if isinstance(predicate.right, Text):
             return self.z3.Bool(f"matches {predicate.right.text} {predicate.left}", self.context)
         assert isinstance(predicate.left, Text)
+        if predicate.name is PredicateName.IN_WORDS:
+            return self.z3.Bool(f"in words {predicate.left.text.casefold()}", self.context)
         holds = self.z3.Bool(f"contains {predicate.left.text.casefold()}", self.context)
         return self.z3.Not(holds) if predicate.name is PredicateName.NOT_CONTAINS else holds
 

@@ -85,7 +85,7 @@ class Verified:
     """A candidate was verified.
 
     Attributes:
-        undecided: ids of the immutable constraints that nobody knows it to keep or to break.
+        undecided: ids of the immutable constraints that it leaves undecided and that keep it from converging.
     """
 
     faults: tuple[Fault, ...]
@@ -161,7 +161,7 @@ class RunState:
         previous, current: the last two candidates of the stage.
         last: the last candidate of all.
         faults: what was wrong with ``current``.
-        undecided: ids of the immutable constraints that ``current`` leaves undecided.
+        undecided: the same of ``current``; the shell knows what the caller allows (``standing.blocking``).
         seen: digests of the (stage, candidate, constraints) that came to nothing.
         core: the last set of constraints found that cannot hold together.
         overflowed: a constraint found no room.
@@ -225,7 +225,7 @@ def advance(state: RunState, outcome: Outcome) -> tuple[RunState, Command]:
 
 def _settled(state: RunState) -> Stop:
     """Say how a run ends whose candidates are stable and without errors: what nobody decided is not kept (ADR 0115)."""
-    if state.undecided and not state.config.allow_undecided:
+    if state.undecided:
         return Stop(RunStatus.PARTIAL, StatusReason.UNDECIDED)
     return Stop(RunStatus.CONVERGED, StatusReason.STABLE)
 

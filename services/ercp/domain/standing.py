@@ -42,9 +42,30 @@ def no_draft(constraints: Sequence[Constraint]) -> tuple[ConstraintOutcome, ...]
     return tuple(_undecided(each, Undecided.NO_DRAFT, "no draft was written") for each in constraints)
 
 
-def blocking(found: Sequence[ConstraintOutcome]) -> tuple[str, ...]:
-    """Return the ids of the immutable constraints that are undecided: while there are any, nothing has converged."""
-    return tuple(each.constraint_id for each in found if each.immutable and each.standing is Standing.UNDECIDED)
+def blocking(found: Sequence[ConstraintOutcome], *, allow_undecided: bool = False) -> tuple[str, ...]:
+    """Return the ids of the immutable constraints that are undecided: while there are any, nothing has converged.
+
+    Args:
+        found: how a draft stands to the constraints.
+        allow_undecided: the caller takes what nobody knows for kept; what is suspected is not that (ADR 0117).
+    """
+    return tuple(
+        each.constraint_id
+        for each in found
+        if each.immutable
+        and each.standing is Standing.UNDECIDED
+        and (each.reason is Undecided.SUSPECTED or not allow_undecided)
+    )
+
+
+def with_suspicions(
+    found: Sequence[ConstraintOutcome], before: Sequence[ConstraintOutcome]
+) -> tuple[ConstraintOutcome, ...]:
+    """Return outcomes by rules alone with what the second detector said of the same draft before."""
+    suspected = {each.constraint_id: each for each in before if each.reason is Undecided.SUSPECTED}
+    return tuple(
+        suspected.get(each.constraint_id, each) if each.standing is Standing.UNDECIDED else each for each in found
+    )
 
 
 def _outcome(facts: TextFacts, constraint: Constraint) -> ConstraintOutcome:
@@ -62,7 +83,7 @@ def _outcome(facts: TextFacts, constraint: Constraint) -> ConstraintOutcome:
         if isinstance(predicate.left, Path) and not facts.is_complete:  # it rests on every value of the text
             return _undecided(constraint, Undecided.TOO_LONG, "the draft gives more amounts than are read")
     standing = Standing.KEPT if answer.holds is Holds.TRUE else Standing.BROKEN
-    places = tuple(_place(facts, span) for span in answer.evidence[:MAX_PLACES] if span.start < span.end)
+    places = tuple(place_of(facts, span) for span in answer.evidence[:MAX_PLACES] if span.start < span.end)
     return ConstraintOutcome(
         constraint.constraint_id, standing, answer.why[:MAX_WHY_CHARS], None, places, immutable=constraint.immutable
     )
@@ -78,6 +99,8 @@ def _reason(predicate: Predicate, facts: TextFacts, answer: Evaluation) -> Undec
     """Return why a predicate is UNKNOWN, from what the text gives of its sides."""
     if answer.evidence:
         return Undecided.AT_ODDS
+    if predicate.name is Name.IN_WORDS:
+        return Undecided.NOT_UNDERSTOOD
     if predicate.name is Name.NO_CONTRADICTION:
         return Undecided.NOT_STATED
     if not isinstance(predicate.left, Path):
@@ -100,7 +123,8 @@ def _words(facts: TextFacts) -> frozenset[str]:
     return found
 
 
-def _place(facts: TextFacts, span: Span) -> Place:
+def place_of(facts: TextFacts, span: Span) -> Place:
+    """Return a stretch of a draft with the sentence that it begins in."""
     at = bisect_right(facts.sentences, span.start, key=lambda each: each.start) - 1
     inside = at >= 0 and span.start < facts.sentences[at].end
     sentence = facts.sentences[at] if inside else span

@@ -71,6 +71,10 @@ class Undecided(StrEnum):
     TOO_LONG = "TOO_LONG"
     UNREADABLE = "UNREADABLE"
     NO_DRAFT = "NO_DRAFT"
+    NOT_UNDERSTOOD = "NOT_UNDERSTOOD"
+    """No rule understands the words (ADR 0117)."""
+    SUSPECTED = "SUSPECTED"
+    """The entailment model takes it for broken (ADR 0117)."""
 
 
 @unique

@@ -254,6 +254,7 @@ def judge(predicate: Predicate, facts: TextFacts) -> Evaluation:
         if (not owner or owner & (each.place.sentence | each.place.heading))
         and _is_under(predicate.condition, each.place)
         and not _is_for_another_period(predicate, each)
+        and not _is_of_another_size(each, wanted)
     ]
     return decide(predicate, found)
 
@@ -262,6 +263,16 @@ def _is_under(condition: str, place: Place) -> bool:
     """Say whether a value is said under a condition; what is for each of something must be said to be."""
     is_said = terms(condition) <= place.sentence | place.heading
     return is_said and (place.each or not condition.startswith("per "))
+
+
+def _is_of_another_size(each: Candidate, wanted: Measure) -> bool:
+    """Say whether a value is so much larger than the demanded one that only its words could make it the same thing."""
+    sized = bool(wanted.kind) and wanted.kind not in _UNSIZED and bool(wanted.amount)
+    return sized and each.share < NEAR and abs(each.measure.amount) > _SIZE * abs(wanted.amount)
+
+
+_SIZE: Final = 10_000
+_UNSIZED: Final = frozenset({CALENDAR, CLOCK, YEARLY, _PERCENT})
 
 
 def _is_for_another_period(predicate: Predicate, each: Candidate) -> bool:
@@ -386,57 +397,3 @@ def _told(predicate: Predicate, holds: Holds, one: Candidate) -> Evaluation:
 
 def _open(predicate: Predicate) -> Evaluation:
     return Evaluation(Holds.UNKNOWN, (), f"no value of the text is plainly the {said(predicate.left)}")
-
-
-def judge_attributes(predicate: Predicate, facts: TextFacts) -> Evaluation:
-    """Compare two attributes, each by the one value that stands nearest to it, where that is plain."""
-    assert isinstance(predicate.left, Path)
-    assert isinstance(predicate.right, Path)
-    nearest = [_nearest(facts, own, other) for own, other in _both(predicate.left, predicate.right)]
-    first, second = nearest
-    if first is None or second is None or first.value.start == second.value.start:
-        return _open(predicate)
-    mine, theirs = measure_of(first.value), measure_of(second.value)
-    measure = None if mine is None or theirs is None else on_scale(mine, theirs)
-    if measure is None or theirs is None or first.side is not second.side:
-        return _open(predicate)
-    holds = _RELATIONS[predicate.name](measure.amount, theirs.amount, predicate.inclusive)
-    why = f"the text says {first.value.text} and {second.value.text}, demanded is {demand(predicate)}"
-    spans = sorted((Span(one.value.start, one.value.end) for one in nearest if one is not None), key=lambda x: x.start)
-    return Evaluation(_truth(holds), tuple(spans), why)
-
-
-_RELATIONS: Final[dict[PredicateName, Callable[[Fraction, Fraction, bool], bool]]] = {
-    PredicateName.EQUAL: lambda left, right, _: left == right,
-    PredicateName.NOT_EQUAL: lambda left, right, _: left != right,
-    PredicateName.LESS_THAN: lambda left, right, closed: left < right or (closed and left == right),
-    PredicateName.GREATER_THAN: lambda left, right, closed: left > right or (closed and left == right),
-}
-
-
-def _both(left: Path, right: Path) -> list[tuple[str, str]]:
-    words = [words_of_path(path) for path in (left, right)]
-    return [(words[0], words[1]), (words[1], words[0])]
-
-
-def _nearest(facts: TextFacts, words: str, other: str) -> Place | None:
-    """Return the place of which the words are said that tell an attribute from the other, when it is the only one."""
-    own, others = terms(words.replace("_", " ")), terms(other.replace("_", " "))
-    telling, shared = own - others, own & others
-    if not telling:
-        return None
-    weights = dict.fromkeys(sorted(telling), 1.0) | dict.fromkeys(sorted(shared), _LIGHT_WEIGHT)
-    total = sum(weights.values())
-    scored = sorted(
-        (
-            (said_of(weights, place) - len((others - own) & place.stretch), place)
-            for place in places_of(facts)
-            if not place.negated
-        ),
-        key=lambda pair: -pair[0],
-    )
-    if not scored or scored[0][0] < NEAR * total:
-        return None
-    if len(scored) > 1 and scored[0][0] - scored[1][0] < MARGIN * total:
-        return None
-    return scored[0][1]

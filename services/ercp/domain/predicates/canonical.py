@@ -14,6 +14,7 @@ from services.ercp.domain.predicates.model import (
     Predicate,
     PredicateName,
     Range,
+    Steps,
     Text,
     YearDay,
 )
@@ -65,7 +66,7 @@ def _turned(predicate: Predicate) -> Predicate:
     return predicate
 
 
-def _key(operand: Operand) -> tuple[object, ...]:  # noqa: PLR0911 - one for each kind
+def _key(operand: Operand) -> tuple[object, ...]:  # noqa: C901, PLR0911 - one for each kind
     match operand:
         case Amount():
             base = in_base(operand)
@@ -82,6 +83,8 @@ def _key(operand: Operand) -> tuple[object, ...]:  # noqa: PLR0911 - one for eac
             return ("day", operand.month, operand.day)
         case Range():
             return ("range", _key(operand.low), _key(operand.high))
+        case Steps():
+            return ("steps", *(text.casefold() for text in operand.texts))
         case Options():
             return ("options", *sorted(text.casefold() for text in operand.texts))
         case Bounds():

@@ -65,7 +65,13 @@ def judge_equality(predicate: Predicate, facts: TextFacts) -> Evaluation:
     if predicate.name is PredicateName.NOT_EQUAL:
         turned = {Holds.TRUE: Holds.FALSE, Holds.FALSE: Holds.TRUE, Holds.UNKNOWN: Holds.UNKNOWN}
         answers = [(span, turned[holds]) for span, holds in answers]
-    return _joined(predicate, facts, answers)
+    answer = _joined(predicate, facts, answers)
+    if answer.holds is not Holds.UNKNOWN or class_of([predicate.right.text.casefold()]) != "weekday":
+        return answer
+    days = list(_of_class(predicate.left, options, facts))
+    if predicate.name is PredicateName.NOT_EQUAL:
+        days = [(span, Holds.FALSE) for span, holds in days if holds is Holds.TRUE]
+    return _joined(predicate, facts, days)
 
 
 def judge_choice(predicate: Predicate, facts: TextFacts) -> Evaluation:

@@ -13,6 +13,7 @@ from services.ercp.domain.predicates.model import (
     Predicate,
     PredicateName,
     Range,
+    Steps,
     Text,
     YearDay,
 )
@@ -38,12 +39,16 @@ _BETWEEN_MOMENTS: Final = {
 }
 
 
-def describe(predicate: Predicate) -> str:
+def describe(predicate: Predicate) -> str:  # noqa: PLR0911 - one for each kind
     """Return one English sentence that says what the predicate demands."""
     left = said(predicate.left)
     match predicate.name:
         case PredicateName.NO_CONTRADICTION:
             return f"All statements about {left} must agree with one another."
+        case PredicateName.IN_WORDS:
+            return f"{left.rstrip('.')}."
+        case PredicateName.SEQUENCE:
+            return f"These must come in this order: {left}."
         case PredicateName.HAS_JUSTIFICATION:
             return f"A reason must be given for this claim: {left.rstrip('.')}."
         case PredicateName.TEMPORAL_ORDER:
@@ -81,7 +86,7 @@ def demand(predicate: Predicate) -> str:
     return " ".join(part for part in parts if part)
 
 
-def said(operand: Operand) -> str:  # noqa: PLR0911 - one for each kind
+def said(operand: Operand) -> str:  # noqa: C901, PLR0911 - one for each kind
     """Return an operand as a reader would say it: ``boiling point of water``, ``100 °C``, ``1 March 2024``."""
     match operand:
         case Path():
@@ -102,6 +107,8 @@ def said(operand: Operand) -> str:  # noqa: PLR0911 - one for each kind
             return f"between {said(operand.low)} and {said(operand.high)}"
         case Options():
             return f"one of: {', '.join(operand.texts)}"
+        case Steps():
+            return ", then ".join(f'"{text}"' for text in operand.texts)
         case Bounds():
             return _how_many(operand)
 

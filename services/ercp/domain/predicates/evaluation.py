@@ -8,14 +8,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
-from itertools import product
+from itertools import pairwise, product
 from typing import Final
 
-from services.ercp.domain.predicates import aligning, choices, sequence, texts, together
+from services.ercp.domain.predicates import choices, listing, relating, sequence, texts, together
 from services.ercp.domain.predicates.agreement import entity_agrees
 from services.ercp.domain.predicates.describing import demand, said
 from services.ercp.domain.predicates.facts import Evaluation, Holds, Interval, Selection, Span, TextFacts, ValueFact
-from services.ercp.domain.predicates.model import Amount, Operand, Path, Predicate, PredicateName, Text
+from services.ercp.domain.predicates.model import Amount, Operand, Path, Predicate, PredicateName, Steps, Text
 from services.ercp.domain.predicates.naming import condition_of, path_words, words_of
 from services.ercp.domain.predicates.ordering import events_in_order
 from services.ercp.domain.predicates.reasons import claim_is_justified
@@ -61,6 +61,8 @@ _EQUALITY: Final = frozenset({PredicateName.EQUAL, PredicateName.NOT_EQUAL})
 def evaluate(predicate: Predicate, facts: TextFacts) -> Evaluation:
     """Say whether a text obeys a predicate: by what it asserts in so many words, else by what stands in its place.
 
+    A text is held against a constraint several times, before and after its analysis: the answer is made once.
+
     Args:
         predicate: what is demanded.
         facts: what ``extract_facts`` read in the text.
@@ -68,6 +70,14 @@ def evaluate(predicate: Predicate, facts: TextFacts) -> Evaluation:
     Returns:
         TRUE, FALSE or UNKNOWN, the places it rests on, and one sentence that says why.
     """
+    key = (evaluate, predicate)
+    found = facts.selected.get(key)
+    if not isinstance(found, Evaluation):
+        found = facts.selected[key] = _evaluated(predicate, facts)
+    return found
+
+
+def _evaluated(predicate: Predicate, facts: TextFacts) -> Evaluation:
     answer = evaluate_plainly(predicate, facts)
     if answer.holds is not Holds.UNKNOWN and not (answer.holds is Holds.TRUE and together.is_total(predicate)):
         return answer
@@ -109,10 +119,10 @@ def _further(predicate: Predicate) -> Callable[[Predicate, TextFacts], Evaluatio
     if isinstance(predicate.right, Text):
         return choices.judge_equality
     if isinstance(predicate.right, Path):
-        return aligning.judge_attributes
+        return relating.judge_attributes
     if together.is_total(predicate):
         return together.judge_total
-    return together.judge_share if together.is_share(predicate) else aligning.judge
+    return together.judge_share if together.is_share(predicate) else listing.judge
 
 
 def _compare(predicate: Predicate, facts: TextFacts) -> Evaluation:
@@ -372,6 +382,24 @@ def _reason(predicate: Predicate, facts: TextFacts) -> Evaluation:
     return claim_is_justified(predicate.left, facts)
 
 
+def _in_words(_: Predicate, __: TextFacts) -> Evaluation:
+    return _unknown("no rule understands the words; only the entailment model was asked")
+
+
+def _sequence(predicate: Predicate, facts: TextFacts) -> Evaluation:
+    """Hold every step against the next one: all must come in order, and one that does not breaks the whole."""
+    assert isinstance(predicate.left, Steps)
+    pairs = pairwise(predicate.left.texts)
+    answers = [evaluate(Predicate(PredicateName.TEMPORAL_ORDER, Text(one), Text(other)), facts) for one, other in pairs]
+    wrong = next((each for each in answers if each.holds is Holds.FALSE), None)
+    if wrong is not None:
+        return wrong
+    if all(each.holds is Holds.TRUE for each in answers):
+        spans = _spans(span for each in answers for span in each.evidence)
+        return Evaluation(Holds.TRUE, spans, "the text names the steps in this order")
+    return _unknown(next(each.why for each in answers if each.holds is Holds.UNKNOWN))
+
+
 _RULES: Final[Mapping[PredicateName, Callable[[Predicate, TextFacts], Evaluation]]] = {
     PredicateName.EQUAL: _compare,
     PredicateName.NOT_EQUAL: _compare,
@@ -386,4 +414,6 @@ _RULES: Final[Mapping[PredicateName, Callable[[Predicate, TextFacts], Evaluation
     PredicateName.NOT_CONTAINS: texts.judge,
     PredicateName.COUNT: texts.judge,
     PredicateName.MATCHES: texts.judge,
+    PredicateName.IN_WORDS: _in_words,
+    PredicateName.SEQUENCE: _sequence,
 }

@@ -22,7 +22,7 @@ MAX_DIGITS: Final = 30
 
 @unique
 class PredicateName(StrEnum):
-    """The seven operators of §8, by the document's own names, and six more that §10 allows (ADR 0116)."""
+    """The seven operators of §8, by the document's own names, and eight more that §10 allows (ADR 0116, 0117)."""
 
     EQUAL = "Equal"
     NOT_EQUAL = "NotEqual"
@@ -37,6 +37,8 @@ class PredicateName(StrEnum):
     NOT_CONTAINS = "NotContains"
     COUNT = "Count"
     MATCHES = "Matches"
+    IN_WORDS = "InWords"
+    SEQUENCE = "Sequence"
 
 
 class PredicateError(ValueError):
@@ -132,7 +134,14 @@ class Bounds:
     high: int | None = None
 
 
-Operand = Path | Amount | Moment | Hour | YearDay | Text | Range | Options | Bounds
+@dataclass(frozen=True, slots=True)
+class Steps:
+    """What Sequence puts one after another, three at least, as they were written."""
+
+    texts: tuple[str, ...]
+
+
+Operand = Path | Amount | Moment | Hour | YearDay | Text | Range | Options | Bounds | Steps
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +163,8 @@ class Predicate:
     Attributes:
         name: the operator.
         left: the value's path; the entity of NoContradiction, the earlier event of TemporalOrder, the claim of
-            HasJustification, the words of Contains, what Count counts, the pattern of Matches.
+            HasJustification, the words of Contains and InWords, what Count counts, the pattern of Matches, the steps of
+            Sequence.
         right: what it is held against, or the later event, or what Matches holds its pattern against; ``None`` for the
             operators with one argument.
         tolerance: of Equal and NotEqual; ``None`` is exact after conversion of units (ADR 0070).

@@ -54,6 +54,8 @@ ARGUMENTS: Final[Mapping[PredicateName, tuple[str, ...]]] = {
     PredicateName.NOT_CONTAINS: ("text",),
     PredicateName.COUNT: ("of",),
     PredicateName.MATCHES: ("pattern",),
+    PredicateName.IN_WORDS: ("words",),
+    PredicateName.SEQUENCE: ("steps",),
 }
 """The arguments that each operator needs, in the order of its text form."""
 _EQUALITY: Final = frozenset({PredicateName.EQUAL, PredicateName.NOT_EQUAL})
@@ -68,6 +70,8 @@ _OPTIONAL: Final = {
     PredicateName.NOT_CONTAINS: ("topic",),
     PredicateName.COUNT: ("at_least", "at_most", "exactly", "each"),
     PredicateName.MATCHES: ("of",),
+    PredicateName.IN_WORDS: (),
+    PredicateName.SEQUENCE: (),
 }
 _INFIX: Final[Mapping[str, tuple[PredicateName, Mapping[str, object]]]] = {
     "=": (PredicateName.EQUAL, {}),

@@ -16,6 +16,7 @@ from services.ercp.domain.predicates.model import (
     PredicateError,
     PredicateName,
     Range,
+    Steps,
     Text,
     YearDay,
 )
@@ -23,7 +24,13 @@ from services.ercp.domain.predicates.parsing import ARGUMENTS, parse_predicate
 
 _EQUALITY: Final = frozenset({PredicateName.EQUAL, PredicateName.NOT_EQUAL})
 _TEXTUAL: Final = frozenset(
-    {PredicateName.CONTAINS, PredicateName.NOT_CONTAINS, PredicateName.COUNT, PredicateName.MATCHES}
+    {
+        PredicateName.CONTAINS,
+        PredicateName.NOT_CONTAINS,
+        PredicateName.COUNT,
+        PredicateName.MATCHES,
+        PredicateName.IN_WORDS,
+    }
 )
 _WORDED: Final = frozenset({"condition", "each", "of"})
 """Options whose value is written in quotes."""
@@ -37,6 +44,8 @@ def to_document(predicate: Predicate) -> dict[str, Any]:
     args: dict[str, Any] = {}
     names = ARGUMENTS[predicate.name]
     operands: tuple[Operand | None, ...] = (predicate.left, predicate.right)
+    if isinstance(predicate.left, Steps):
+        args, operands = {names[0]: list(predicate.left.texts)}, ()
     match predicate.right:
         case Range():
             operands = (predicate.left, predicate.right.low, predicate.right.high)
@@ -117,7 +126,7 @@ def _written_operand(operand: Operand | None, name: PredicateName, place: int) -
             return []
         case Range():
             return [_in_call(end, name, 1) for end in (operand.low, operand.high)]
-        case Options():
+        case Options() | Steps():
             return [json.dumps(" | ".join(operand.texts), ensure_ascii=False)]
         case Text() if name in _TEXTUAL:
             return [] if place else [json.dumps(operand.text, ensure_ascii=False)]

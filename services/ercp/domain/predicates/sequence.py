@@ -23,7 +23,10 @@ _NOT_ORDERED: Final = re.compile(
 )
 _OPENING: Final = re.compile(r"\s*(?:(?:then|next|now|finally|lastly|and)\b[\s,]*)*(?P<verb>[A-Za-z]+)", re.IGNORECASE)
 _VERBS: Final = IMPERATIVES | BASE_VERBS
-_LIGHT: Final = terms("start begin end finish come go take make do get put first last step anything something")
+_LIGHT: Final = terms(
+    "start begin end finish come go take make do get put first last step anything something stuff thing things section "
+    "part"
+)
 
 
 def judge(predicate: Predicate, facts: TextFacts) -> Evaluation:
@@ -48,6 +51,8 @@ def _is_step(facts: TextFacts, span: Span) -> bool:
     """Say whether a sentence tells to do something next: it begins with a verb, and speaks of time in no other way."""
     sentence = facts.text[span.start : span.end]
     opening = _OPENING.match(sentence)
+    if sentence.lstrip().startswith("#"):
+        return True  # the heading of a section
     is_told = opening is not None and opening["verb"].lower() in _VERBS
     return is_told and _NOT_ORDERED.search(sentence) is None
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 from services.ercp.domain.predicates.model import (
+    MAX_CLAIM_CHARS,
     MAX_NAME_CHARS,
     Amount,
     Bounds,
@@ -17,6 +18,7 @@ from services.ercp.domain.predicates.model import (
     PredicateError,
     PredicateName,
     Range,
+    Steps,
     Text,
     YearDay,
 )
@@ -24,6 +26,9 @@ from services.ercp.domain.predicates.patterns import check_pattern
 from services.ercp.domain.predicates.units import dimension_of
 
 MOST_OPTIONS: Final = 40
+MOST_STEPS: Final = 12
+_LEAST_STEPS: Final = 3
+_ALLOWED_STEPS: Final = f"3 to {MOST_STEPS} different texts, as a list or with | between them"
 MAX_COUNT: Final = 1_000_000
 COUNTED_PARTS: Final = ("words", "characters", "sentences", "paragraphs", "lines", "items")
 """What Count finds in any text; of anything else it counts what the text says or lists."""
@@ -182,10 +187,33 @@ def _dimension(amount: Amount) -> str:
     return dimension_of(amount.unit) if amount.unit else ""
 
 
+def in_words(operator: PredicateName, args: Mapping[str, object]) -> Predicate:
+    """Read InWords: ``words`` that no operator says and only the second detector holds against a text (ADR 0117)."""
+    words = args["words"]
+    text = " ".join(_unquoted(words.strip(), "args.words").split()) if isinstance(words, str) else ""
+    if not 0 < len(text) <= MAX_CLAIM_CHARS or not text.isprintable():
+        fault = "is no text, empty, too long or not printable"
+        raise PredicateError("args.words", fault, f"a text of 1 to {MAX_CLAIM_CHARS:,} characters")
+    return Predicate(operator, Text(text))
+
+
+def sequence(operator: PredicateName, args: Mapping[str, object]) -> Predicate:
+    """Read Sequence: ``steps`` as ``options`` of OneOf are read, three at least."""
+    try:
+        steps = read_options(args["steps"]).texts
+    except PredicateError as error:
+        raise PredicateError("args.steps", error.fault.replace("option", "step"), _ALLOWED_STEPS) from None
+    if not _LEAST_STEPS <= len(steps) <= MOST_STEPS:
+        raise PredicateError("args.steps", f"has {len(steps)} steps that can be told apart", _ALLOWED_STEPS)
+    return Predicate(operator, Steps(steps))
+
+
 READERS: Final[Mapping[PredicateName, Callable[[PredicateName, Mapping[str, object]], Predicate]]] = {
     PredicateName.CONTAINS: contains,
     PredicateName.NOT_CONTAINS: contains,
     PredicateName.COUNT: count,
     PredicateName.MATCHES: match,
+    PredicateName.IN_WORDS: in_words,
+    PredicateName.SEQUENCE: sequence,
 }
 """How the operators are read whose arguments are texts and numbers alone."""

@@ -48,6 +48,8 @@ _STEP: Final = re.compile(r"^[ \t]*(?P<mark>[-*•+]|\(?[\w.]{1,6}[.)]|\d{1,3}(?
 _CONTACT: Final = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+|(?<![\w/])\+?\d[\d ()/-]{6,20}\d")
 _LIGHT: Final = frozenset(terms("word words line lines section text sentence part kind sort thing note information"))
 _GENERIC: Final = frozenset({"item", "point", "bullet", "step", "entry", "row", "line", "option", "clause", "part"})
+_FIELDS: Final = frozenset(stem_of(word) for word in ("field", "key", "column", "property", "attribute", "entry"))
+"""What lines with a label and a colon are, each one."""
 _NOUN_REACH: Final = 3
 
 
@@ -174,7 +176,15 @@ def _items_in(text: str) -> int:
     return sum(1 for _ in _STEP.finditer(text))
 
 
+def _counter_of(sign: str) -> Callable[[str], int]:
+    return lambda text: text.count(sign)
+
+
 _COUNTERS: Final[Mapping[str, Callable[[str], int]]] = {
+    "exclamation marks": _counter_of("!"),
+    "question marks": _counter_of("?"),
+    "semicolons": _counter_of(";"),
+    "hashtags": _counter_of("#"),
     "words": _words_in,
     "characters": _characters_in,
     "sentences": _sentences_in,
@@ -216,7 +226,9 @@ def _counted_things(predicate: Predicate, bounds: Bounds, what: str, facts: Text
     if len(numbers) == 1:
         found = [(numbers.pop(), Span(place.value.start, place.value.end)) for place in told[:1]]
         return _counts(predicate, bounds, found)
-    lists = [block for block in blocks_of(facts) if block.kind is not Kind.ROWS]
+    heads = what.split()
+    is_field = bool(heads) and stem_of(heads[-1]) in _FIELDS
+    lists = [block for block in blocks_of(facts) if is_field or block.kind is not Kind.ROWS]
     block = lists[0] if len(lists) == 1 and not numbers else None
     if block is None or not _is_list_of(sought, what, block, facts):
         return Evaluation(Holds.UNKNOWN, (), f"how many {what} there are, the text neither says nor lists plainly")

@@ -4,6 +4,7 @@ A total that the text names is held against the demand; one that it only lists i
 whole when both are plain. What might be added twice is not added.
 """
 
+import re
 from collections.abc import Sequence
 from fractions import Fraction
 from typing import Final
@@ -13,6 +14,7 @@ from services.common.reading.terms import terms
 from services.ercp.domain.predicates.aligning import (
     MARGIN,
     NEAR,
+    SHARE_OF,
     Candidate,
     Measure,
     as_money,
@@ -36,6 +38,7 @@ _TOTAL_WORDS: Final = frozenset(
     terms("total altogether sum overall together all everything whole budget entire combined")
 )
 _SHARE: Final = "%"
+_OF_THEM: Final = re.compile(r"\s+of\s+(?:them|these|those)\b")
 _LEAST_PARTS: Final = 2
 _MOST_PARTS: Final = 40
 _MOST_SPANS: Final = 8
@@ -117,6 +120,9 @@ def judge_share(predicate: Predicate, facts: TextFacts) -> Evaluation:
     if answer.holds is not Holds.UNKNOWN:
         return answer
     words = words_of_path(predicate.left, predicate.condition)
+    answer = _of_them(predicate, facts, words)
+    if answer.holds is not Holds.UNKNOWN:
+        return answer
     for kind in dict.fromkeys(measure.kind for place in places_of(facts) if (measure := measure_of(place.value))):
         if kind in {_SHARE, ""}:
             continue
@@ -124,6 +130,31 @@ def judge_share(predicate: Predicate, facts: TextFacts) -> Evaluation:
         if answer.holds is not Holds.UNKNOWN:
             return answer
     return answer
+
+
+def _of_them(predicate: Predicate, facts: TextFacts, words: str) -> Evaluation:
+    """Hold "there are eight rides, two of them hard" against a share of the rides: counted things of counted things."""
+    assert isinstance(predicate.left, Path)
+    whole_of = predicate.left.segments[-1].removeprefix(SHARE_OF).replace("_", " ")
+    counts = [place for place in places_of(facts) if not place.value.unit and place.value.number is not None]
+    wholes = [
+        place
+        for place in counts
+        if place.value.counted and terms(whole_of) & place.stretch and not place.side and not _is_part(facts, place)
+    ]
+    parts = [
+        place for place in counts if _is_part(facts, place) and terms(words) <= place.stretch and place.side is None
+    ]
+    if len({place.value.number for place in wholes}) != 1 or len(parts) != 1 or not wholes[0].value.number:
+        return _unknown(predicate)
+    share = 100 * Fraction(parts[0].value.number or 0) / Fraction(wholes[0].value.number)
+    spans = sorted((Span(one.value.start, one.value.end) for one in (wholes[0], parts[0])), key=lambda span: span.start)
+    why = f"{parts[0].value.text} of {wholes[0].value.text} is {float(share):.3g} %, demanded is {demand(predicate)}"
+    return Evaluation(_compared(predicate, share), tuple(spans), why)
+
+
+def _is_part(facts: TextFacts, place: Place) -> bool:
+    return _OF_THEM.match(facts.text, place.value.end) is not None
 
 
 def _part_of_whole(predicate: Predicate, facts: TextFacts, words: str, kind: Measure) -> Evaluation:

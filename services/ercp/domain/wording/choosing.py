@@ -5,8 +5,10 @@ from typing import Final
 
 from services.ercp.domain.predicates import Predicate, PredicateName
 from services.ercp.domain.predicates.model import Options
+from services.ercp.domain.predicates.units import CURRENCIES
 from services.ercp.domain.wording import clauses
 from services.ercp.domain.wording.amounts import read
+from services.ercp.domain.wording.formats import CURRENCY_CODES
 from services.ercp.domain.wording.model import NotUnderstoodError
 
 _ITEM: Final = r"(?:an?\s+|the\s+|by\s+|on\s+)?[^\s,;:][^,;:]{0,40}?"
@@ -37,6 +39,7 @@ _GO: Final = re.compile(
 )
 _ONLY: Final = re.compile(r"\b(?:only|either|always)\b", re.IGNORECASE)
 _NEGATED: Final = re.compile(r"\b(?:not|never|no|neither|nor)\b|n't\b", re.IGNORECASE)
+_ENDING: Final = re.compile(r"\s+only\Z", re.IGNORECASE)
 _SPLIT: Final = re.compile(r",\s*(?:or\s+|and\s+)?|\s+(?:or|and)\s+", re.IGNORECASE)
 _ARTICLE: Final = re.compile(r"\A(?:either\s+)?(?:an?|the|by|on|in)\s+", re.IGNORECASE)
 _QUALIFIED: Final = re.compile(
@@ -72,7 +75,9 @@ def _chosen(match: re.Match[str]) -> tuple[Predicate, str] | None:
     options = _options(match["list"])
     conjunction = re.search(r"\s(or|and|nor)\s", match["list"], re.IGNORECASE)
     is_or = conjunction is not None and conjunction[1].lower() == "or"
-    is_closed = bool(part.get("mark") or part.get("mark2") or part.get("closed") or part.get("only")) or match.re in {
+    is_closed = bool(
+        _ENDING.search(match["list"]) or part.get("mark") or part.get("mark2") or part.get("closed") or part.get("only")
+    ) or match.re in {
         _THE_ONLY,
         _ONLY_MAY,
     }
@@ -84,6 +89,9 @@ def _chosen(match: re.Match[str]) -> tuple[Predicate, str] | None:
         return None
     if _NEGATED.search(part.get("left") or "") or _NEGATED.search(match["list"]):
         raise NotUnderstoodError("it denies a choice")
+    codes = tuple(CURRENCY_CODES.get(option.lower(), option if option in CURRENCIES else "") for option in options)
+    if all(codes):
+        return Predicate(PredicateName.ONE_OF, clauses.path_from(["currency"]), Options(codes)), "choice"
     left = part.get("left") or ""
     words = clauses.names(left) or (
         [_DEFAULT] if match.re is _GO and part["preposition"].lower() in {"by", "via"} else []
@@ -95,7 +103,7 @@ def _chosen(match: re.Match[str]) -> tuple[Predicate, str] | None:
 
 def _options(listed: str) -> tuple[str, ...] | None:
     """Return the options of a list, or ``None`` where it is no list of names."""
-    parts = [_ARTICLE.sub("", part.strip(" \"'")) for part in _SPLIT.split(listed)]
+    parts = [_ARTICLE.sub("", part.strip(" \"'")) for part in _SPLIT.split(_ENDING.sub("", listed))]
     texts = tuple(dict.fromkeys(part.strip(" \"'") for part in parts if part.strip()))
     is_plain = all(
         len(text.split()) <= _MOST_WORDS

@@ -26,7 +26,8 @@ _OPENING: Final = re.compile(
 _REASON: Final = re.compile(
     r"(?:,\s*|\s+)(?:because|since\s+(?=we\b|it\b|they\b|you\b|he\b|she\b)|as\s+(?=we\b|it\b|they\b|you\b|he\b|she\b)|so\s+that|"
     r"otherwise|or\s+else)\b[^\d]*\Z|,\s*(?:we|they|it|he|she|that|this)(?:\s+|')(?:can't|cannot|can|is|are|s\b|re\b|was|has|have|will|"
-    r"would|won't|don't|doesn't|didn't|do|does|get|gets|need|needs|like|likes|hate|hates)\b[^\d]*\Z",
+    r"would|won't|don't|doesn't|didn't|isn't|aren't|wasn't|hasn't|haven't|do|does|get|gets|need|needs|like|likes|hate|hates)\b[^\d]*\Z|"
+    r",\s*(?:make\s+sure|please\s+check|double-check|check)\b[^\d]*\Z",
     re.IGNORECASE,
 )
 _QUOTED_GIVEN: Final = re.compile(
@@ -45,6 +46,17 @@ _SECOND: Final = re.compile(
     re.IGNORECASE,
 )
 """A second demand beside the first one."""
+_TOLD: Final = re.compile(
+    r"\b(?:say|mention|tell|explain|describe|state|line|note|section|word|sentence|paragraph|hint|warning)\b.*\b(?:what|how|who|where|whom)\b",
+    re.IGNORECASE,
+)
+"""Before a condition: it belongs to what has to be said, as in "say what to do if a day is missed"."""
+_PROHIBITING: Final = re.compile(
+    r"(?P<core>(?:no|never|don't|do\s+not|please\s+no)\s[^,;]+)[,;]\s*(?!and\b|but\b|or\b|nor\b|no\b|only\b|unless\b|except\b)"
+    r"(?!.*\b(?:must|should|shall|may|only|unless|except)\b)[^\d]+",
+    re.IGNORECASE,
+)
+"""A prohibition with its reason: "No museums, the kids have had enough of them"."""
 _CONDITIONAL: Final = re.compile(r"(?:\A|[\s,])(?:if|when|where|in\s+case|provided)\s", re.IGNORECASE)
 _DEMANDING: Final = re.compile(
     r"\b(?:must|shall|should|has\s+to|have\s+to|need|needs|may|can|can't|cannot|never|always|only|no|not|exactly|either|at\s+most|at\s+least|"
@@ -67,7 +79,7 @@ _FILLER: Final = (STOPWORDS | frozenset(
     ever at most least more less fewer than over under above below up to of for in on by with from into within without and or but so if
     when then exactly precisely need needs needed want wants wanted get gets able allowed required please keep make sure ensure let
     maximum minimum max min capped limited exceed exceeds very strictly one same take takes taken taking stay stays remain
-    remains come comes give gives given set fixed a an the longer shorter later earlier higher lower greater larger smaller better together
+    contain contains containing remains come comes give gives given set fixed a an the longer shorter later earlier higher lower greater larger smaller better together
     altogether total sum combined overall whole entire go goes going gone happen happens throughout had like ever per
 amount amounts figure""".split()  # noqa: SIM905
 )) - frozenset({"first", "last", "same"})  # fmt: skip
@@ -107,6 +119,8 @@ def bare(sentence: str) -> str:
     core = _COURTESY.sub(" ", sentence).strip(" .!;,")
     core = core[_OPENING.match(core).end() :]  # type: ignore[union-attr]
     core = _REASON.sub("", core).strip(" .!;,")
+    prohibiting = _PROHIBITING.fullmatch(core)
+    core = core if prohibiting is None else prohibiting["core"]
     given = _QUOTED_GIVEN.fullmatch(core)
     if given is not None:
         core = f"The {given['what']} {given['rest']}"
@@ -114,7 +128,8 @@ def bare(sentence: str) -> str:
         raise NotUnderstoodError("it makes more than one demand; give each its own constraint")
     if _EXCEPTION.search(core):
         raise NotUnderstoodError("it has an exception or is only roughly meant, which no operator says")
-    if _CONDITIONAL.search(core):
+    conditional = _CONDITIONAL.search(core)
+    if conditional is not None and not _TOLD.search(core[: conditional.start()]):
         raise NotUnderstoodError("it holds under a condition, and that may change what it demands")
     return core
 

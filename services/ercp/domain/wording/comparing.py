@@ -11,6 +11,7 @@ from services.ercp.domain.predicates.text_arguments import COUNTED_PARTS, read_r
 from services.ercp.domain.predicates.units import PER, above_line
 from services.ercp.domain.wording import clauses
 from services.ercp.domain.wording.amounts import Named, operand_of, read
+from services.ercp.domain.wording.days import plainly_dated
 from services.ercp.domain.wording.model import NotUnderstoodError
 
 _LARGER: Final = (
@@ -19,6 +20,7 @@ _LARGER: Final = (
 _SMALLER: Final = "less|fewer|shorter|earlier|lower|smaller|lighter|younger|narrower|cheaper|slower|sooner"
 _DEGREE: Final = r"(?:\s+(?:the|an?|any|than|just|only))*\s*"
 _BEFORE: Final = (
+    ("=", r"(?:sums?|adds?|comes?|amounts?)\s+(?:up\s+)?to"),
     ("<=", rf"at\s+(?:the\s+)?(?:very\s+)?(?:most|latest|max(?:imum)?(?:\s+of)?)|(?:an?\s+|the\s+)?max(?:imum|\.)?(?:\s+of)?|"
      rf"up\s+to(?:\s+and\s+including)?|(?:no|not)\s+(?:any\s+)?(?:{_LARGER})\s+than|(?:no|not)\s+(?:over|above|past|beyond)|"
      r"capped\s+at|limited\s+to|(?:not|never)\s+exceed(?:ing)?|n't\s+exceed|cannot\s+exceed|by|until|till|within|not\s+after|as\s+(?:much|many|late|long)\s+as"),
@@ -27,6 +29,8 @@ _BEFORE: Final = (
     ("<", rf"(?:{_SMALLER})\s+than|under|below|before|prior\s+to|ahead\s+of|short\s+of"),
     (">", rf"(?:{_LARGER})\s+than|over|above|after|exceed(?:s|ing)?|beyond|past|upwards\s+of|in\s+excess\s+of|better\s+than"),
     ("=", r"exactly|precisely|equal\s+to|equals?|=|sums?\s+to|adds?\s+up\s+to|comes?\s+to|amounts?\s+to|totals?|"
+     r"(?:starts?|begins?|opens?|closes?|ends?|finish(?:es)?|leaves?|departs?|arrives?|meets?)\s+(?:at|on)|"
+     r"(?:returns?|answers?|responds?|repl(?:y|ies)|comes?\s+back)(?:\s+with)?(?:\s+(?:an?|the))?(?:\s+(?:HTTP|status|code))*|"
      r"(?:must|shall|should|has\s+to|have\s+to|needs?\s+to|is\s+to|will)\s+be(?:\s+(?:at|set\s+to|fixed\s+at))?|is|are|remains?(?:\s+at)?|stays?(?:\s+at)?|only"),
 )  # fmt: skip
 _BEHIND: Final = (
@@ -73,6 +77,9 @@ _OF_OTHERS: Final = re.compile(
     r"\b(?:nobody|no\s?one|anyone|anybody|users?|they|he|she|get|able|allowed|may\s+be)\b", re.IGNORECASE
 )
 """It is not the text that has so many."""
+_SUBJECT: Final = re.compile(
+    r"\s*(?:the\s+|all\s+)?(?P<word>[a-z]+s)\s+(?:must|may|should|can|shall|have|need)\b", re.IGNORECASE
+)
 _LETTERS: Final = {
     "letters": "characters",
     "signs": "characters",
@@ -81,11 +88,24 @@ _LETTERS: Final = {
     "bullets": "items",
     "points": "items",
 }
+_LEADING: Final = re.compile(r"\s*(?:save\s+|spend\s+|put\s+aside\s+)?\Z", re.IGNORECASE)
+"""Before a share that a sentence begins with: "a quarter of the calories must come from protein"."""
 _WHOLE: Final = re.compile(
-    r"\bof\s+(?:all\s+)?(?:(?:the|our|your|their|its|his|her)\s+)?(?P<whole>[a-z-]+(?:\s(?:votes|budget|pay|cost|price|time))?)\b",
+    r"\bof\s+(?:all\s+)?(?:(?:the|our|your|their|its|his|her|an?|one|each)\s+)?(?:[a-z]+'s\s+)?(?P<whole>[a-z-]+(?:\s(?:votes|budget|pay|cost|price|time))?)\b",
     re.IGNORECASE,
 )
-_PERIOD: Final = re.compile(r"\b(?:per|an?|each|every)\s+(?:hour|day|night|week|month|quarter|year)\b", re.IGNORECASE)
+_PERIOD: Final = re.compile(
+    r"\b(?:per|an?|each|every)\s+(?:hour|day|night|week|month|quarter|year)\b(?!')", re.IGNORECASE
+)
+_HAS_VERB: Final = re.compile(
+    r"\s*(?:[a-z-]+\s+){0,2}?(?:must|shall|should|may|can|cannot|needs?|ha(?:s|ve)\s+to|are|is|gets?|will|requires?)\b(?!\s+(?:left|enough)\b)",
+    re.IGNORECASE,
+)
+"""Behind a bound: "orders above 50 euros are free of charge" limits no order."""
+_DISTANCE: Final = re.compile(r"\s*(?P<way>before|after|from)\s+(?P<event>[^,;]{2,60})\Z", re.IGNORECASE)
+"""Behind an amount: how far something is from an event."""
+_VERSIONED: Final = re.compile(r"\bversions?\b", re.IGNORECASE)
+_PERIODS: Final = frozenset({"hour", "day", "night", "week", "month", "quarter", "year"})
 _STRONG: Final = frozenset({"<=", ">=", "<", ">"})
 
 
@@ -107,7 +127,7 @@ def read_values(sentence: str) -> tuple[Predicate, str] | None:
         NotUnderstoodError: it names values, but what is demanded of them is not plain.
     """
     closer = _CLOSER.search(sentence)
-    sentence = sentence[: closer.start()] if closer is not None else sentence
+    sentence = plainly_dated(sentence[: closer.start()] if closer is not None else sentence)
     named = read(sentence)
     if not named:
         return None
@@ -121,13 +141,33 @@ def read_values(sentence: str) -> tuple[Predicate, str] | None:
     ranged = _range(sentence, named)
     if ranged is not None:
         return ranged
-    bounds = _bounds(sentence, named)
+    bounds = _bounds(sentence, named) or _leading(sentence, named)
     strong = [bound for bound in bounds if bound.sign in _STRONG or bound.is_exact]
     chosen = strong or bounds
-    if len(chosen) != 1:
+    if len(chosen) != 1 or _is_second_of_kind(bounds, chosen[0]):
         fault = "it names several values, and which one is the limit is not plain" if chosen or len(named) > 1 else ""
         raise NotUnderstoodError(fault or "how its value is meant, at most, at least or exactly, is not plain")
     return _demand(sentence, chosen[0])
+
+
+def _is_second_of_kind(bounds: list[_Bound], chosen: _Bound) -> bool:
+    """Say whether another value of the kind is demanded beside the limit: "1% a week, capped at 10%"."""
+    units = [
+        each.named.operand.unit for each in bounds if isinstance(each.named.operand, Amount) and each is not chosen
+    ]
+    return isinstance(chosen.named.operand, Amount) and chosen.named.operand.unit in units
+
+
+def _leading(sentence: str, named: list[Named]) -> list[_Bound]:
+    """Read "a quarter of the calories must come from protein": exactly so much."""
+    first = named[0]
+    is_share = isinstance(first.operand, Amount) and first.operand.unit == "%" and len(named) == 1
+    opens = is_share and _LEADING.fullmatch(sentence[: first.start]) and _WHOLE.match(sentence, first.behind + 1)
+    return (
+        [_Bound(first, "=", first.start, first.behind, is_exact=True)]
+        if opens and not _NEGATED.search(sentence)
+        else []
+    )
 
 
 def _bounds(sentence: str, named: list[Named]) -> list[_Bound]:
@@ -244,8 +284,7 @@ def _without_noun(sentence: str, named: Named) -> str:
 def _demand(sentence: str, bound: _Bound) -> tuple[Predicate, str]:
     """Return the predicate that a bounded value makes with the rest of its sentence."""
     operand = operand_of(bound.named)
-    if re.search(r"\bor\b", sentence[bound.end :], re.IGNORECASE):
-        raise NotUnderstoodError("it leaves an alternative to its value")
+    _refuse_unsure(sentence, bound, operand)
     behind = max(bound.end, bound.named.behind + (1 + len(bound.named.noun) if bound.named.noun else 0))
     rest = f"{sentence[: bound.start]} {sentence[behind:]}"
     if isinstance(operand, Amount) and bound.named.is_number:
@@ -262,11 +301,35 @@ def _demand(sentence: str, bound: _Bound) -> tuple[Predicate, str]:
     each = _EACH.search(rest) or _EACH_SUBJECT.match(rest)
     condition = f"per {each['each'].lower()}" if each is not None else ""
     rest = _EACH_SUBJECT.sub(" ", rest)
-    if isinstance(operand, Amount) and PER in operand.unit:
+    if isinstance(operand, Amount) and (PER in operand.unit or operand.unit == "%"):
         rest = _PERIOD.sub(" ", rest)
         operand = replace(operand, unit=above_line(operand.unit)) if _TOTAL.search(sentence) else operand
-    path = _path(sentence, _EACH.sub(" ", rest), operand)
+    distance = _DISTANCE.match(sentence, behind)
+    if distance is not None and isinstance(operand, Amount):
+        named = [*clauses.names(sentence[: bound.start]), distance["way"].lower(), *clauses.names(distance["event"])]
+        return Predicate(name, clauses.path_from(named), operand, inclusive=inclusive, condition=condition), "limit"
+    bare = _EACH.sub(" ", rest)
+    if condition and all(word in _PERIODS for word in clauses.names(bare)):
+        bare, condition = f"{condition.removeprefix('per ')} {bare}", ""
+    path = _path(sentence, bare, operand)
     return Predicate(name, path, operand, inclusive=inclusive, condition=condition), "limit"
+
+
+def _refuse_unsure(sentence: str, bound: _Bound, operand: object) -> None:
+    """Refuse a bound that may be no demand, or not on this value: a wrong predicate is worse than none."""
+    if re.search(r"\bor\b", sentence[bound.end :], re.IGNORECASE):
+        raise NotUnderstoodError("it leaves an alternative to its value")
+    if bound.named.is_number and not bound.named.noun and _AT.search(sentence[: bound.named.start]):
+        raise NotUnderstoodError('a number behind "at" may be a time of day: write 8:00 or 8 am')
+    if isinstance(operand, Hour) and operand.minutes == 0 and bound.sign in {"<", "<="}:
+        raise NotUnderstoodError("midnight ends one day and begins the next: write 24:00 or 23:59")
+    if bound.start > 0 and _HAS_VERB.match(sentence, bound.end) and not _NEGATED.search(sentence[: bound.start]):
+        raise NotUnderstoodError("what has such a value has to be, or to do, something else")
+    if isinstance(operand, Amount) and _VERSIONED.search(sentence) and bound.named.is_number:
+        raise NotUnderstoodError("a version is no number, and no operator puts versions into an order")
+
+
+_AT: Final = re.compile(r"\bat\s+\Z", re.IGNORECASE)
 
 
 def _named_limit(sentence: str, bound: _Bound) -> str:
@@ -292,7 +355,9 @@ def _path(sentence: str, rest: str, operand: object) -> Path:
             return Path((*part.segments, "share_of_" + "_".join(of_what))) if of_what else part
         return clauses.path_from(clauses.names(rest))
     total = ("total",) if _TOTAL.search(sentence) and isinstance(operand, Amount) else ()
-    return clauses.path_from(clauses.names(rest) or (["all"] if total else []), *total)
+    unnamed = ["all"] if total else ["time"] if isinstance(operand, Hour) else []
+    unnamed = ["date"] if isinstance(operand, (Moment, YearDay)) else unnamed
+    return clauses.path_from(clauses.names(rest) or unnamed, *total)
 
 
 def _counted(sentence: str, rest: str, bound: _Bound, operand: Amount) -> tuple[Predicate, str] | None:
@@ -314,7 +379,9 @@ def _count(sentence: str, rest: str, noun: str, bounds: Bounds) -> tuple[Predica
     if _OF_OTHERS.search(rest):
         return None
     left = clauses.names(_EACH_SUBJECT.sub(" ", _EACH.sub(" ", rest)))
-    left = [word for word in clauses.says_of_document(left) if word not in _HAS]
+    subject = _SUBJECT.match(rest)
+    kept = subject["word"].lower() if subject is not None else ""
+    left = [word for word in clauses.says_of_document(left) if word not in _HAS or word == kept]
     in_each = each["each"].lower() if each is not None else ""
     if left:
         return None

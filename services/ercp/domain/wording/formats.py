@@ -48,7 +48,7 @@ _CURRENCY: Final = re.compile(
     r"\b(?:in|as)\s+(?P<name>swiss\s+francs|francs|euros?|us\s+dollars|dollars|pounds(?:\s+sterling)?|yen|rupees|EUR|USD|GBP|CHF|JPY|INR|CAD|AUD)\b",
     re.IGNORECASE,
 )
-_CODES: Final = {
+CURRENCY_CODES: Final = {
     "swiss francs": "CHF", "francs": "CHF", "euro": "EUR", "euros": "EUR", "us dollars": "USD", "dollars": "USD", "pounds": "GBP",
     "pounds sterling": "GBP", "yen": "JPY", "rupees": "INR",
 }  # fmt: skip
@@ -159,7 +159,7 @@ def _currency(sentence: str) -> Predicate | None:
     if match is None or not _AMOUNTS.search(sentence) or any(char.isdigit() for char in sentence):
         return None
     name = " ".join(match["name"].lower().split())
-    return Predicate(PredicateName.EQUAL, Path(("currency",)), Text(_CODES.get(name, name.upper())))
+    return Predicate(PredicateName.EQUAL, Path(("currency",)), Text(CURRENCY_CODES.get(name, name.upper())))
 
 
 _READERS: Final[tuple[Callable[[str], Predicate | None], ...]] = (

@@ -12,7 +12,7 @@ _MUST: Final = r"(?:must|shall|should|has\s+to|have\s+to|needs?\s+to|ought\s+to|
 _ADVERB: Final = r"(?:(?:also|always|clearly|explicitly|at\s+least|briefly|somewhere|somehow|definitely)\s+)*"
 _TELLING: Final = (
     r"mention|contain|include|state|say|name|list|explain|tell|warn|refer\s+to|cover|describe|quote|cite|remind|point\s+out|specify|"
-    r"disclose|spell\s+out|give|have|carry|show|thank|apologi[sz]e|touch\s+on|note"
+    r"disclose|spell\s+out|give|have|carry|show|thank|apologi[sz]e|touch\s+on|note|own\s+up\s+to|admit|acknowledge|make\s+clear|address"
 )
 _TOLD: Final = (
     r"mentioned|stated|included|named|listed|explained|disclosed|described|covered|pointed\s+out|spelled\s+out|noted|specified|quoted|"
@@ -47,6 +47,14 @@ _NOT_SAY: Final = re.compile(
     rf"(?P<verb>call\s+it|{_REVEALING})\s+(?P<what>.+)",
     re.IGNORECASE,
 )
+_NOT_HELD: Final = re.compile(
+    r"(?:(?:please\s+)?(?:don't|do\s+not|never)\s+(?:use|add|put\s+in|serve|eat|buy|plan|book|order)\s+any(?:thing\s+with)?\s+(?P<what>[^,;:]+?)|"
+    r"[^,;:]+?\s+(?:must|may|should|shall|can)\s*(?:not|never)\s+(?:contain|include|involve)\s+(?:any\s+)?(?P<what2>[^,;:]+?)|"
+    r"[^,;:]+?\s+(?:must|should|shall|has\s+to|have\s+to)\s+(?:be|do)\s+(?:free\s+(?:of|from)|without)\s+(?:any\s+)?(?P<what3>[^,;:]+?))"
+    r"(?P<where>\s+(?:in|on|anywhere|at\s+all)\b.*)?",
+    re.IGNORECASE,
+)
+"""What a thing, and so the text about it, is not to hold."""
 _NOT_WANTED: Final = re.compile(
     r"(?:we|i)\s+(?:don't|do\s+not)\s+want\s+(?:any\s+)?(?P<what>.+?)(?P<kind>\s+of\s+any\s+kind)?(?P<where>\s+(?:in|on|anywhere)\s+.*)?|"
     r"(?:avoid|leave\s+out|omit)\s+(?P<what2>.+)|"
@@ -95,7 +103,7 @@ _LIMITING: Final = re.compile(
     r"exactly|between|within|before|after|by|under|over|max\w*|min\w*)\b",
     re.IGNORECASE,
 )
-_MOST_WORDS: Final = 8
+_MOST_WORDS: Final = 12
 
 
 def read_mention(sentence: str) -> tuple[Predicate, str] | None:
@@ -124,7 +132,11 @@ def read_mention(sentence: str) -> tuple[Predicate, str] | None:
     return None
 
 
-def _denied(sentence: str) -> tuple[Predicate, str] | None:
+def _denied(sentence: str) -> tuple[Predicate, str] | None:  # noqa: PLR0911 - one for each wording
+    match = _NOT_HELD.fullmatch(sentence)
+    if match is not None and not read(sentence):
+        _refuse_place(match["where"])
+        return _made(PredicateName.NOT_CONTAINS, match["what"] or match["what2"] or match["what3"])
     match = _NOT_SAY.fullmatch(sentence)
     if match is not None:
         verb = " ".join(match["verb"].lower().split())
@@ -181,9 +193,9 @@ def _literal(name: PredicateName, what: str) -> tuple[Predicate, str]:
 def _topic(name: PredicateName, what: str) -> tuple[Predicate, str]:
     if name is PredicateName.NOT_CONTAINS and _STYLE.search(what):
         raise NotUnderstoodError("it forbids a manner of writing, which no operator says")
-    if _VAGUE.search(what):
-        raise NotUnderstoodError("which topic is meant is not plain")
     topic = _ABOUT.sub("", what)
+    if _VAGUE.search(topic):
+        raise NotUnderstoodError("which topic is meant is not plain")
     where = _WHERE.search(topic)
     if where is not None and where["doc"].lower() in clauses.DOCUMENT:
         topic = topic[: where.start()]

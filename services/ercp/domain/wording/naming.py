@@ -19,7 +19,7 @@ _ADDRESS: Final = re.compile(
     re.IGNORECASE,
 )
 _NAME: Final = re.compile(
-    r"[\"'](?P<quoted>[^\"]+)[\"']|(?:the\s+)?(?P<name>[A-Z][\w.&-]*(?:\s+(?:(?:of|and|the|de|van|von)\s+)?[A-Z0-9][\w.&-]*){0,4})"
+    r"[\"'](?P<quoted>[^\"]+)[\"']|(?:the\s+)?(?P<name>[A-Z][\w.&-]*(?:\s+(?:(?:of|and|the|de|van|von|&)\s+)?[A-Z0-9][\w.&-]*){0,4})"
 )
 _VERSION: Final = re.compile(r"v?\d+(?:\.\d+){2,}(?:[-+][\w.]+)?", re.IGNORECASE)
 _CONDITION: Final = re.compile(r"\s+(?P<phrase>(?:on|in|at|for|during)\s+[A-Z0-9].*)\Z")

@@ -28,6 +28,32 @@ _SAME: Final = re.compile(
     r"(?P<left>.+?)\s+(?:must|shall|should|has\s+to|have\s+to|needs?\s+to|is|are)?\s*(?:be|stay|stays|remain|remains|equal)?\s*(?:exactly\s+)?(?:the\s+same\s+as|equal\s+to|as\s+(?:high|long|large|big|much)\s+as)\s+(?P<right>.+)",
     re.IGNORECASE,
 )
+_MUST: Final = r"(?:must|shall|should|has\s+to|have\s+to|needs?\s+to|want\s+to|wants\s+to|will|may|is\s+to|are\s+to)"
+_NOUN: Final = r"(?P<noun>(?:[a-z][a-z-]*\s+){0,2}[a-z][a-z-]+)"
+_MORE_NOUN: Final = re.compile(
+    rf"(?:we|you|they|i|there)\s+{_MUST}\s+(?:[a-z]+\s+){{0,2}}?(?P<degree>more|fewer|less)\s+{_NOUN}\s+(?P<place>in|on|at|for|with|to)\s+(?P<left>.+?)"
+    r"\s+than\s+(?:in|on|at|for|with|to)\s+(?P<right>.+)",
+    re.IGNORECASE,
+)
+_HAS_MORE: Final = re.compile(
+    rf"(?P<left>(?!we\b|you\b|they\b|i\b|there\b).+?)\s+(?:{_MUST}\s+)(?:come\s+out\s+as\s+)?(?:have|has|use|using|need|take|take\s+up|cost|contain|get|bring)\s+"
+    rf"(?P<degree>more|fewer|less)\s+{_NOUN}\s+than\s+(?P<right>(?!on\b|at\b|for\b|with\b|to\b)[^,;]+)",
+    re.IGNORECASE,
+)
+_STAY: Final = re.compile(
+    rf"(?:we|you|they|i)\s+(?:{_MUST}\s+)?(?P<noun>stay|be|remain|spend\s+time)\s+(?:(?P<degree>longer|shorter)\s+(?:in|at|with)\s+(?P<left>.+?)|"
+    r"(?:in|at|with)\s+(?P<left2>.+?)\s+(?P<degree2>longer|shorter))\s+than\s+(?:in|at|with)\s+(?P<right>.+)",
+    re.IGNORECASE,
+)
+_NEARER: Final = re.compile(
+    rf".+?\s+{_MUST}\s+be\s+(?P<degree>nearer|closer)\s+to\s+(?P<left>.+?)\s+than\s+to\s+(?P<right>.+)", re.IGNORECASE
+)
+_SAME_NOUN: Final = re.compile(
+    rf"(?P<left>[A-Z]?[\w' -]+?)\s+and\s+(?P<right>[\w' -]+?)\s+(?:{_MUST}\s+)?(?:get|have|work|do|be\s+given|receive|take|pay|cost)\s+"
+    rf"(?:exactly\s+)?(?:the\s+same|an\s+equal|as\s+many)\s+(?:number\s+of\s+|amount\s+of\s+)?{_NOUN}",
+    re.IGNORECASE,
+)
+_FEWER: Final = frozenset({"fewer", "less", "nearer", "closer", "shorter"})
 _TURNED: Final = {"<": ">=", ">": "<="}
 _WAY: Final = {
     "<": (PredicateName.LESS_THAN, False), "<=": (PredicateName.LESS_THAN, True), ">": (PredicateName.GREATER_THAN, False),
@@ -46,6 +72,15 @@ def read_relation(sentence: str) -> tuple[Predicate, str] | None:
     """
     if read(sentence):
         return None
+    placed = (
+        _HAS_MORE.fullmatch(sentence)
+        or _MORE_NOUN.fullmatch(sentence)
+        or _STAY.fullmatch(sentence)
+        or _NEARER.fullmatch(sentence)
+        or _SAME_NOUN.fullmatch(sentence)
+    )
+    if placed is not None:
+        return _of_nouns(placed)
     match = _THAN.fullmatch(sentence)
     if match is not None:
         sign = (
@@ -64,6 +99,18 @@ def read_relation(sentence: str) -> tuple[Predicate, str] | None:
     if match is not None and not re.search(r"\b(?:not|never)\b|n't\b", sentence, re.IGNORECASE):
         return _compared(match["left"], match["right"], "=")
     return None
+
+
+def _of_nouns(match: re.Match[str]) -> tuple[Predicate, str]:
+    """Read "more nights in Rome than in Naples", "nearer to the hall than to the airport", "the same number of days"."""
+    part = match.groupdict()
+    if re.search(r"\b(?:not|never|no)\b|n't\b", match.group(), re.IGNORECASE):
+        raise NotUnderstoodError("it denies a comparison")
+    noun = part.get("noun") or "distance"
+    degree = part.get("degree") or part.get("degree2") or ""
+    sign = "=" if not degree else "<" if degree.lower() in _FEWER else ">"
+    left = part.get("left") or part.get("left2")
+    return _compared(f"{left} {noun}", f"{part['right']} {noun}", sign)
 
 
 def _compared(left: str, right: str, sign: str) -> tuple[Predicate, str]:

@@ -13,6 +13,7 @@ from services.ercp.domain.predicates import Predicate, PredicateError, parse_pre
 from services.ercp.domain.wording import clauses
 from services.ercp.domain.wording.choosing import read_choice
 from services.ercp.domain.wording.comparing import read_values
+from services.ercp.domain.wording.days import read_weekday
 from services.ercp.domain.wording.formats import read_format
 from services.ercp.domain.wording.mentions import read_mention
 from services.ercp.domain.wording.model import NotUnderstoodError, Understanding
@@ -23,7 +24,7 @@ from services.ercp.domain.wording.steps import read_order
 MAX_WORDS_CHARS: Final = 500
 """A constraint that is longer says more than one predicate can."""
 _RULES: Final[tuple[Callable[[str], tuple[Predicate, str] | None], ...]] = (
-    read_format, read_order, read_mention, read_choice, read_relation, read_name, read_values,
+    read_format, read_order, read_mention, read_weekday, read_choice, read_relation, read_name, read_values,
 )  # fmt: skip
 
 
