@@ -1,8 +1,8 @@
 """What a second opinion does to the figures of the minimal pairs when it is right in so many of 100 cases (ADR 0119).
 
 The judge is scripted: it knows which claims are true, and is wrong in a fixed share of them, drawn from the claim's own
-words and a seed, so that the same run gives the same figures. It answers as an endpoint's adapter does; votes, limits and
-the table that moves verdicts are those that users get.
+words and a seed, so that the same run gives the same figures. It answers as an endpoint's adapter does; votes, limits
+and the table that moves verdicts are those that users get.
 """
 
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
