@@ -30,8 +30,9 @@ def opinion_line(report: report_pb2.DpeReport) -> str:
     parts = [f"{counted(len(found.votes), 'vote')}, {moved} moved a verdict"] if found.votes else []
     parts += [f"none on {counted(left, 'claim')}, whose first verdict stands: {_why(found)}"] if left else []
     tokens = sum(call.prompt_tokens + call.completion_tokens for call in found.calls)
-    spent = f"{counted(len(found.calls), 'call')}, {counted(tokens, 'token')}" if found.calls else "remembered"
-    return f"second opinion: {'; '.join(parts)} ({who}, {spent})"
+    spent = [f"{counted(len(found.calls), 'call')}, {counted(tokens, 'token')}"] if found.calls else []
+    spent = spent or (["remembered"] if found.votes else [])
+    return f"second opinion: {'; '.join(parts)} ({', '.join([who, *spent])})"
 
 
 def _why(found: opinion_pb2.SecondOpinion) -> str:

@@ -2,11 +2,12 @@
 
 import pytest
 from crp.common.v1 import taxonomy_pb2, text_pb2
-from crp.dpe.v1 import claim_pb2, finding_pb2, report_pb2
+from crp.dpe.v1 import claim_pb2, finding_pb2, opinion_pb2, report_pb2
 
+from services.common.ports import second_opinion
 from services.common.ports.recognition import EntityKind
 from services.common.reading import text_types
-from services.dpe.domain import analysis, findings, outcome
+from services.dpe.domain import analysis, findings, opinion_record, outcome
 
 FIELDS = report_pb2.DpeReport.DESCRIPTOR.fields_by_name
 SPEC_FIELDS = (
@@ -43,6 +44,11 @@ def test_what_may_not_be_computed_has_presence(name):
         (findings.ContradictionSeverity, finding_pb2.ContradictionSeverity, "CONTRADICTION_SEVERITY"),
         (findings.OmissionSeverity, finding_pb2.OmissionSeverity, "OMISSION_SEVERITY"),
         (findings.RepetitionLevel, report_pb2.RepetitionLevel, "REPETITION_LEVEL"),
+        (findings.Basis, claim_pb2.VerdictBasis, "VERDICT_BASIS"),
+        (second_opinion.Vote, opinion_pb2.OpinionVote, "OPINION_VOTE"),
+        (second_opinion.OpinionKind, opinion_pb2.OpinionKind, "OPINION_KIND"),
+        (opinion_record.Scope, opinion_pb2.OpinionScope, "OPINION_SCOPE"),
+        (opinion_record.Gap, opinion_pb2.OpinionGap, "OPINION_GAP"),
         (findings.RiskLevel, taxonomy_pb2.RiskLevel, "RISK_LEVEL"),
         (outcome.StageStatus, taxonomy_pb2.StageStatus, "STAGE_STATUS"),
         (analysis.GroundingMode, taxonomy_pb2.GroundingMode, "GROUNDING_MODE"),
