@@ -2,11 +2,12 @@
 
 import pytest
 from crp.common.v1 import taxonomy_pb2, text_pb2
-from crp.dpe.v1 import claim_pb2, finding_pb2, opinion_pb2, report_pb2
+from crp.dpe.v1 import claim_pb2, finding_pb2, opinion_pb2, provenance_service_pb2, report_pb2
 
 from services.common.ports import second_opinion
 from services.common.ports.recognition import EntityKind
 from services.common.reading import text_types
+from services.common.rpc.canonical import message_json
 from services.dpe.domain import analysis, findings, opinion_record, outcome
 
 FIELDS = report_pb2.DpeReport.DESCRIPTOR.fields_by_name
@@ -64,3 +65,8 @@ def test_enums_match(domain, message, prefix):
 def test_every_reason_has_a_sentence():
     assert set(outcome.DETAILS) == set(outcome.Reason)
     assert all(text.endswith(".") for reason, text in outcome.DETAILS.items() if reason)
+
+
+@pytest.mark.parametrize("message", [provenance_service_pb2.AnalyzeRequest(), report_pb2.DpeReport()])
+def test_what_no_second_opinion_says_is_in_no_hash(message):
+    assert not {"opinion_limits", "second_opinion"} & message_json(message).keys()
