@@ -79,6 +79,7 @@ class Endpoint(ThreadingHTTPServer):
 
 class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    server: "Endpoint"
 
     def log_message(self, *_):
         pass

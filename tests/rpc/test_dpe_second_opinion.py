@@ -3,6 +3,7 @@
 import json
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from typing import Any
 
 import grpc
 import pytest
@@ -42,8 +43,8 @@ def own_models(second_opinion=None):
 class Desk:
     """A served provenance service beside a scripted endpoint."""
 
-    client: object
-    endpoint: object
+    client: Any
+    endpoint: Any
 
     async def check(self, answer=ANSWER, facts=(FACT, OTHER), within=None, **given):
         request = pb.CheckRequest(answer=answer, facts=[pb.CheckFact(content=text) for text in facts], **given)

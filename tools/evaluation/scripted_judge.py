@@ -5,9 +5,10 @@ words and a seed, so that the same run gives the same figures. It answers as an 
 and the table that moves verdicts are those that users get.
 """
 
+from collections import Counter
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
@@ -59,6 +60,8 @@ class ScriptedJudge:
     truth: Truth
     rate: int
     seed: int
+    asked: Counter[bool] = field(default_factory=Counter)
+    """Votes on true claims and on false ones."""
     kind: OpinionKind = OpinionKind.JUDGE
     model: str = _MODEL
     prompt_version: str = judge.PROMPT_VERSION
@@ -70,6 +73,7 @@ class ScriptedJudge:
     async def ask(self, request: OpinionRequest) -> OpinionReply:
         """Vote."""
         votes = {claim.claim_id: GivenVote(self.vote(request.question, claim.text)) for claim in request.claims}
+        self.asked.update(self.truth.holds(request.question, claim.text) for claim in request.claims)
         return OpinionReply(votes, _MODEL, sha256_hex(""), *self.tokens(request))
 
     def vote(self, question: str, claim: str) -> Vote:
@@ -99,10 +103,15 @@ class ScriptedAdapters(RememberingAdapters):
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """The figures of one judge: means over the seeds, by group of kinds; ``rate`` 0 = nobody was asked."""
+    """The figures of one judge: means over the seeds, by group of kinds; ``rate`` 0 = nobody was asked.
+
+    Attributes:
+        asked: true and false claims that it was asked about.
+    """
 
     scope: str
     rate: int
+    asked: tuple[int, int]
     figures: Mapping[str, Mapping[str, float]]
 
 
@@ -110,14 +119,14 @@ async def measure_judges(records: Sequence[PairRecord], settings: Settings, memo
     """Check all records without a second opinion, then with each judge, for both scopes."""
     known, truth = EncoderMemory(memory), Truth.of(records)
     try:
-        rows = [Row("-", 0, _means([await _measured(records, lambda: RememberingAdapters(settings, known))]))]
+        rows = [Row("-", 0, (0, 0), _means([await _measured(records, lambda: RememberingAdapters(settings, known))]))]
         for scope in OpinionScope:
             own = settings.model_copy(update={"second_opinion": _settings(scope)})
             for rate in RATES:
-                runs = [
-                    await _measured(records, _judged(own, known, ScriptedJudge(truth, rate, seed))) for seed in SEEDS
-                ]
-                rows.append(Row(str(scope), rate, _means(runs)))
+                judges = [ScriptedJudge(truth, rate, seed) for seed in SEEDS]
+                runs = [await _measured(records, _judged(own, known, one)) for one in judges]
+                asked = judges[0].asked
+                rows.append(Row(str(scope), rate, (asked[True], asked[False]), _means(runs)))
         return rows
     finally:
         known.close()
@@ -136,6 +145,7 @@ def table_of_judges(rows: Sequence[Row]) -> Table:
     lines = tuple(
         (
             row.scope,
+            f"{row.asked[0]}, {row.asked[1]}" if row.rate else "-",
             f"{row.rate} of 100" if row.rate else "nobody asked",
             group,
             *(
@@ -155,7 +165,15 @@ def document_of_judges(rows: Sequence[Row]) -> dict[str, Any]:
     """Return what the results file holds."""
     return {
         "seeds": list(SEEDS),
-        "rows": [{"scope": row.scope, "right_of_100": row.rate or None, "figures": row.figures} for row in rows],
+        "rows": [
+            {
+                "scope": row.scope,
+                "right_of_100": row.rate or None,
+                "asked": {"true": row.asked[0], "false": row.asked[1]},
+                "figures": row.figures,
+            }
+            for row in rows
+        ],
     }
 
 

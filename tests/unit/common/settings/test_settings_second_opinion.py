@@ -1,10 +1,11 @@
 """Where a second opinion may be asked for, and that its settings hold and tell no secret (ADR 0119)."""
 
 import pytest
-from pydantic import ValidationError
+from pydantic import SecretStr, ValidationError
 
 from services.common.adapters.openai.second_opinion import open_second_opinion
 from services.common.settings import SecondOpinionSettings, Settings
+from services.common.settings.second_opinion import EndpointKind
 from services.common.settings.secret_files import secret_paths
 
 LOCAL = "http://127.0.0.1:8000/v1"
@@ -44,12 +45,12 @@ def test_what_cannot_be_used_is_refused(given, told):
     ],
 )
 def test_a_key_goes_out_by_tls_or_to_loopback(given):
-    assert SecondOpinionSettings(model="m", **given).configured
+    assert SecondOpinionSettings.model_validate({"model": "m", **given}).configured
 
 
 def test_the_key_has_a_file_form_and_is_hidden():
     assert ("second_opinion", "api_key") in set(secret_paths(Settings))
-    assert "sk-secret" not in repr(SecondOpinionSettings(base_url=LOCAL, model="m", api_key="sk-secret"))
+    assert "sk-secret" not in repr(SecondOpinionSettings(base_url=LOCAL, model="m", api_key=SecretStr("sk-secret")))
 
 
 async def test_a_prompt_file_that_holds_no_prompt_is_named(tmp_path):
@@ -57,6 +58,6 @@ async def test_a_prompt_file_that_holds_no_prompt_is_named(tmp_path):
         path = tmp_path / name
         if data is not None:
             path.write_bytes(data)
-        own = SecondOpinionSettings(base_url=LOCAL, model="m", kind="spans", prompt_file=str(path))
+        own = SecondOpinionSettings(base_url=LOCAL, model="m", kind=EndpointKind.SPANS, prompt_file=str(path))
         with pytest.raises(ValueError, match=str(path)):
             await open_second_opinion(own)
