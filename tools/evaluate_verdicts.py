@@ -2,6 +2,7 @@
 
     python -m tools.evaluate_verdicts pairs [--part development | --part test --open-test] [--kind KIND]
     python -m tools.evaluate_verdicts corpus [--kind KIND]
+    python -m tools.evaluate_verdicts second-opinion [--kind KIND]
     python -m tools.evaluate_verdicts questions [--part development | --part test --open-test]
     python -m tools.evaluate_verdicts misquotes | neighbours | planted --open-test [--data DIR] [--documents DIR]
 
@@ -27,7 +28,7 @@ from services.allinone.parts import Part as SuitePart
 from services.common.errors import CrpError, StartupError
 from services.common.settings import Settings, SettingsError, load_settings
 from services.common.telemetry import configure_logs
-from tools.evaluation import asked_questions, corpus, misquotes, pairs, two_windows
+from tools.evaluation import asked_questions, corpus, misquotes, pairs, scripted_judge, two_windows
 from tools.evaluation.data import EvaluationDataError
 from tools.evaluation.embedded_suite import open_suite
 from tools.evaluation.encoder_memory import DEFAULT_FILE
@@ -46,7 +47,7 @@ SETS: Final = {
     "questions": (asked_questions.FOLDER, "{part}-questions"),
 }
 """Folder of each set, and the file without which it is not there."""
-EVERY: Final = ("pairs", "corpus", *SETS)
+EVERY: Final = ("pairs", "corpus", "second-opinion", *SETS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +101,8 @@ class Runs:
         """
         if task in {"pairs", "corpus"}:
             return await self._pairs(task)
+        if task == "second-opinion":
+            return await self._second_opinion()
         if task == "misquotes":
             return await self._misquotes()
         return await (self._questions() if task == "questions" else self._windows(task))
@@ -117,6 +120,16 @@ class Runs:
             found = await pairs.measure_pairs(records, engine)
         facts = {"part": part, "records": len(records)}
         return Report(pairs.tables_of_pairs(found), facts | pairs.document_of_pairs(found), found.mistakes)
+
+    async def _second_opinion(self) -> Report:
+        """Measure a scripted judge on the pairs for development; the other half is none of its business."""
+        records = pairs.read_part(pairs.Part.DEVELOPMENT)
+        if self._options.kind:
+            records = [one for one in records if one.kind in self._options.kind]
+        records = records[: self._options.limit]
+        rows = await scripted_judge.measure_judges(records, self._settings, self._memory)
+        facts = {"part": str(pairs.Part.DEVELOPMENT), "records": len(records)}
+        return Report((scripted_judge.table_of_judges(rows),), facts | scripted_judge.document_of_judges(rows), ())
 
     async def _misquotes(self) -> Report:
         folder = self._folder("misquotes")

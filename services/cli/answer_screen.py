@@ -36,6 +36,7 @@ def answer_lines(
     head = [*output.folded([(" · ".join(told.headline), style_of(told.level))])]
     head += [line for text in warnings for line in output.folded([(f"! {text}", "yellow")], most=2)]
     head += _reasons(told, output)
+    head += output.folded([(told.second_opinion, "dim")], most=2) if told.second_opinion else []
     if told.pieces:
         head += [Text(""), *output.folded(_answer_parts(told.pieces))]
     below = _omissions(told, output)

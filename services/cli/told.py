@@ -13,6 +13,7 @@ from crp.common.v1 import taxonomy_pb2 as taxonomy
 from crp.common.v1 import text_pb2
 from crp.dpe.v1 import claim_pb2, finding_pb2, report_pb2
 
+from services.cli.opinions import opinion_line
 from services.cli.reasons import level_reasons, score_of
 from services.cli.words import enum_text
 from services.common.counting import counted as _count
@@ -82,6 +83,7 @@ class ToldAnswer:
         omitted: the worst omissions, severity and quote.
         omitted_total: how many there are.
         disagreements: what current sources disagree on, each one sentence.
+        second_opinion: what it did, in one line; empty where none was to be asked for.
     """
 
     level: str
@@ -93,6 +95,7 @@ class ToldAnswer:
     omitted_total: int
     unanswered: tuple[str, ...] = field(default=())
     disagreements: tuple[str, ...] = field(default=())
+    second_opinion: str = ""
 
 
 def told_answer(
@@ -124,6 +127,7 @@ def told_answer(
         omitted_total=sum(report.omission_summary.values()),
         unanswered=tuple(report.uncovered_sub_queries),
         disagreements=tuple(map(_disagreement, report.source_disagreements)),
+        second_opinion=opinion_line(report),
     )
 
 

@@ -27,6 +27,7 @@ from services.common.ports.language_model import LanguageModel
 from services.common.ports.log_signer import LogSigner
 from services.common.ports.personal_data import PersonalDataDetector
 from services.common.ports.recognition import EntityRecognizer
+from services.common.ports.second_opinion import SecondOpinion
 from services.common.ports.sessions import SessionStore
 from services.common.ports.tokens import TokenCounter
 from services.common.ports.witness import Witness
@@ -200,6 +201,22 @@ class Adapters:
         from services.common.adapters.openai.language_model import open_language_model
 
         return await self._once("language_model", lambda: open_language_model(self.settings.llm))
+
+    async def second_opinion(self) -> SecondOpinion | None:
+        """Return the endpoint that is asked about claims, or ``None`` when none is set (ADR 0119).
+
+        Raises:
+            StartupError: its prompt file cannot be used.
+        """
+        wanted = self.settings.second_opinion
+        if not wanted.configured:
+            return None
+        from services.common.adapters.openai.second_opinion import open_second_opinion
+
+        try:
+            return await self._once("second_opinion", lambda: open_second_opinion(wanted))
+        except ValueError as error:
+            raise StartupError(str(error)) from None
 
     async def documents(self) -> "DocumentReader":
         """Return what reads documents and cuts them into facts, in processes of its own (ADR 0085)."""

@@ -7,7 +7,7 @@ has whatever the others do. Belongs to one event loop.
 """
 
 from collections import OrderedDict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum, unique
 from hashlib import sha256
@@ -27,6 +27,7 @@ class ModelRole(StrEnum):
     ENTAILMENT = "entailment"
     GROUNDING = "grounding"
     PERSONAL_DATA = "personal_data"
+    SECOND_OPINION = "second_opinion"
 
 
 @dataclass(slots=True)
@@ -68,14 +69,16 @@ class AnswerCache:
         """How many answers are kept now."""
         return sum(len(shelf.entries) for shelf in self._shelves.values())
 
-    def find(self, tenant: str, role: ModelRole, keys: Sequence[bytes]) -> dict[int, Any]:
-        """Return what is known, by position in ``keys``, and count hits and misses."""
+    def find(
+        self, tenant: str, role: ModelRole, keys: Sequence[bytes], is_fresh: Callable[[Any], bool] = lambda _: True
+    ) -> dict[int, Any]:
+        """Return what is known, by position in ``keys``, and count hits and misses; what is not fresh is not known."""
         found: dict[int, Any] = {}
         shelf = self._shelves.get(tenant)
         if shelf is not None:
             for position, key in enumerate(keys):
                 entry = shelf.entries.get(key)
-                if entry is not None:
+                if entry is not None and is_fresh(entry[0]):
                     shelf.entries.move_to_end(key)
                     found[position] = entry[0]
         counted = self.counts[role]

@@ -32,6 +32,7 @@ from services.dpe.domain.pipeline import PIPELINE, Step, begin
 from services.dpe.domain.policy import Policy
 from services.dpe.domain.summaries import Original, SummaryVerdict
 from services.dpe.inference import Inference
+from services.dpe.opinions import opinions_for
 from services.dpe.ports import AnalysisModels
 
 ResultT = TypeVar("ResultT")
@@ -40,6 +41,8 @@ _INLINE_CHARS: Final = 500
 """Inputs up to this size are analysed on the event loop: a thread would cost more than it saves; a stage takes some
 milliseconds."""
 _FIRST_STAGE: Final = StageKey(1)
+_VERDICTS: Final = StageKey(3)
+"""The stage after which every claim has its verdict: a second opinion may move it (ADR 0119)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +117,8 @@ class ProvenanceApp:
         self.cache = AnswerCache(workplace.limits.cache_bytes)
         """What models said before, per tenant; its counts are metrics."""
         self._inference = Inference(models, self.cache, workplace.limits.embed_batch_size)
+        self.opinions = opinions_for(models.second_opinion, self.cache, workplace.ids)
+        """Gives second opinions, after stage 3."""
         self._policy_hash = sha256_hex(canonical_json(workplace.policy.document()))
 
     async def analyze(self, given: AnalysisInput) -> Finished:
@@ -141,6 +146,9 @@ class ProvenanceApp:
         for step in PIPELINE:
             before = loop.time()
             analysis = await self._run(step, analysis, keeper)
+            if step.key == _VERDICTS:
+                at("asking for a second opinion")
+                analysis = await self.opinions.settle(analysis, keeper.opinion_limit_s())
             ends.append(StageEnd(analysis.outcomes[-1], loop.time() - before))
             yield ends[-1]
         at("writing the report")

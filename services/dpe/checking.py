@@ -14,6 +14,7 @@ from services.common.progress import at
 from services.dpe.app import Finished, ProvenanceApp
 from services.dpe.domain.analysis import AnalysisInput, GroundingMode, PriorWindow
 from services.dpe.domain.facts import EnvelopeFact, FactSource
+from services.dpe.domain.opinion_record import AskedLimits
 
 CHECK_ID = "check"
 """Session and window of a report that belongs to none."""
@@ -47,6 +48,7 @@ class CheckInput:
     documents: tuple[BroughtDocument, ...] = ()
     earlier_answers: tuple[str, ...] = field(default=(), repr=False)
     grounding_mode: GroundingMode = GroundingMode.CONTEXT_PREFERRED
+    opinion_limits: AskedLimits | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +106,7 @@ class CheckApp:
                 given.grounding_mode,
                 priors,
                 prompt=given.question,
+                opinion_limits=given.opinion_limits,
             )
         )
         warnings = tuple(

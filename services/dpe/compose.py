@@ -1,8 +1,9 @@
 """The provenance service's composition: models and settings in, served services out."""
 
 import asyncio
-from collections.abc import Callable
-from typing import Final
+from collections.abc import Callable, Coroutine
+from dataclasses import replace
+from typing import Any, Final
 
 import grpc
 from crp.dpe.v1 import provenance_service_pb2_grpc as pb_grpc
@@ -13,16 +14,21 @@ from services.common.composition import Adapters
 from services.common.context import Role
 from services.common.ids import IdSource
 from services.common.ports.documents import DocumentReader
+from services.common.ports.second_opinion import SecondOpinion
 from services.common.reading import units
 from services.common.rpc.server import ServedService
 from services.common.settings import Settings
 from services.common.settings.dpe import DpeSettings
+from services.common.settings.second_opinion import SecondOpinionSettings
 from services.dpe.app import Limits, ProvenanceApp, Workplace
 from services.dpe.checking import CheckApp
+from services.dpe.domain.opinion_record import Limits as OpinionLimits
+from services.dpe.domain.opinion_record import Scope
 from services.dpe.domain.policy import Amplifiers, Policy, Weights
 from services.dpe.gazetteer import load_gazetteer
-from services.dpe.metrics import CacheMetrics
-from services.dpe.ports import AnalysisModels
+from services.dpe.metrics import ProvenanceMetrics
+from services.dpe.opinions import counts_of
+from services.dpe.ports import AnalysisModels, OpinionReplay, OpinionTerms
 from services.dpe.servicer import ProvenanceServicer
 from services.dpe.work import WORK
 
@@ -39,9 +45,22 @@ PROVENANCE_ROLES: Final = {
 
 async def build(settings: Settings, adapters: Adapters) -> list[ServedService]:
     """Return ProvenanceService over the process's models."""
-    models, build = await open_models(adapters), await adapters.build_identity()
-    documents = await adapters.documents()
-    return [provenance_service(models, settings.dpe, adapters.clock, adapters.ids, documents, build)]
+    return [await _service(settings, adapters, await open_models(adapters))]
+
+
+def build_for_replay(replay: OpinionReplay) -> Callable[[Settings, Adapters], Coroutine[Any, Any, list[ServedService]]]:
+    """Return what builds a service that asks nobody: second opinions are those of the reports that are recomputed."""
+
+    async def build(settings: Settings, adapters: Adapters) -> list[ServedService]:
+        models = await open_models(adapters, asks=False)
+        return [await _service(settings, adapters, replace(models, second_opinion=replay))]
+
+    return build
+
+
+async def _service(settings: Settings, adapters: Adapters, models: AnalysisModels) -> ServedService:
+    build, documents = await adapters.build_identity(), await adapters.documents()
+    return provenance_service(models, settings.dpe, adapters.clock, adapters.ids, documents, build)
 
 
 async def open_servicer(settings: Settings, adapters: Adapters) -> ProvenanceServicer:
@@ -50,8 +69,24 @@ async def open_servicer(settings: Settings, adapters: Adapters) -> ProvenanceSer
     return provenance_servicer(models, settings.dpe, adapters.clock, adapters.ids, documents)[0]
 
 
-async def open_models(adapters: Adapters) -> AnalysisModels:
+def opinion_terms(settings: SecondOpinionSettings, endpoint: SecondOpinion) -> OpinionTerms:
+    """Return on which terms an endpoint is asked."""
+    limits = OpinionLimits(
+        Scope(settings.scope.upper()),
+        settings.max_calls,
+        settings.max_tokens,
+        settings.max_call_tokens,
+        settings.max_seconds,
+    )
+    return OpinionTerms(endpoint, limits, settings.cache_ttl_s)
+
+
+async def open_models(adapters: Adapters, *, asks: bool = True) -> AnalysisModels:
     """Open the models side by side, so that a start does not wait for one after the other.
+
+    Args:
+        adapters: of the process.
+        asks: whether a second opinion is asked for where the settings name an endpoint.
 
     Raises:
         StartupError: of the first that cannot be opened, once the others have ended: none is left opening.
@@ -66,8 +101,14 @@ async def open_models(adapters: Adapters) -> AnalysisModels:
     failures = [error for error in (task.exception() for task in opening) if error is not None]
     if failures:
         raise failures[0]
+    endpoint = await adapters.second_opinion() if asks else None
     return AnalysisModels(
-        embedding.result(), recognizer.result(), entailment.result(), grounding.result(), personal_data.result()
+        embedding.result(),
+        recognizer.result(),
+        entailment.result(),
+        grounding.result(),
+        personal_data.result(),
+        None if endpoint is None else opinion_terms(adapters.settings.second_opinion, endpoint),
     )
 
 
@@ -108,7 +149,7 @@ def provenance_service(
         lambda server: add(servicer, server),
         PROVENANCE_ROLES,
         app.check,
-        metrics=CacheMetrics(app.cache),
+        metrics=ProvenanceMetrics(app.cache, counts_of(app.opinions)),
         work=WORK,
     )
 

@@ -26,6 +26,8 @@ AskedT = TypeVar("AskedT")
 _NEVER: Final = float("inf")
 SHARE_KEPT: Final = 0.25
 """Of the time that may be spent, what a batch of stages 1-5 leaves to each further one of them that must follow."""
+OPINION_SHARE: Final = 0.5
+"""Of the time that may be spent after stage 3, what a second opinion may take of it: stages 4 to 12 follow."""
 REPORT_SHARE: Final = 0.5
 """Of the computing that the stages did, what is kept besides the reserve: a long answer has a long report."""
 COMPUTING_AHEAD: Final = {StageKey(2): 3.0, StageKey(3, "a"): 2.0, StageKey(3, "c"): 1.5}
@@ -123,6 +125,10 @@ class Timekeeper:
         """Return the seconds that a stage's batch of models may take."""
         ahead = (COMPUTING_AHEAD.get(key, REPORT_SHARE) - REPORT_SHARE) * self._computed_s
         return max(0.0, (self._spare_s() - ahead) * (1.0 - SHARE_KEPT * _BATCHES_AFTER.get(key, 0)))
+
+    def opinion_limit_s(self) -> float:
+        """Return the seconds that a second opinion may take (ADR 0119); no bound without a deadline."""
+        return max(0.0, self._spare_s() * OPINION_SHARE)
 
     def computed(self, seconds: float) -> None:
         """Note what a stage's own computation took."""

@@ -7,17 +7,43 @@ from services.common.ports.entailment import EntailmentModel
 from services.common.ports.grounding import GroundingModel
 from services.common.ports.personal_data import PersonalDataDetector
 from services.common.ports.recognition import EntityRecognizer
+from services.common.ports.second_opinion import SecondOpinion
+from services.dpe.domain.opinion_record import Limits, OpinionRecord
+
+
+@dataclass(frozen=True, slots=True)
+class OpinionTerms:
+    """Whom a second opinion is asked of, what one analysis may spend on it, and how long a vote is remembered."""
+
+    endpoint: SecondOpinion
+    limits: Limits
+    ttl_s: float
+
+
+@dataclass(slots=True)
+class OpinionReplay:
+    """Second opinions out of reports that are recomputed: nobody is asked.
+
+    Attributes:
+        record: of the report that is recomputed next; ``None`` = it has none.
+    """
+
+    record: OpinionRecord | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class AnalysisModels:
-    """The models of an analysis; ``entailment`` and ``grounding`` are ``None`` when the repository holds none."""
+    """The models of an analysis; ``entailment`` and ``grounding`` are ``None`` when the repository holds none.
+
+    A second opinion is no part of the fingerprints: the report has its own record of it (ADR 0119).
+    """
 
     embedding: EmbeddingModel
     recognizer: EntityRecognizer
     entailment: EntailmentModel | None = None
     grounding: GroundingModel | None = None
     personal_data: PersonalDataDetector | None = None
+    second_opinion: OpinionTerms | OpinionReplay | None = None
 
     def fingerprints(self) -> tuple[tuple[str, str], ...]:
         """Return role and fingerprint of each model, for the report (SPEC-005 §21.1)."""

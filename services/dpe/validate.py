@@ -9,7 +9,7 @@ from typing import Final
 
 import numpy as np
 from crp.common.v1 import regulation_pb2, taxonomy_pb2
-from crp.dpe.v1 import constraint_pb2
+from crp.dpe.v1 import constraint_pb2, opinion_pb2
 from crp.dpe.v1 import provenance_service_pb2 as pb
 from crp.envelope.v1 import envelope_pb2
 
@@ -40,6 +40,8 @@ _MAX_SOURCE_CHARS: Final = 4_096
 _MAX_WHY_CHARS: Final = 1_000
 _MAX_TITLE_CHARS: Final = 1_000
 _MAX_DOCUMENTS: Final = 100
+_MAX_OPINION_S: Final = 3_600
+_NANOS: Final = 1_000_000_000
 _DETECTOR: Final = re.compile(r"[a-z][a-z0-9_]{0,63}")
 _TRAIL_ID: Final = re.compile(r"(crp_trail_[A-Za-z0-9]{16,32})?")
 
@@ -81,11 +83,21 @@ def validate_analyze(request: pb.AnalyzeRequest, settings: DpeSettings, prefix: 
     _chars(found, prefix + "prompt", request.prompt, _PROMPTS_PER_RESPONSE * settings.max_response_chars)
     require_member(found, prefix + "grounding_mode", request.grounding_mode, taxonomy_pb2.GroundingMode)
     _ai_system(request, prefix, found)
+    _opinion_limits(request, prefix, found)
     _facts(request, settings, prefix, found)
     _prior_windows(request, settings, prefix, found)
     if request.HasField("constraint_verdicts"):
         _constraint_verdicts(request, f"{prefix}constraint_verdicts.verdicts", found)
     found.raise_if_any()
+
+
+def _opinion_limits(request: pb.AnalyzeRequest | pb.CheckRequest, prefix: str, found: Violations) -> None:
+    if request.HasField("opinion_limits"):
+        path, asked = f"{prefix}opinion_limits", request.opinion_limits
+        require_member(found, f"{path}.scope", asked.scope, opinion_pb2.OpinionScope)
+        held = asked.max_time
+        usable = 0 <= held.seconds <= _MAX_OPINION_S and 0 <= held.nanos < _NANOS
+        found.require(usable, f"{path}.max_time", f"must be 0 to {_MAX_OPINION_S} seconds")
 
 
 def validate_segment(request: pb.SegmentClaimsRequest, settings: DpeSettings) -> None:
@@ -119,6 +131,7 @@ def validate_check(request: pb.CheckRequest, settings: DpeSettings) -> None:
     found.require(request.answer.strip(), "answer", "must not be empty")
     _chars(found, "question", request.question, _MAX_QUERY_CHARS)
     require_member(found, "grounding_mode", request.grounding_mode, taxonomy_pb2.GroundingMode)
+    _opinion_limits(request, "", found)
     if not request.facts and not request.documents and not request.earlier_answers:
         text = "must not be empty when there are neither documents nor earlier_answers: a check needs something to hold"
         found.add("facts", f"{text} the answer against")

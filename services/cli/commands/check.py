@@ -15,6 +15,7 @@ from services.cli.commands.ingest import documents
 from services.cli.connection import connect
 from services.cli.console import Output
 from services.cli.exits import Exit
+from services.cli.opinions import opinion_line
 from services.cli.reasons import level_reasons, score_of
 from services.cli.render import response_json, style_of
 from services.common.counting import counted
@@ -117,6 +118,8 @@ def show(result: CheckResult, output: Output) -> None:
     output.say(f"{result.level}{score} · {claims}{kinds}", style=style_of(result.level))
     for reason in islice(level_reasons(result.response.report), _REASONS):
         output.say(f"  {reason}", style="dim")
+    if told := opinion_line(result.response.report):
+        output.say(told, style="dim")
     for claim in judged:
         output.say("")
         output.say(f"{claim.claim_id} {claim.text}", style="bold")

@@ -263,6 +263,27 @@ async def _language_model(settings: Settings) -> list[Finding]:
     return [Finding("llm", Level.OK, f"{settings.llm.model} answers at {host}")]
 
 
+async def _second_opinion(settings: Settings) -> list[Finding]:
+    """Ask the endpoint of second opinions whether it is there; no claim is sent."""
+    wanted = settings.second_opinion
+    if not wanted.configured:
+        return [Finding("second opinion", Level.OK, "none is configured")]
+    host = urlsplit(wanted.base_url).netloc
+    try:
+        async with Adapters(settings) as adapters:
+            endpoint = await adapters.second_opinion()
+            if endpoint is not None:
+                await endpoint.check()
+    except (CrpError, StartupError) as error:
+        advice = (
+            "check GROUNDTRAIL_SECOND_OPINION__BASE_URL, __API_KEY and __PROMPT_FILE (docs/how-to/second-opinion.md)"
+        )
+        told = error.message if isinstance(error, CrpError) else str(error)
+        return [Finding("second opinion", Level.PROBLEM, f"{host}: {told}", advice)]
+    asks = f"{wanted.kind} {wanted.model} answers at {host}; asked about {wanted.scope} claims"
+    return [Finding("second opinion", Level.OK, asks)]
+
+
 async def _event_sink(settings: Settings) -> list[Finding]:
     """Look at secrets and addresses of the event sink; nothing is sent."""
     if not settings.event_sink.url:
@@ -334,6 +355,7 @@ _CHECKS: Final[tuple[Callable[[Settings], Awaitable[list[Finding]]], ...]] = (
     _ports,
     _exposure,
     _language_model,
+    _second_opinion,
     _event_sink,
     _checkpoints,
 )

@@ -3,11 +3,11 @@
 import json
 import os
 from collections import Counter
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import grpc
 from crp.ckf.v1 import ckf_pb2
@@ -31,6 +31,10 @@ from services.common.errors import FieldViolation, InvalidRequestError, NotFound
 from services.common.rpc.canonical import message_json
 from services.common.settings import ServerSettings, Settings
 from services.gateway.clients.inputs import ContentMissingError, request_digest, restored_request
+
+if TYPE_CHECKING:
+    from services.dpe.domain.opinion_record import OpinionRecord
+    from services.dpe.ports import OpinionReplay
 
 _COLOURS: Final = {
     Replay.SAME: "VALID",
@@ -138,10 +142,13 @@ async def _fact_line(suite: Suite, fact_id: str) -> str:
 class _Analyze:
     """Calls the dpe service of this process."""
 
-    def __init__(self, stub: dpe_grpc.ProvenanceServiceStub) -> None:
+    def __init__(self, stub: dpe_grpc.ProvenanceServiceStub, opinions: "OpinionReplay") -> None:
         self._stub = stub
+        self._opinions = opinions
 
-    async def __call__(self, request: dpe.AnalyzeRequest) -> dict[str, Any]:
+    async def __call__(self, request: dpe.AnalyzeRequest, recorded: "OpinionRecord | None") -> dict[str, Any]:
+        """Return the report of a request; the votes of the recorded second opinion are taken again (ADR 0119)."""
+        self._opinions.record = recorded
         response = await self._stub.Analyze(request, timeout=_CALL_S)
         return message_json(response.report)
 
@@ -150,8 +157,10 @@ class _Analyze:
 async def _provenance(settings: Settings) -> AsyncIterator[_Analyze]:
     """Serve the provenance stages to this process alone, with its own weights and settings."""
     from services.common.rpc.main import running_server
-    from services.dpe.compose import build as build_dpe
+    from services.dpe.compose import build_for_replay
+    from services.dpe.ports import OpinionReplay
 
+    opinions = OpinionReplay()
     limit = settings.server.max_message_bytes
     own = settings.model_copy(
         update={
@@ -161,10 +170,10 @@ async def _provenance(settings: Settings) -> AsyncIterator[_Analyze]:
     )
     options = (("grpc.max_receive_message_length", limit), ("grpc.max_send_message_length", -1))
     async with (
-        running_server("replay", build_dpe, own) as server,
+        running_server("replay", build_for_replay(opinions), own) as server,
         grpc.aio.insecure_channel(server.address, options=options) as channel,
     ):
-        yield _Analyze(dpe_grpc.ProvenanceServiceStub(channel))  # type: ignore[no-untyped-call]
+        yield _Analyze(dpe_grpc.ProvenanceServiceStub(channel), opinions)  # type: ignore[no-untyped-call]
 
 
 async def _replayed(analysis: ExportedAnalysis, held: Export, analyze: _Analyze) -> Outcome:
@@ -181,14 +190,31 @@ async def _replayed(analysis: ExportedAnalysis, held: Export, analyze: _Analyze)
         inputs = ParseDict(analysis.inputs, inputs_pb2.AnalysisInputs())
         facts = {key: ParseDict(fact, ckf_pb2.Fact()) for key, fact in held.facts.items()}
         request = restored_request(inputs, answers, facts)
+        recorded = _recorded(report)
     except ContentMissingError as missing:
         reason = Reason.FACT_ERASED if missing.kind == "fact" else Reason.ANSWER_ERASED
         return unrepeatable(place, reason, altered, f"{missing.kind} {missing.name}")
     except ParseError:
         return Outcome(*place, Replay.DIFFERS, Reason.EXPORT_ALTERED, ("inputs (cannot be read)",))
+    except ValueError:
+        return Outcome(*place, Replay.DIFFERS, Reason.EXPORT_ALTERED, ("second_opinion (cannot be read)",))
     if request_digest(request) != inputs.request_sha256:
         altered = (*altered, "what was analysed (a fact, an earlier answer, the query or the answer is another)")
-    return compare(analysis, await analyze(request), altered)
+    return compare(analysis, await analyze(request, recorded), altered)
+
+
+def _recorded(report: Mapping[str, Any]) -> "OpinionRecord | None":
+    """Return the second opinion of a stored report.
+
+    Raises:
+        ValueError: it cannot be read.
+    """
+    from services.dpe.convert.opinions import recorded_opinion
+
+    try:
+        return recorded_opinion(report)
+    except ParseError as error:
+        raise ValueError(str(error)) from None
 
 
 def _without_content(held: Export) -> list[Outcome]:

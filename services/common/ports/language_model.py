@@ -47,6 +47,8 @@ class LanguageRequest:
         evidence: the envelope's facts; what the extractive answerer composes from.
         prior_texts: answers of earlier windows that the extractive answerer does not say again, oldest first.
         leans_on: questions of the conversation that the query leans on, nearest first; for the extractive answerer.
+        reply_json: the reply must be a JSON object, where the provider can see to it.
+        reply_schema: a JSON Schema, as text, that it must follow, where the provider can see to that; empty = none.
         model: target model name.
         max_tokens: upper bound of the reply.
         temperature: 0.0-2.0.
@@ -66,6 +68,8 @@ class LanguageRequest:
     timeout_s: float | None = None
     prior_texts: tuple[str, ...] = ()
     leans_on: tuple[str, ...] = ()
+    reply_json: bool = False
+    reply_schema: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,6 +37,7 @@ from services.common.settings.milvus import MilvusSettings
 from services.common.settings.neo4j import Neo4jSettings
 from services.common.settings.peers import PeerSettings, PeerTlsSettings
 from services.common.settings.retention import RetentionSettings
+from services.common.settings.second_opinion import SecondOpinionSettings
 from services.common.settings.server import ServerSettings, TlsSettings
 from services.common.settings.stores import StoreSettings
 from services.common.settings.telemetry import TelemetrySettings
@@ -63,6 +64,7 @@ __all__ = [
     "PeerSettings",
     "PeerTlsSettings",
     "RetentionSettings",
+    "SecondOpinionSettings",
     "ServerSettings",
     "Settings",
     "SettingsError",
@@ -118,6 +120,8 @@ class Settings(BaseSettings):
     """Ingestion, retrieval and packing."""
     dpe: DpeSettings = DpeSettings()
     """The provenance stages."""
+    second_opinion: SecondOpinionSettings = SecondOpinionSettings()
+    """An endpoint that is asked about claims; off by default."""
     dag: DagSettings = DagSettings()
     """Sessions, windows and tokens."""
     retention: RetentionSettings = RetentionSettings()

@@ -4,6 +4,7 @@ from crp.common.v1 import taxonomy_pb2
 from crp.dpe.v1 import provenance_service_pb2 as pb
 
 from services.dpe.checking import BroughtDocument, BroughtFact, CheckedAnswer, CheckInput, fact_id
+from services.dpe.convert.opinions import asked_limits
 from services.dpe.convert.report import report_message
 from services.dpe.convert.requests import grounding_mode
 
@@ -17,6 +18,7 @@ def check_input(request: pb.CheckRequest) -> CheckInput:
         tuple(BroughtDocument(one.name, one.content, one.media_type) for one in request.documents),
         tuple(request.earlier_answers),
         grounding_mode(request.grounding_mode, taxonomy_pb2.GROUNDING_MODE_UNSPECIFIED),
+        asked_limits(request),
     )
 
 

@@ -20,6 +20,7 @@ from services.dpe.convert.constraints import fill_constraints
 from services.dpe.convert.disagreements import fill_disagreements
 from services.dpe.convert.findings import enum_value
 from services.dpe.convert.omissions import fill_omissions
+from services.dpe.convert.opinions import fill_second_opinion
 from services.dpe.convert.quality import fill_coherence, fill_quality
 from services.dpe.convert.quotes import add_quotes
 from services.dpe.convert.regulatory import fill_regulatory
@@ -58,6 +59,7 @@ def report_message(finished: Finished) -> report_pb2.DpeReport:
     _fill_personal_data(message, outputs)
     fill_regulatory(message, given.ai_system, outputs.regulatory)
     fill_constraints(message, outputs)
+    fill_second_opinion(message, outputs.second_opinion, given.answer)
     if finished.build is not None:
         message.build.CopyFrom(_build(finished.build))
     message.report_hash = report_hash(message_json(message))

@@ -13,6 +13,7 @@ from services.common.days import last_day
 from services.common.ports.recognition import Entity, EntityKind
 from services.common.reading.text_types import Span
 from services.dpe.convert.constraints import constraint_verdicts
+from services.dpe.convert.opinions import asked_limits
 from services.dpe.convert.regulatory import ai_system
 from services.dpe.domain.analysis import AnalysisInput, Disagreement, GroundingMode, PriorWindow
 from services.dpe.domain.evidence import is_evidence
@@ -66,6 +67,7 @@ def analysis_input(request: pb.AnalyzeRequest) -> AnalysisInput:
             Disagreement(tuple((value.fact_id, value.text) for value in conflict.values))
             for conflict in envelope.conflicts[:MAX_DISAGREEMENTS]
         ),
+        opinion_limits=asked_limits(request),
     )
 
 

@@ -36,6 +36,7 @@ from services.dpe.domain.findings import (
     Verdict,
 )
 from services.dpe.domain.names import Gazetteer
+from services.dpe.domain.opinion_record import AskedLimits, OpinionRecord
 from services.dpe.domain.outcome import StageKey, StageOutcome
 from services.dpe.domain.policy import Policy
 from services.dpe.domain.quotations import Quotation
@@ -122,6 +123,8 @@ class AnalysisInput:
     """Questions of the session that the query leans on, nearest first (ADR 0096)."""
     disagreements: tuple[Disagreement, ...] = ()
     """What the envelope says that its current facts disagree on (ADR 0109)."""
+    opinion_limits: AskedLimits | None = None
+    """What a second opinion may cost at most; ``None`` = what the deployment allows (ADR 0119)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,6 +265,7 @@ class Outputs:
     gdpr_pii_detected: bool | None = None
     pii_cache_warning: bool = False
     regulatory: Regulatory | None = None
+    second_opinion: OpinionRecord | None = None
 
 
 @dataclass(frozen=True, slots=True)

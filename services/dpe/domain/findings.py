@@ -41,6 +41,7 @@ class Basis(StrEnum):
     GROUNDING = "GROUNDING"
     CONSTRAINT = "CONSTRAINT"
     VALUES = "VALUES"
+    SECOND_OPINION = "SECOND_OPINION"
 
 
 OF_FACTS: Final = frozenset({Basis.VALUE_CONFLICT, Basis.DISTORTION})
@@ -133,6 +134,7 @@ class Judgement:
         evidence: the facts that were read, the one that decided first.
         conflict: constraints that the claim violates; ``None`` when there are none.
         why: the verdict in one sentence for people (ADR 0097); empty until it is made, and without a verdict.
+        told_by: whose second opinion decided, provider and model; empty where none did (ADR 0119).
     """
 
     verdict: Verdict
@@ -144,6 +146,7 @@ class Judgement:
     evidence: tuple[Evidence, ...] = ()
     conflict: ConstraintConflict | None = None
     why: str = ""
+    told_by: str = ""
 
 
 @dataclass(frozen=True, slots=True)

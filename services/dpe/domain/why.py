@@ -84,6 +84,8 @@ def explained(analysis: Analysis, judgements: Mapping[str, Judgement]) -> dict[s
 
 def why(grounds: Grounds) -> str:
     """Return the sentence; empty where there is no verdict."""
+    if grounds.judgement.basis is Basis.SECOND_OPINION:
+        return _by_second_opinion(grounds)
     match grounds.judgement.verdict:
         case Verdict.NONE:
             return ""
@@ -120,6 +122,15 @@ def _supported(grounds: Grounds) -> str:
         if equal:
             return _same_values(equal, grounds.place(item.fact_id))
     return f"{_capital(place)} bears it out{_probability(grounds.judgement.support)}."
+
+
+def _by_second_opinion(grounds: Grounds) -> str:
+    """Return who moved the verdict (ADR 0119)."""
+    first, who = grounds.first, _cut(grounds.judgement.told_by)
+    place = "the facts that were read" if first is None else grounds.place(first.fact_id)
+    if grounds.judgement.verdict is Verdict.SUPPORTED:
+        return f"Borne out by {place}, by a second opinion ({who}) alone."
+    return f"Not borne out by {place}, by a second opinion ({who}) alone."
 
 
 def _superseded(grounds: Grounds) -> str:

@@ -2,11 +2,13 @@
 
 import pytest
 from crp.common.v1 import taxonomy_pb2, text_pb2
-from crp.dpe.v1 import claim_pb2, finding_pb2, report_pb2
+from crp.dpe.v1 import claim_pb2, finding_pb2, opinion_pb2, provenance_service_pb2, report_pb2
 
+from services.common.ports import second_opinion
 from services.common.ports.recognition import EntityKind
 from services.common.reading import text_types
-from services.dpe.domain import analysis, findings, outcome
+from services.common.rpc.canonical import message_json
+from services.dpe.domain import analysis, findings, opinion_record, outcome
 
 FIELDS = report_pb2.DpeReport.DESCRIPTOR.fields_by_name
 SPEC_FIELDS = (
@@ -43,6 +45,11 @@ def test_what_may_not_be_computed_has_presence(name):
         (findings.ContradictionSeverity, finding_pb2.ContradictionSeverity, "CONTRADICTION_SEVERITY"),
         (findings.OmissionSeverity, finding_pb2.OmissionSeverity, "OMISSION_SEVERITY"),
         (findings.RepetitionLevel, report_pb2.RepetitionLevel, "REPETITION_LEVEL"),
+        (findings.Basis, claim_pb2.VerdictBasis, "VERDICT_BASIS"),
+        (second_opinion.Vote, opinion_pb2.OpinionVote, "OPINION_VOTE"),
+        (second_opinion.OpinionKind, opinion_pb2.OpinionKind, "OPINION_KIND"),
+        (opinion_record.Scope, opinion_pb2.OpinionScope, "OPINION_SCOPE"),
+        (opinion_record.Gap, opinion_pb2.OpinionGap, "OPINION_GAP"),
         (findings.RiskLevel, taxonomy_pb2.RiskLevel, "RISK_LEVEL"),
         (outcome.StageStatus, taxonomy_pb2.StageStatus, "STAGE_STATUS"),
         (analysis.GroundingMode, taxonomy_pb2.GroundingMode, "GROUNDING_MODE"),
@@ -58,3 +65,8 @@ def test_enums_match(domain, message, prefix):
 def test_every_reason_has_a_sentence():
     assert set(outcome.DETAILS) == set(outcome.Reason)
     assert all(text.endswith(".") for reason, text in outcome.DETAILS.items() if reason)
+
+
+@pytest.mark.parametrize("message", [provenance_service_pb2.AnalyzeRequest(), report_pb2.DpeReport()])
+def test_what_no_second_opinion_says_is_in_no_hash(message):
+    assert not {"opinion_limits", "second_opinion"} & message_json(message).keys()

@@ -14,7 +14,7 @@ from services.common.ports.grounding import GroundingRequest
 from services.dpe.answer_cache import ENTRY_BYTES, AnswerCache, ModelRole, cache_keys
 from services.dpe.domain.analysis import Requests
 from services.dpe.inference import Inference
-from services.dpe.metrics import CacheMetrics
+from services.dpe.metrics import ProvenanceMetrics
 from tests.fakes.dpe_world import READER, DownModel, TableEntailment, TableGrounding, analyse, app, models
 from tests.patience import patient
 
@@ -194,7 +194,7 @@ async def test_hits_and_misses_are_metrics_by_model():
     own = everything()
     using = app(entailment=own.entailment, grounding=own.grounding)
     registry = CollectorRegistry()
-    registry.register(CacheMetrics(using.cache))
+    registry.register(ProvenanceMetrics(using.cache))
 
     def count(source):
         labels = {"model": "grounding", "source": source}

@@ -63,6 +63,9 @@ class Adapters:
     def personal_data(self):
         return self._open("personal_data")
 
+    async def second_opinion(self):
+        return None
+
 
 async def test_models_are_opened_side_by_side():
     models = await open_models(Adapters())

@@ -46,6 +46,7 @@ class VerdictBasis(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     VERDICT_BASIS_GROUNDING: _ClassVar[VerdictBasis]
     VERDICT_BASIS_CONSTRAINT: _ClassVar[VerdictBasis]
     VERDICT_BASIS_VALUES: _ClassVar[VerdictBasis]
+    VERDICT_BASIS_SECOND_OPINION: _ClassVar[VerdictBasis]
 
 class ValueRelation(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     __slots__ = ()
@@ -75,6 +76,7 @@ VERDICT_BASIS_CONTRADICTION: VerdictBasis
 VERDICT_BASIS_GROUNDING: VerdictBasis
 VERDICT_BASIS_CONSTRAINT: VerdictBasis
 VERDICT_BASIS_VALUES: VerdictBasis
+VERDICT_BASIS_SECOND_OPINION: VerdictBasis
 VALUE_RELATION_UNSPECIFIED: ValueRelation
 VALUE_RELATION_EQUAL: ValueRelation
 VALUE_RELATION_DIFFERENT: ValueRelation

@@ -5,6 +5,7 @@ from crp.common.v1 import text_pb2 as _text_pb2
 from crp.dpe.v1 import claim_pb2 as _claim_pb2
 from crp.dpe.v1 import constraint_pb2 as _constraint_pb2
 from crp.dpe.v1 import finding_pb2 as _finding_pb2
+from crp.dpe.v1 import opinion_pb2 as _opinion_pb2
 from crp.dpe.v1 import regulatory_pb2 as _regulatory_pb2
 from crp.dpe.v1 import report_pb2 as _report_pb2
 from crp.envelope.v1 import envelope_pb2 as _envelope_pb2
@@ -103,7 +104,7 @@ class PriorWindow(_message.Message):
     def __init__(self, window_id: _Optional[str] = ..., window_number: _Optional[int] = ..., text: _Optional[str] = ..., is_summary: _Optional[bool] = ..., session_id: _Optional[str] = ...) -> None: ...
 
 class AnalyzeRequest(_message.Message):
-    __slots__ = ("session_id", "window_id", "window_number", "query", "prompt", "response_text", "envelope", "prior_windows", "grounding_mode", "ai_system_id", "ai_system", "loop_depth", "cache_no_store", "sub_queries", "cache_no_cache", "windows_remaining", "audit_trail_id", "constraint_verdicts", "incomplete_risk_level", "leans_on")
+    __slots__ = ("session_id", "window_id", "window_number", "query", "prompt", "response_text", "envelope", "prior_windows", "grounding_mode", "ai_system_id", "ai_system", "loop_depth", "cache_no_store", "sub_queries", "cache_no_cache", "windows_remaining", "audit_trail_id", "constraint_verdicts", "incomplete_risk_level", "leans_on", "opinion_limits")
     SESSION_ID_FIELD_NUMBER: _ClassVar[int]
     WINDOW_ID_FIELD_NUMBER: _ClassVar[int]
     WINDOW_NUMBER_FIELD_NUMBER: _ClassVar[int]
@@ -124,6 +125,7 @@ class AnalyzeRequest(_message.Message):
     CONSTRAINT_VERDICTS_FIELD_NUMBER: _ClassVar[int]
     INCOMPLETE_RISK_LEVEL_FIELD_NUMBER: _ClassVar[int]
     LEANS_ON_FIELD_NUMBER: _ClassVar[int]
+    OPINION_LIMITS_FIELD_NUMBER: _ClassVar[int]
     session_id: str
     window_id: str
     window_number: int
@@ -144,7 +146,8 @@ class AnalyzeRequest(_message.Message):
     constraint_verdicts: _constraint_pb2.ConstraintVerdicts
     incomplete_risk_level: _taxonomy_pb2.RiskLevel
     leans_on: _containers.RepeatedScalarFieldContainer[str]
-    def __init__(self, session_id: _Optional[str] = ..., window_id: _Optional[str] = ..., window_number: _Optional[int] = ..., query: _Optional[str] = ..., prompt: _Optional[str] = ..., response_text: _Optional[str] = ..., envelope: _Optional[_Union[_envelope_pb2.ContextEnvelope, _Mapping]] = ..., prior_windows: _Optional[_Iterable[_Union[PriorWindow, _Mapping]]] = ..., grounding_mode: _Optional[_Union[_taxonomy_pb2.GroundingMode, str]] = ..., ai_system_id: _Optional[str] = ..., ai_system: _Optional[_Union[_regulatory_pb2.AiSystemProfile, _Mapping]] = ..., loop_depth: _Optional[int] = ..., cache_no_store: _Optional[bool] = ..., sub_queries: _Optional[_Iterable[str]] = ..., cache_no_cache: _Optional[bool] = ..., windows_remaining: _Optional[int] = ..., audit_trail_id: _Optional[str] = ..., constraint_verdicts: _Optional[_Union[_constraint_pb2.ConstraintVerdicts, _Mapping]] = ..., incomplete_risk_level: _Optional[_Union[_taxonomy_pb2.RiskLevel, str]] = ..., leans_on: _Optional[_Iterable[str]] = ...) -> None: ...
+    opinion_limits: _opinion_pb2.OpinionLimits
+    def __init__(self, session_id: _Optional[str] = ..., window_id: _Optional[str] = ..., window_number: _Optional[int] = ..., query: _Optional[str] = ..., prompt: _Optional[str] = ..., response_text: _Optional[str] = ..., envelope: _Optional[_Union[_envelope_pb2.ContextEnvelope, _Mapping]] = ..., prior_windows: _Optional[_Iterable[_Union[PriorWindow, _Mapping]]] = ..., grounding_mode: _Optional[_Union[_taxonomy_pb2.GroundingMode, str]] = ..., ai_system_id: _Optional[str] = ..., ai_system: _Optional[_Union[_regulatory_pb2.AiSystemProfile, _Mapping]] = ..., loop_depth: _Optional[int] = ..., cache_no_store: _Optional[bool] = ..., sub_queries: _Optional[_Iterable[str]] = ..., cache_no_cache: _Optional[bool] = ..., windows_remaining: _Optional[int] = ..., audit_trail_id: _Optional[str] = ..., constraint_verdicts: _Optional[_Union[_constraint_pb2.ConstraintVerdicts, _Mapping]] = ..., incomplete_risk_level: _Optional[_Union[_taxonomy_pb2.RiskLevel, str]] = ..., leans_on: _Optional[_Iterable[str]] = ..., opinion_limits: _Optional[_Union[_opinion_pb2.OpinionLimits, _Mapping]] = ...) -> None: ...
 
 class AnalyzeResponse(_message.Message):
     __slots__ = ("report", "remediation")
@@ -348,20 +351,22 @@ class CheckDocument(_message.Message):
     def __init__(self, name: _Optional[str] = ..., content: _Optional[bytes] = ..., media_type: _Optional[str] = ...) -> None: ...
 
 class CheckRequest(_message.Message):
-    __slots__ = ("answer", "question", "facts", "documents", "earlier_answers", "grounding_mode")
+    __slots__ = ("answer", "question", "facts", "documents", "earlier_answers", "grounding_mode", "opinion_limits")
     ANSWER_FIELD_NUMBER: _ClassVar[int]
     QUESTION_FIELD_NUMBER: _ClassVar[int]
     FACTS_FIELD_NUMBER: _ClassVar[int]
     DOCUMENTS_FIELD_NUMBER: _ClassVar[int]
     EARLIER_ANSWERS_FIELD_NUMBER: _ClassVar[int]
     GROUNDING_MODE_FIELD_NUMBER: _ClassVar[int]
+    OPINION_LIMITS_FIELD_NUMBER: _ClassVar[int]
     answer: str
     question: str
     facts: _containers.RepeatedCompositeFieldContainer[CheckFact]
     documents: _containers.RepeatedCompositeFieldContainer[CheckDocument]
     earlier_answers: _containers.RepeatedScalarFieldContainer[str]
     grounding_mode: _taxonomy_pb2.GroundingMode
-    def __init__(self, answer: _Optional[str] = ..., question: _Optional[str] = ..., facts: _Optional[_Iterable[_Union[CheckFact, _Mapping]]] = ..., documents: _Optional[_Iterable[_Union[CheckDocument, _Mapping]]] = ..., earlier_answers: _Optional[_Iterable[str]] = ..., grounding_mode: _Optional[_Union[_taxonomy_pb2.GroundingMode, str]] = ...) -> None: ...
+    opinion_limits: _opinion_pb2.OpinionLimits
+    def __init__(self, answer: _Optional[str] = ..., question: _Optional[str] = ..., facts: _Optional[_Iterable[_Union[CheckFact, _Mapping]]] = ..., documents: _Optional[_Iterable[_Union[CheckDocument, _Mapping]]] = ..., earlier_answers: _Optional[_Iterable[str]] = ..., grounding_mode: _Optional[_Union[_taxonomy_pb2.GroundingMode, str]] = ..., opinion_limits: _Optional[_Union[_opinion_pb2.OpinionLimits, _Mapping]] = ...) -> None: ...
 
 class CheckedFact(_message.Message):
     __slots__ = ("fact_id", "content", "title", "location")

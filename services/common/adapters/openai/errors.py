@@ -17,9 +17,9 @@ MAX_RETRY_S: Final = 3600.0
 _RETRIED_STATUS: Final = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
 _HINTS: Final = {
     400: "It refused the request; check the model's name and limits.",
-    401: "It refused the key; check GROUNDTRAIL_LLM__API_KEY.",
-    403: "The key may not use this model; check GROUNDTRAIL_LLM__API_KEY and GROUNDTRAIL_LLM__MODEL.",
-    404: "It does not know the path or the model; check GROUNDTRAIL_LLM__BASE_URL and GROUNDTRAIL_LLM__MODEL.",
+    401: "It refused the key; check {section}__API_KEY.",
+    403: "The key may not use this model; check {section}__API_KEY and {section}__MODEL.",
+    404: "It does not know the path or the model; check {section}__BASE_URL and {section}__MODEL.",
     429: "It limits the rate of requests.",
 }
 
@@ -30,7 +30,7 @@ class Failure:
 
     Attributes:
         cause: stable word for programs: ``http_429``, ``connection``, ``timeout``, ``malformed_reply``, …
-        hint: a sentence for people, may be empty.
+        hint: a sentence for people, may be empty; ``{section}`` stands for the settings' prefix.
         retry_after_s: when a retry can help; ``None`` = it cannot.
     """
 
@@ -38,9 +38,10 @@ class Failure:
     hint: str = ""
     retry_after_s: float | None = None
 
-    def error(self, model: str) -> UnavailableError:
+    def error(self, model: str, section: str = "LLM") -> UnavailableError:
         """Return the error that the caller gets when no attempt is left; it does not say where the model stands."""
-        message = f"The language model is not available ({self.cause}). {self.hint}".rstrip()
+        hint = self.hint.format(section=f"GROUNDTRAIL_{section}")
+        message = f"The language model is not available ({self.cause}). {hint}".rstrip()
         return UnavailableError(
             ErrorReason.LLM_UNAVAILABLE, message, retry_after_s=self.retry_after_s, cause=self.cause, model=model
         )
@@ -69,7 +70,7 @@ def classify(error: Exception) -> Failure:
     if isinstance(error, ReplyError):
         return Failure(error.cause)
     if isinstance(error, openai.APIResponseValidationError | json.JSONDecodeError | UnicodeDecodeError):
-        return Failure("malformed_reply", "It did not answer with a chat completion; check GROUNDTRAIL_LLM__BASE_URL.")
+        return Failure("malformed_reply", "It did not answer with a chat completion; check {section}__BASE_URL.")
     if isinstance(error, openai.APIConnectionError):
         return Failure("connection", "It cannot be reached.", DEFAULT_RETRY_S)
     return Failure("client_error")

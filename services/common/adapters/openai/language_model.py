@@ -6,6 +6,7 @@ operator: callers are told the provider's name, the log has the host.
 """
 
 import asyncio
+import json
 import logging
 import random
 import re
@@ -13,6 +14,7 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 import openai
+from openai.types import CompletionUsage
 from openai.types.chat import ChatCompletion
 
 from services.common.adapters.openai.bounded import bound_response
@@ -39,10 +41,12 @@ class OpenAiLanguageModel:
 
     Args:
         settings: endpoint, key, default model, time and attempts.
+        section: of the settings that they stand in, for messages.
     """
 
-    def __init__(self, settings: LlmSettings) -> None:
+    def __init__(self, settings: LlmSettings, section: str = "LLM") -> None:
         self._settings = settings
+        self._section = section
         self._host = urlsplit(settings.base_url).netloc  # without a user: the settings refuse one
         self._http = openai.DefaultAsyncHttpxClient(
             follow_redirects=False,
@@ -118,7 +122,7 @@ class OpenAiLanguageModel:
     def _given_up(self, failure: Failure, model: str) -> UnavailableError:
         """Return what the caller is told; the operator reads in the log which host it was."""
         _LOG.warning("the language model %s at %s is not available (%s)", model, self._host, failure.cause)
-        return failure.error(model)
+        return failure.error(model, self._section)
 
     def _pause(self, failure: Failure, attempt: int) -> float | None:
         if failure.retry_after_s is None:
@@ -129,17 +133,25 @@ class OpenAiLanguageModel:
         return longest * random.uniform(0.5, 1.0)  # noqa: S311 - spreads retries, guards nothing
 
     async def _attempt(self, request: LanguageRequest) -> LanguageReply:
-        completion: Any = await self._client.chat.completions.create(**_parameters(request))
+        parameters = _parameters(request)
+        try:
+            completion: Any = await self._client.chat.completions.create(**parameters)
+        except (ValueError, RecursionError) as error:  # numbers of thousands of digits, and lists in lists without end
+            if isinstance(error, EXPECTED):
+                raise
+            raise ReplyError("malformed_reply") from None
         # The client hands through whatever a server sends; only a chat completion with text is a reply.
         if not isinstance(completion, ChatCompletion) or not isinstance(completion.choices, list):
             raise ReplyError("malformed_reply")
         if not completion.choices:
             raise ReplyError("empty_choices")
-        message = completion.choices[0].message
+        message = getattr(completion.choices[0], "message", None)
         text = getattr(message, "content", None) or getattr(message, "refusal", None)
         if not isinstance(text, str) or not text.strip():
             raise ReplyError("empty_reply")
-        usage = completion.usage
+        if not _is_text(text):
+            raise ReplyError("malformed_reply")
+        usage = completion.usage if isinstance(completion.usage, CompletionUsage) else None
         return LanguageReply(
             text=text,
             finish_reason=getattr(completion.choices[0], "finish_reason", None) or "unknown",
@@ -164,6 +176,15 @@ class OpenAiLanguageModel:
             del request.headers["authorization"]
 
 
+def _is_text(text: str) -> bool:
+    """Say whether it is text: JSON can name halves of a character that no encoding of text has."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def _parameters(request: LanguageRequest) -> dict[str, Any]:
     parameters: dict[str, Any] = {
         "model": request.model,
@@ -178,6 +199,11 @@ def _parameters(request: LanguageRequest) -> dict[str, Any]:
             parameters["top_p"] = request.top_p
     if request.seed is not None:
         parameters["seed"] = request.seed
+    if request.reply_schema:
+        schema = {"name": "reply", "strict": True, "schema": json.loads(request.reply_schema)}
+        parameters["response_format"] = {"type": "json_schema", "json_schema": schema}
+    elif request.reply_json:
+        parameters["response_format"] = {"type": "json_object"}
     return parameters
 
 
