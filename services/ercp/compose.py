@@ -28,6 +28,7 @@ from services.ercp.run_parts import OperatorParts
 from services.ercp.servicer import ROLES, SERVICE_NAME, ErcpServicer
 from services.ercp.turns import Turns
 from services.ercp.understanding import Wording
+from services.ercp.unit_reading import UnitReading
 from services.ercp.verifying import Verifying
 from services.ercp.work import WORK
 
@@ -85,10 +86,15 @@ async def _parts(
 ) -> OperatorParts:
     return OperatorParts(
         generating=generating,
-        verifying=Verifying(await adapters.entailment(), settings.ercp),
+        verifying=Verifying(await adapters.entailment(), settings.ercp, await _units(settings.ercp, adapters)),
         deciding=Deciding(await adapters.embedding(), settings.ercp),
         knowledge=GrpcKnowledgeSource(channels.to("envelope"), settings.ercp.token_model),
     )
+
+
+async def _units(settings: ErcpSettings, adapters: Adapters) -> UnitReading:
+    heads = await adapters.sentence_heads() if settings.sentence_heads == "on" else None
+    return UnitReading(heads, settings.max_nli_pairs)
 
 
 async def _generator(settings: Settings, adapters: Adapters, given: LanguageModel | None) -> Generator:

@@ -289,8 +289,10 @@ class RunApp:
         )
         verified = await self._parts.verifying.verify(ask)
         outputs = {**verified.outputs, "iteration": state.iterations}
-        undecided = standing.blocking(verified.result.outcomes)
-        return replace(verified, outputs=outputs), loop.Verified(verified.result.faults, undecided)
+        result = verified.result
+        undecided = (*standing.blocking(result.outcomes), *result.open_question)
+        happened = loop.Verified(result.faults, undecided, unanswered=result.is_unanswered)
+        return replace(verified, outputs=outputs), happened
 
     async def _extract(self, course: _Course, command: loop.Extract) -> tuple[Performed[Any], Outcome]:
         config = course.ask.config

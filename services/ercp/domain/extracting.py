@@ -148,5 +148,5 @@ def _priority_of(fault: Fault) -> Priority:
 
 def _detector_of(fault: Fault) -> Detector:
     """Return the firmest of an error's detectors."""
-    firmness = (Detector.SOLVER, Detector.FACT_CHECK, Detector.RULE, Detector.NLI)
+    firmness = (Detector.SOLVER, Detector.FACT_CHECK, Detector.RULE, Detector.NLI, Detector.HEADS)
     return next((each for each in firmness if each in fault.detected_by), Detector.RULE)
