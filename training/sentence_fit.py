@@ -1,4 +1,4 @@
-"""Fitting the heads: ridge logistic regression in the rows' own space, cross-validated by domain, with bounds (ADR 0118).
+"""Fitting the heads: ridge logistic regression, cross-validated by domain, with bounds (ADR 0118).
 
 NumPy alone. A row is a domain's: no head is ever judged by sentences of a domain that it was fitted on.
 """
@@ -18,10 +18,11 @@ Truth = NDArray[np.bool_]
 FOLDS: Final = 7
 RIDGE: Final = 0.1
 STEPS: Final = 12
-CLOSE: Final = 1e-6
+CLOSE: Final = 1e-3
+"""Newton's method has arrived when no row moves by more than this share of the farthest."""
 BIAS: Final = 25.0
 """What the constant feature adds to the likeness of any two rows: the bias is hardly bound."""
-LEAST_ROWS: Final = 2
+LEAST_ROWS: Final = 3
 """A mark counts from so many training rows on."""
 LEAST_SCALE: Final = 1e-6
 SURE: Final = 0.90
@@ -96,7 +97,7 @@ def fit(features: Values, truth: Truth, ridge: float = RIDGE) -> tuple[Values, f
         curve = np.maximum(sure * (1 - sure), 1e-5)
         target = logits - (sure - truth) / curve
         moved = np.linalg.solve(likeness + ridge * np.diag(1 / curve), target)
-        done = np.abs(moved - dual).max() < CLOSE
+        done = np.abs(moved - dual).max() < CLOSE * np.abs(moved).max()
         dual = moved
         if done:
             break
@@ -162,6 +163,7 @@ def measured(truth: Truth, probabilities: Values, bounds: Bounds) -> dict[str, A
         "positive": int(truth.sum()),
         "average_precision": _round(float((precision * truth[order]).sum() / max(1, int(truth.sum())))),
         "best_f1": _round(float(both.max())),
+        "best_f1_from": round(float(probabilities[order[int(both.argmax())]]), DIGITS),
         "yes_precision": _round(float(truth[said].mean())) if said.any() else None,
         "yes_recall": _round(float(said[truth].mean())),
         "no_share": _round(float(denied.mean())),

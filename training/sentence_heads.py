@@ -3,10 +3,10 @@
     python -m training.sentence_heads [--data training/ercp_sentences] [--cache FOLDER] [--repository model_repository]
     python tools/update_manifest.py
 
-Reads the sentences with the delivered entailment model, through the code that serves them, once: what it makes of them
-is kept in the cache folder. Fits on all of them, takes the bounds from predictions on domains that were left out, and
-writes ``sentence_heads.json`` and its golden vectors beside the model. New weights of the model need this command again.
-NumPy alone; the same data gives the same file on the same machine.
+Reads the sentences with the delivered entailment model, through the code that serves them, once: what it makes of
+them is kept in the cache folder. Fits on all of them, takes the bounds from predictions on domains that were left out,
+and writes ``sentence_heads.json`` and its golden vectors beside the model. New weights of the model need this command
+again. NumPy alone; the same data gives the same file on the same machine.
 """
 
 import argparse
@@ -16,7 +16,7 @@ import hashlib
 import json
 import pickle
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -26,14 +26,16 @@ import numpy as np
 from services.common.adapters.encoders.opening import verified_entry
 from services.common.adapters.encoders.sentence_heads import (
     HEADS_FILE,
+    EncoderSentenceHeads,
     SentenceEncoder,
     SentenceVectors,
     open_sentence_encoder,
     pair_numbers,
 )
 from services.common.model_repository import ModelEntry, ModelRepository
+from services.common.ports.sentence_heads import Sighting
 from services.common.sentence_heads.features import OVERLAPS, Values, marks, pair_marks
-from services.common.sentence_heads.model import SCHEMA_VERSION, HeadGroup, SentenceHeads
+from services.common.sentence_heads.model import SCHEMA_VERSION, HeadGroup, SentenceHeads, parse_heads
 from services.common.settings.inference import InferenceSettings
 from training.sentence_fit import FOLDS, RIDGE, Rows, fitted, out_of_fold
 
@@ -83,17 +85,16 @@ def read_rows(paths: Sequence[Path]) -> tuple[list[Single], list[Couple]]:
     """
     singles, couples = list[Single](), list[Couple]()
     for path in paths:
-        opened = gzip.open(path, "rt", encoding="utf-8") if path.suffix == ".gz" else path.open(encoding="utf-8")
-        with opened as lines:
-            for number, line in enumerate(lines, 1):
-                try:
-                    row = json.loads(line)
-                    if "text" in row:
-                        singles.append(_single(row))
-                    else:
-                        couples.append(_couple(row))
-                except (KeyError, TypeError, ValueError) as error:
-                    raise SentenceDataError(f"{path}, line {number}: {error!r}") from error
+        content = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
+        for number, line in enumerate(content.decode().rstrip("\n").split("\n"), 1):
+            try:
+                row = json.loads(line)
+                if "text" in row:
+                    singles.append(_single(row))
+                else:
+                    couples.append(_couple(row))
+            except (KeyError, TypeError, ValueError) as error:
+                raise SentenceDataError(f"{path}, line {number}: {error!r}") from error
     return singles, couples
 
 
@@ -112,17 +113,27 @@ def _couple(row: dict[str, Any]) -> Couple:
 
 async def vectors_of(
     encoder: SentenceEncoder, singles: Sequence[Single], couples: Sequence[Couple]
-) -> tuple[Values, list[SentenceVectors]]:
-    """Return what the encoder makes of sentences, and of each pair with its two sentences."""
-    states = []
+) -> tuple[list[Values], list[SentenceVectors]]:
+    """Return what the encoder makes of each sentence, and of each pair with its two sentences."""
+    states, read = list[Values](), list[SentenceVectors]()
     for start in range(0, len(singles), SLICE):
-        states.append((await encoder.read([each.text for each in singles[start : start + SLICE]], ())).sentences)
-    read = []
+        states += list((await encoder.read([each.text for each in singles[start : start + SLICE]], ())).sentences)
     for start in range(0, len(couples), SLICE):
         part = couples[start : start + SLICE]
         texts = [text for each in part for text in (each.first, each.second)]
-        read.append(await encoder.read(texts, [(2 * place, 2 * place + 1) for place in range(len(part))]))
-    return np.concatenate(states), read
+        found = await encoder.read(texts, [(2 * place, 2 * place + 1) for place in range(len(part))])
+        if len(found.pairs) != len(part):
+            raise SentenceDataError("a pair is longer than the encoder reads at once")
+        read += [
+            SentenceVectors(
+                found.sentences[2 * place : 2 * place + 2],
+                (0,),
+                found.logits[place : place + 1],
+                found.states[place : place + 1],
+            )
+            for place in range(len(part))
+        ]
+    return states, read
 
 
 def kind_rows(singles: Sequence[Single], states: Values) -> Rows:
@@ -131,20 +142,17 @@ def kind_rows(singles: Sequence[Single], states: Values) -> Rows:
 
 
 def relation_rows(couples: Sequence[Couple], read: Sequence[SentenceVectors]) -> Rows:
-    """Return pairs as rows to fit on; each must have been short enough to be read."""
-    numbers = []
-    for place, vectors in enumerate(read):
-        part = couples[place * SLICE : (place + 1) * SLICE]
-        if len(vectors.pairs) != len(part):
-            raise SentenceDataError("a pair is longer than the encoder reads at once")
-        pairs = [(2 * number, 2 * number + 1) for number in range(len(part))]
-        numbers.append(pair_numbers([(each.first, each.second) for each in part], vectors, pairs))
-    joined = np.concatenate(numbers)
+    """Return pairs as rows to fit on."""
+    joined = np.concatenate(
+        [
+            pair_numbers([(each.first, each.second)], vectors, [(0, 1)])
+            for each, vectors in zip(couples, read, strict=True)
+        ]
+    )
     states = read[0].states.shape[1]
-    few = joined.shape[1] - states
     return Rows(
         joined,
-        (few, states),
+        (joined.shape[1] - states, states),
         [pair_marks(each.first, each.second) for each in couples],
         [each.domain for each in couples],
     )
@@ -178,27 +186,70 @@ def _encoder_of(entry: ModelEntry) -> SentenceHeads:
     return SentenceHeads(VERSION, entry.fingerprint, WIDTH, STATES, none, none)
 
 
-async def read_all(
+def read_all(
     singles: Sequence[Single], couples: Sequence[Couple], repository: ModelRepository, cache: Path
 ) -> tuple[Values, list[SentenceVectors]]:
-    """Return what the encoder makes of the data, from the cache when it is the same encoder's and the same data's."""
+    """Return what the encoder makes of the data; what it was asked before comes from the cache."""
     settings = InferenceSettings(model_repository=repository.root)
     entry = verified_entry(repository, settings.entailment_model, "entailment")
-    asked = repr(
-        [entry.fingerprint, STATES, [each.text for each in singles], [(each.first, each.second) for each in couples]]
-    )
-    kept = cache / f"{hashlib.sha256(asked.encode()).hexdigest()[:16]}.pickle"
-    if kept.is_file():
-        found: tuple[Values, list[SentenceVectors]] = pickle.loads(kept.read_bytes())  # noqa: S301 - our own file
-        return found
+    name = hashlib.sha256(repr([entry.fingerprint, STATES]).encode()).hexdigest()[:16]
+    path = cache / f"{name}.pickle"
+    kept: dict[Any, Any] = pickle.loads(path.read_bytes()) if path.is_file() else {}  # noqa: S301 - our own file
+    new = [each for each in singles if each.text not in kept]
+    pairs = [each for each in couples if (each.first, each.second) not in kept]
+    if new or pairs:
+        states, read = asyncio.run(_read_now(new, pairs, settings, repository, entry))
+        kept |= {each.text: row for each, row in zip(new, states, strict=True)}
+        kept |= {(each.first, each.second): row for each, row in zip(pairs, read, strict=True)}
+        cache.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(pickle.dumps(kept))
+    return np.array([kept[each.text] for each in singles]), [kept[each.first, each.second] for each in couples]
+
+
+async def _read_now(
+    singles: Sequence[Single],
+    couples: Sequence[Couple],
+    settings: InferenceSettings,
+    repository: ModelRepository,
+    entry: ModelEntry,
+) -> tuple[list[Values], list[SentenceVectors]]:
     encoder = await open_sentence_encoder(settings, repository, entry, _encoder_of(entry))
     try:
-        found = await vectors_of(encoder, singles, couples)
+        return await vectors_of(encoder, singles, couples)
     finally:
         await encoder.close()
-    cache.mkdir(parents=True, exist_ok=True)
-    kept.write_bytes(pickle.dumps(found))
-    return found
+
+
+async def golden_of(
+    singles: Sequence[Single], couples: Sequence[Couple], repository: ModelRepository, entry: ModelEntry
+) -> dict[str, Any]:
+    """Return what the heads as written have to answer to some sentences and pairs."""
+    settings = InferenceSettings(model_repository=repository.root)
+    content = (repository.folder(entry.name) / HEADS_FILE).read_bytes()
+    made = parse_heads(content.decode())
+    encoder = await open_sentence_encoder(settings, repository, entry, made)
+    heads = EncoderSentenceHeads(encoder, made, hashlib.sha256(content).hexdigest())
+    try:
+        alone = await heads.read([each.text for each in singles], ())
+        texts = [text for each in couples for text in (each.first, each.second)]
+        both = await heads.read(texts, [(2 * place, 2 * place + 1) for place in range(len(couples))])
+    finally:
+        await heads.close()
+    return {
+        "heads": heads.fingerprint,
+        "tolerance": TOLERANCE,
+        "sentences": [
+            {"text": each.text, "kinds": _told(seen)} for each, seen in zip(singles, alone.kinds, strict=True)
+        ],
+        "pairs": [
+            {"first": each.first, "second": each.second, "relations": _told(seen)}
+            for each, seen in zip(couples, both.relations, strict=True)
+        ],
+    }
+
+
+def _told(seen: Mapping[str, Sighting]) -> dict[str, float]:
+    return {name: round(each.probability, 6) for name, each in seen.items()}
 
 
 def digest_of(paths: Sequence[Path]) -> str:
@@ -222,7 +273,7 @@ def main() -> int:
     paths = sorted(options.data.glob("*.jsonl"))
     singles, couples = read_rows(paths)
     repository = ModelRepository.open(options.repository)
-    states, read = asyncio.run(read_all(singles, couples, repository, options.cache))
+    states, read = read_all(singles, couples, repository, options.cache)
     rows = (kind_rows(singles, states), relation_rows(couples, read))
     groups = []
     for names, each, truth in zip((KINDS, RELATIONS), rows, truths(singles, couples), strict=True):
@@ -243,6 +294,8 @@ def main() -> int:
     }
     path = options.repository / entry.name / HEADS_FILE
     path.write_text(heads_file(entry, groups[0], groups[1], told), encoding="utf-8")
+    golden = asyncio.run(golden_of(singles[::GOLDEN_EVERY], couples[::GOLDEN_EVERY], repository, entry))
+    (path.parent / GOLDEN_FILE).write_text(json.dumps(golden, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
     print(f"{path}: {path.stat().st_size:,} bytes; now: python tools/update_manifest.py")
     return 0
 

@@ -12,8 +12,8 @@ from services.ercp.domain.answering_why import Draft, answer_to_why, lacking
 from services.ercp.domain.faults import Suspicion, faults_of, suspicion_of
 from services.ercp.domain.predicates import TextFacts
 from services.ercp.domain.records import Constraint, ConstraintOutcome, Fault, Sentence
-from services.ercp.domain.topics import topics_of
 from services.ercp.domain.thinning import asserting, justified
+from services.ercp.domain.topics import topics_of
 from services.ercp.domain.trace import constraint_summary, fault_summary, outcome_summary, text_summary
 from services.ercp.domain.unit_summary import question_summary, unit_summary
 from services.ercp.domain.units import Units
@@ -25,6 +25,7 @@ from services.ercp.ports import Analysis, Knowledge
 from services.ercp.unit_reading import UnitReading
 
 NO_MODEL = "MODEL_NOT_CONFIGURED"
+NO_UNITS = Units(())
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +67,7 @@ class Verification:
     skipped: tuple[str, ...] = ()
     outcomes: tuple[ConstraintOutcome, ...] = ()
     question: ConstraintOutcome | None = None
-    units: Units = Units(())
+    units: Units = NO_UNITS
 
     @property
     def is_unanswered(self) -> bool:

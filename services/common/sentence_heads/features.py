@@ -32,8 +32,7 @@ OVERLAPS: Final = (
 )
 """What is measured between two sentences, in this order."""
 _WORD: Final = re.compile(r"[a-z]+(?:'[a-z]+)?|\d+(?:[.,]\d+)*|[^\w\s]")
-_LIGHT: Final = frozenset(["the", "a", "an", "is", "are", "of", "to", "in", "on", "for", "and", "or", "it", "be", "by", "at",
-                           "with", "that", "this", "as", ".", ","])  # fmt: skip
+_LIGHT: Final = frozenset([*"the a an is are of to in on for and or it be by at with that this as".split(), ".", ","])  # noqa: SIM905
 _DENIALS: Final = frozenset(["not", "no", "never", "none", "nobody", "without", "cannot", "nothing"])
 
 

@@ -1,7 +1,8 @@
-"""A question that asks why is answered by a reason: what a draft has to have before it can converge (ERCP 1.0 §12; ADR 0118).
+"""A question that asks why wants a reason: a draft without one does not converge (ERCP 1.0 §12; ADR 0118).
 
-Kept: a sentence about what was asked gives a reason, or stands beside one that does. Broken: heads say of every sentence
-that it gives none. Undecided otherwise, and without heads whenever no rule sees a reason: undecided is not kept.
+Kept: a sentence about what was asked gives a reason, or stands beside one that does. Broken: heads say of every
+sentence that it gives none. Undecided otherwise, and without heads whenever no rule sees a reason: undecided is not
+kept.
 """
 
 import re
@@ -18,8 +19,8 @@ from services.ercp.domain.predicates.naming import words_of
 from services.ercp.domain.records import ConstraintOutcome, Evidence, Place
 from services.ercp.domain.standing import MAX_SENTENCE_CHARS
 from services.ercp.domain.topics import Topic
-from services.ercp.domain.units import Units
 from services.ercp.domain.unit_vocabulary import Relation, UnitKind
+from services.ercp.domain.units import Units
 from services.ercp.domain.vocabulary import Detector, ErrorType, Standing, Undecided
 
 NO_REASON_TO_WHY: Final = 0.78
@@ -94,9 +95,12 @@ def _reasons(draft: Draft) -> Iterator[int]:
     """Yield the sentences that give a reason, or stand with one that does."""
     sentences = draft.facts.sentences
     for each in draft.facts.justifications:
-        if each.is_given:
-            for at in (each.claim.start, each.reason.start):
-                yield max(0, bisect_right(sentences, at, key=attrgetter("start")) - 1)
+        claim, reason = (
+            max(0, bisect_right(sentences, span.start, key=attrgetter("start")) - 1)
+            for span in (each.claim, each.reason)
+        )
+        if each.is_given and UnitKind.JUSTIFICATION not in draft.units.units[reason].excluded:
+            yield from (claim, reason)
     for at, unit in enumerate(draft.units.units):
         if UnitKind.JUSTIFICATION in unit.kinds:
             yield at

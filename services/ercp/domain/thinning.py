@@ -1,10 +1,10 @@
-"""What the kinds of sentences take back of what rules suspect: a reason that is given, an assumption that asserts nothing (ADR 0118)."""
+"""What kinds of sentences take back of what rules suspect: a reason is given, nothing is asserted (ADR 0118)."""
 
 from collections.abc import Sequence
 
 from services.ercp.domain.faults import Suspicion
-from services.ercp.domain.units import Units
 from services.ercp.domain.unit_vocabulary import Relation, UnitKind
+from services.ercp.domain.units import Units
 from services.ercp.domain.vocabulary import Detector, ErrorType
 
 

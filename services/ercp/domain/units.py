@@ -1,7 +1,7 @@
-"""What the sentences of a text are, and what they are to each other: exact rules first, then heads (ERCP 1.0 §7; ADR 0118).
+"""What sentences of a text are, and are to each other: exact rules first, then heads (ERCP 1.0 §7; ADR 0118).
 
-A rule that is exact decides; where none does, a head decides above its upper and below its lower bound, and between them
-the matter is open. Without heads what no rule says is open.
+A rule that is exact decides; where none does, a head decides above its upper and below its lower bound, and between
+them the matter is open. Without heads what no rule says is open.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -12,8 +12,6 @@ from typing import Final, Protocol
 from services.ercp.domain.kinds_by_rule import kinds_of
 from services.ercp.domain.predicates import TextFacts
 from services.ercp.domain.unit_vocabulary import Relation, UnitKind
-
-__all__ = ["Relation", "Related", "Said", "Unit", "UnitKind", "Units", "adjacent", "by_rules", "with_heads"]
 
 
 @unique
@@ -28,10 +26,14 @@ class Sighting(Protocol):
     """What a head says; ``verdict`` ``None`` between its bounds."""
 
     @property
-    def probability(self) -> float: ...  # noqa: D102 - a field
+    def probability(self) -> float:
+        """In [0, 1]."""
+        ...
 
     @property
-    def verdict(self) -> bool | None: ...  # noqa: D102 - a field
+    def verdict(self) -> bool | None:
+        """Yes, no, or neither."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +88,7 @@ NEXT_TO: Final = ((0, 1), (1, 0))
 
 
 def adjacent(count: int, most: int) -> list[tuple[int, int]]:
-    """Return neighbours among so many sentences, each pair both ways, at most ``most``: a reason stands beside its claim."""
+    """Return neighbours among so many sentences, each pair both ways, at most ``most``."""
     return [(at + one, at + other) for at in range(count - 1) for one, other in NEXT_TO][:most]
 
 

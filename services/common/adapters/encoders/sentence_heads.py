@@ -192,7 +192,7 @@ class EncoderSentenceHeads:
 
 
 def pair_numbers(texts: Sequence[tuple[str, str]], vectors: SentenceVectors, pairs: Sequence[Pair]) -> Values:
-    """Return what relations weigh of pairs in numbers: overlaps, what the model says both ways, the means of its states.
+    """Return what relations weigh of pairs in numbers: overlaps, what the model says both ways, means of its states.
 
     Args:
         texts: the pairs that were read.
