@@ -25,6 +25,7 @@ import numpy as np
 
 from services.common.adapters.encoders.opening import verified_entry
 from services.common.adapters.encoders.sentence_heads import (
+    GOLDEN_FILE,
     HEADS_FILE,
     EncoderSentenceHeads,
     SentenceEncoder,
@@ -48,7 +49,6 @@ WIDTH: Final = 768
 STATES: Final = ("layer_norm_10",)
 """The last layer but one: what words do in a sentence is plainer there than in the last, which is made for pairs."""
 VERSION: Final = "1"
-GOLDEN_FILE: Final = "heads_golden.json"
 GOLDEN_EVERY: Final = 60
 TOLERANCE: Final = 1e-4
 SLICE: Final = 64

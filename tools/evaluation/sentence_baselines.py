@@ -1,7 +1,7 @@
 """What the heads on the encoder have to beat: the readers of ERCP alone, and a bag of words (ADR 0118)."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -11,7 +11,7 @@ from services.common.sentence_heads.features import FIRST, SECOND, Values, bag, 
 from services.common.sentence_heads.model import logistic
 from services.ercp.domain.predicates import Span, TextFacts, contradictions, extract_facts
 from services.ercp.domain.predicates.phrases import HYPOTHETICAL
-from training.sentence_fit import Rows, fit, folds_of
+from training.sentence_fit import Rows, Scale, duals, out_of_fold, weights_of
 from training.sentence_heads import KINDS, RELATIONS, Couple, Single
 
 _CONDITION: Final = re.compile(r"\b(?:if|when|whenever|unless|once|provided|as\s+long\s+as|given)\b", re.IGNORECASE)
@@ -22,7 +22,6 @@ _RESULT: Final = re.compile(
     re.IGNORECASE,
 )
 """As the validators find conclusions."""
-_LEAST_ROWS: Final = 2
 
 
 def kinds_by_readers(single: Single) -> frozenset[str]:
@@ -62,15 +61,14 @@ def _facts(*sentences: str) -> TextFacts:
 class BagOfWords:
     """Logistic regressions on the words alone, each with the threshold that had the best F1 on domains left out."""
 
-    known: tuple[frozenset[str], ...]
     weights: Values
     biases: Values
     thresholds: Values
-    places: dict[str, int]
+    places: Mapping[str, int]
 
     def answers(self, texts: Sequence[frozenset[str]]) -> np.ndarray:
         """Return per text and head whether it says yes."""
-        return np.asarray(logistic(bag(texts, self.places) @ self.weights.T + self.biases) >= self.thresholds)
+        return np.asarray(logistic(bag(texts, self.places) @ self.weights + self.biases) >= self.thresholds)
 
 
 def words_of_single(single: Single) -> frozenset[str]:
@@ -86,27 +84,10 @@ def words_of_couple(couple: Couple) -> frozenset[str]:
 def fit_bag(texts: Sequence[frozenset[str]], domains: Sequence[str], truth: np.ndarray) -> BagOfWords:
     """Return the regressions that the training data gives."""
     rows = Rows(np.zeros((len(texts), 0)), (), texts, domains)
-    folds, heads = folds_of(domains), truth.shape[1]
-    held = np.zeros(truth.shape)
-    for fold in np.unique(folds):
-        learnt, asked = np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
-        weights, biases, places = _fitted(rows.taken(learnt).marks, truth[learnt])
-        held[asked] = logistic(bag(rows.taken(asked).marks, places) @ weights.T + biases)
-    thresholds = np.array([best_threshold(truth[:, head], held[:, head]) for head in range(heads)])
-    return BagOfWords(tuple(texts), *_fitted(texts, truth)[:2], thresholds, _fitted(texts, truth)[2])
-
-
-def _fitted(texts: Sequence[frozenset[str]], truth: np.ndarray) -> tuple[Values, Values, dict[str, int]]:
-    counts: dict[str, int] = {}
-    for each in texts:
-        for word in each:
-            counts[word] = counts.get(word, 0) + 1
-    places = {
-        word: at for at, word in enumerate(sorted(word for word, count in counts.items() if count >= _LEAST_ROWS))
-    }
-    features = bag(texts, places)
-    models = [fit(features, truth[:, head]) for head in range(truth.shape[1])]
-    return np.array([weights for weights, _ in models]), np.array([bias for _, bias in models]), places
+    held, scale = out_of_fold(rows, truth), Scale.of(rows)
+    _, weights, biases = weights_of(scale, rows, duals(scale.likeness(rows), truth))
+    thresholds = np.array([best_threshold(truth[:, head], held[:, head]) for head in range(truth.shape[1])])
+    return BagOfWords(weights, biases, thresholds, scale.places)
 
 
 def best_threshold(truth: np.ndarray, probabilities: Values) -> float:

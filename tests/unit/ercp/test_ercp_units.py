@@ -1,4 +1,4 @@
-"""What sentences are, and whether a why question gets its reason: rules before heads, undecided is not kept (ADR 0118)."""
+"""What sentences are, and whether a why question gets its reason: rules before heads (ADR 0118)."""
 
 import pytest
 

@@ -21,6 +21,7 @@ from services.common.sentence_heads.model import HeadGroup, SentenceHeads, Sente
 from services.common.settings.inference import InferenceSettings
 
 HEADS_FILE: Final = "sentence_heads.json"
+GOLDEN_FILE: Final = "heads_golden.json"
 HEADS_NAME: Final = "sentence-heads"
 COMMAND: Final = "python -m training.sentence_heads"
 Pair = tuple[int, int]
