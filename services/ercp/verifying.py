@@ -116,7 +116,7 @@ class Verifying:
         )
         units = await self._units.read(facts, planned)
         question = await compute(answer_to_why, ask.question, Draft(facts, reading.topics, units))
-        suspicions = [*justified(suspicions, units), *lacking(question)]
+        suspicions = [*justified(suspicions, units), *lacking(question, ask.question)]
         planned = asserting(planned, units)
         suspicions += await self._nli(ask, reading, planned)
         suspicions += await compute(_findings, ask, reading)

@@ -13,6 +13,7 @@ from operator import attrgetter
 from typing import Final
 
 from services.common.questions.kinds import Kind, asked_kind
+from services.ercp.domain.checking import QUESTION
 from services.ercp.domain.faults import MAX_EXCERPT_CHARS, Suspicion
 from services.ercp.domain.predicates import TextFacts
 from services.ercp.domain.predicates.naming import words_of
@@ -27,6 +28,11 @@ NO_REASON_TO_WHY: Final = 0.78
 """As sure as that a bare conclusion lacks its reason (ADR 0074): rules and heads, no proof."""
 _ALSO_WHY: Final = re.compile(
     r"(?:^|[.,;:?!]|\band|\bbut)\s*(?:(?:please\s+)?(?:explain|say|tell (?:me|us)|describe|state)\s+)?why\b",
+    re.IGNORECASE,
+)
+_ASKED: Final = re.compile(
+    r"^\W*(?:(?:please\s+)?(?:explain|say|tell (?:me|us)|describe|state)\s+)?(?:why|how come)\b"
+    r"(?:\s+(?:do|does|did)\b)?",
     re.IGNORECASE,
 )
 _READ_CHARS: Final = 4_000
@@ -70,18 +76,18 @@ def answer_to_why(question: str, draft: Draft) -> ConstraintOutcome | None:
     if _may_give_reason(draft):
         why = "it is not plain whether a sentence gives a reason"
         return _outcome(Standing.UNDECIDED, why, draft.facts, (), Undecided.LEFT_OPEN)
-    nearest = max(range(len(draft.topics)), key=lambda at: (len(draft.topics[at].words & asked), -at), default=None)
-    places = () if nearest is None else (nearest,)
-    return _outcome(Standing.BROKEN, "the question asks why, and no sentence gives a reason", draft.facts, places)
+    return _outcome(Standing.BROKEN, "the question asks why, and no sentence gives a reason", draft.facts, ())
 
 
-def lacking(outcome: ConstraintOutcome | None) -> list[Suspicion]:
-    """Return the error of a draft that gives no reason where one was asked for (§4.2 missing_justification)."""
+def lacking(outcome: ConstraintOutcome | None, question: str) -> list[Suspicion]:
+    """Return the error of a draft that gives no reason where one was asked for (§4.2 missing_justification).
+
+    It has no place, and what it rests on is the question: its reason is what the next draft has to give.
+    """
     if outcome is None or outcome.standing is not Standing.BROKEN:
         return []
-    span = next(((each.sentence_start, each.sentence_end) for each in outcome.places), None)
-    evidence = Evidence(Detector.HEADS.value, None, outcome.why[:MAX_EXCERPT_CHARS])
-    return [Suspicion(ErrorType.MISSING_JUSTIFICATION, Detector.HEADS, NO_REASON_TO_WHY, (evidence,), span)]
+    evidence = Evidence(QUESTION, None, _ASKED.sub("", question[:MAX_EXCERPT_CHARS]).strip(" ?"))
+    return [Suspicion(ErrorType.MISSING_JUSTIFICATION, Detector.HEADS, NO_REASON_TO_WHY, (evidence,))]
 
 
 def _about(asked: frozenset[str], topics: Sequence[Topic]) -> set[int]:
