@@ -22,6 +22,8 @@ _ROLES = {
     "combiner.json": "combiner",
     "config.pbtxt": "config",
     "golden.json": "golden",
+    "heads_golden.json": "golden",
+    "sentence_heads.json": "heads",
     "1/LICENSE": "licence",
     "1/LICENSES_SOURCES": "licence",
 }
@@ -29,7 +31,7 @@ _ROLES = {
 
 def describe(folder: Path) -> list[dict[str, Any]]:
     """Return the entries of all files that are read at run time, and of the golden vectors, ordered by path."""
-    beside = ("combiner.json", "config.pbtxt", "golden.json", "tokenizer.json")
+    beside = tuple(name for name in _ROLES if "/" not in name)
     names = [name for name in beside if (folder / name).is_file()]
     names += [p.relative_to(folder).as_posix() for p in (folder / "1").rglob("*") if p.is_file()]
     return [

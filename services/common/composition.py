@@ -49,6 +49,7 @@ if TYPE_CHECKING:  # they bring NumPy, which not every process needs
     from services.common.ports.facts import FactStore
     from services.common.ports.grounding import GroundingModel
     from services.common.ports.reranking import Reranker
+    from services.common.ports.sentence_heads import SentenceHeads
     from services.common.ports.token_vectors import TokenVectorModel
 
 FACTS_FILE = "knowledge.db"
@@ -166,6 +167,17 @@ class Adapters:
         from services.common.adapters.encoders.entailment import open_entailment
 
         return await self._once("entailment", lambda: open_entailment(self.settings.inference))
+
+    async def sentence_heads(self) -> "SentenceHeads | None":
+        """Return the heads on the NLI encoder, its digests verified; ``None`` without the model, or where it has none.
+
+        Their encoder is loaded by its first use, a second time beside the one that gives probabilities (ADR 0118).
+        """
+        if not await self._delivered("entailment"):
+            return None
+        from services.common.adapters.encoders.sentence_heads import open_sentence_heads
+
+        return await self._once("sentence_heads", lambda: open_sentence_heads(self.settings.inference))
 
     async def grounding(self) -> "GroundingModel | None":
         """Return the grounding model, its digests verified; ``None`` as ``entailment``."""

@@ -29,6 +29,7 @@ from services.ercp.servicer import ROLES, SERVICE_NAME, ErcpServicer
 from services.ercp.suspicion_bounds import load_bounds
 from services.ercp.turns import Turns
 from services.ercp.understanding import Wording
+from services.ercp.unit_reading import UnitReading
 from services.ercp.verifying import SecondDetector, Verifying
 from services.ercp.work import WORK
 
@@ -99,10 +100,16 @@ async def _parts(
 async def _verifying(settings: ErcpSettings, adapters: Adapters) -> Verifying:
     """Return the oracle, with the second detector where the entailment model is delivered."""
     entailment = await adapters.entailment()
+    units = await _units(settings, adapters)
     if entailment is None:
-        return Verifying(None, settings)
+        return Verifying(None, settings, units=units)
     second = SecondDetector(entailment, await adapters.embedding(), load_bounds(), settings.max_suspicion_pairs)
-    return Verifying(entailment, settings, second)
+    return Verifying(entailment, settings, second, units)
+
+
+async def _units(settings: ErcpSettings, adapters: Adapters) -> UnitReading:
+    heads = await adapters.sentence_heads() if settings.sentence_heads == "on" else None
+    return UnitReading(heads, settings.max_nli_pairs)
 
 
 async def _generator(settings: Settings, adapters: Adapters, given: LanguageModel | None) -> Generator:

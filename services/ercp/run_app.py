@@ -290,9 +290,12 @@ class RunApp:
         )
         verified = await self._parts.verifying.verify(ask)
         outputs = {**verified.outputs, "iteration": state.iterations}
-        undecided = standing.blocking(verified.result.outcomes, allow_undecided=config.allow_undecided)
-        course.verified = (command.reasoning.text, verified.result.outcomes)
-        return replace(verified, outputs=outputs), loop.Verified(verified.result.faults, undecided)
+        result, lenient = verified.result, config.allow_undecided
+        blocking = standing.blocking(result.outcomes, allow_undecided=lenient)
+        undecided = (*blocking, *(() if lenient else result.open_question))
+        course.verified = (command.reasoning.text, result.outcomes)
+        happened = loop.Verified(result.faults, undecided, unanswered=result.is_unanswered)
+        return replace(verified, outputs=outputs), happened
 
     async def _extract(self, course: _Course, command: loop.Extract) -> tuple[Performed[Any], Outcome]:
         config = course.ask.config

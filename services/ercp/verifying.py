@@ -14,19 +14,25 @@ from services.common.ports.embedding import EmbeddingModel
 from services.common.ports.entailment import CONTRADICTION, EntailmentModel
 from services.common.settings import ErcpSettings
 from services.ercp.domain import checking, models, pairs, readings, standing, suspecting, weighing
+from services.ercp.domain.answering_why import Draft, answer_to_why, lacking
 from services.ercp.domain.faults import Suspicion, faults_of, suspicion_of
 from services.ercp.domain.predicates import TextFacts
 from services.ercp.domain.records import Constraint, ConstraintOutcome, Fault, Sentence
 from services.ercp.domain.suspecting import SuspicionBounds
+from services.ercp.domain.thinning import asserting, justified
 from services.ercp.domain.topics import topics_of
 from services.ercp.domain.trace import constraint_summary, fault_summary, outcome_summary, text_summary
+from services.ercp.domain.unit_summary import question_summary, unit_summary
+from services.ercp.domain.units import Units
 from services.ercp.domain.validators import validate
-from services.ercp.domain.vocabulary import Detector
+from services.ercp.domain.vocabulary import Detector, Standing
 from services.ercp.domain.weighing import Reading
 from services.ercp.performed import Performed, fidelity_summary
 from services.ercp.ports import Analysis, Knowledge
+from services.ercp.unit_reading import UnitReading
 
 NO_MODEL = "MODEL_NOT_CONFIGURED"
+NO_UNITS = Units(())
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,11 +61,31 @@ class VerifyAsk:
 
 @dataclass(frozen=True, slots=True)
 class Verification:
-    """The errors, the detectors that could not run with the reason, and how the text stands to each constraint."""
+    """What verification found.
+
+    Attributes:
+        skipped: the detectors that could not run, with the reason.
+        outcomes: how the text stands to each constraint.
+        question: whether it gives a reason where the question asks why; ``None`` for other questions (§12, ADR 0118).
+        units: what its sentences are.
+    """
 
     faults: tuple[Fault, ...]
     skipped: tuple[str, ...] = ()
     outcomes: tuple[ConstraintOutcome, ...] = ()
+    question: ConstraintOutcome | None = None
+    units: Units = NO_UNITS
+
+    @property
+    def is_unanswered(self) -> bool:
+        """Whether the question asks why and the text gives no reason."""
+        return self.question is not None and self.question.standing is Standing.BROKEN
+
+    @property
+    def open_question(self) -> tuple[str, ...]:
+        """A name for the question where nobody knows whether its reason is given; what is open is no convergence."""
+        is_open = self.question is not None and self.question.standing is Standing.UNDECIDED
+        return (checking.QUESTION,) if is_open else ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,14 +123,20 @@ class Verifying:
         entailment: ``None``: no NLI model is configured.
         settings: of the service.
         second: ``None``: what the rules leave undecided stays so.
+        units: reads what sentences are; ``None`` = by rules alone.
     """
 
     def __init__(
-        self, entailment: EntailmentModel | None, settings: ErcpSettings, second: SecondDetector | None = None
+        self,
+        entailment: EntailmentModel | None,
+        settings: ErcpSettings,
+        second: SecondDetector | None = None,
+        units: UnitReading | None = None,
     ) -> None:
         self._entailment = entailment
         self._settings = settings
         self._second = second
+        self._units = units or UnitReading(None, settings.max_nli_pairs)
 
     async def verify(self, ask: VerifyAsk) -> Performed[Verification]:
         """Return the errors of a text, merged over all detectors, in text order.
@@ -123,6 +155,10 @@ class Verifying:
         planned = await compute(
             pairs.plan, ask.sentences, reading.topics, self._settings.max_nli_pairs, partial(readings.apart, facts)
         )
+        units = await self._units.read(facts, planned)
+        question = await compute(answer_to_why, ask.question, Draft(facts, reading.topics, units))
+        suspicions = [*justified(suspicions, units), *lacking(question, ask.question)]
+        planned = asserting(planned, units)
         suspicions += await self._nli(ask, reading, planned)
         suspicions += await compute(_findings, ask, reading)
         suspicions += await compute(_checked, ask, facts)
@@ -134,9 +170,9 @@ class Verifying:
         skipped = () if self._entailment is not None else (f"{Detector.NLI.value}: {NO_MODEL}",)
         own = [self._entailment.fingerprint] if self._entailment else []
         own += [self._second.embedding.fingerprint] if self._second is not None else []
-        fingerprints = [*ask.analysis.models, *own]
+        fingerprints = [*ask.analysis.models, *own, *self._units.fingerprints]
         return Performed(
-            Verification(faults, skipped, stands),
+            Verification(faults, skipped, stands, question, units),
             inputs={
                 "reasoning": text_summary(ask.text),
                 "constraints": constraint_summary(ask.constraints),
@@ -144,12 +180,15 @@ class Verifying:
                 "fact_check": ask.knowledge is not None,
                 "facts_total": len(ask.knowledge.passages) if ask.knowledge else 0,
                 "nli_pairs": len(planned),
+                "sentence_heads": self._units.told,
             },
             outputs={
                 "errors": fault_summary(faults),
                 "constraints": outcome_summary(stands),
                 "skipped_detectors": list(skipped),
                 "fidelity": fidelity_summary(ask.analysis.fidelity),
+                "units": unit_summary(units),
+                **question_summary(question),
             },
             identity=models.of_models("verifiers", fingerprints),
         )

@@ -46,6 +46,7 @@ from services.ercp.run_parts import OperatorParts
 from services.ercp.servicer import ROLES, SERVICE_NAME, ErcpServicer
 from services.ercp.turns import Turns
 from services.ercp.understanding import Wording
+from services.ercp.unit_reading import UnitReading
 from services.ercp.verifying import Verifying
 from tests.fakes.dag_world import CALLERS, Refusal, World, fresh_uuid, report_for
 from tests.fakes.gateway_world import Script, ScriptedEnvelopes, ScriptedSessions
@@ -167,6 +168,7 @@ class ErcpWorld:
     model: object = None
     generative: bool = True
     entailment: object = field(default_factory=TableEntailment)
+    heads: object = None
     settings: ErcpSettings = field(
         default_factory=lambda: ErcpSettings(solver_deadline_ms=min(60_000, int(patient(2_000))))
     )
@@ -205,7 +207,9 @@ class ErcpWorld:
         generating = Generating(Generator(self.model, self.generative), sessions, provenance, self.settings)
         parts = OperatorParts(
             generating=generating,
-            verifying=Verifying(self.entailment, self.settings, self.second),
+            verifying=Verifying(
+                self.entailment, self.settings, self.second, UnitReading(self.heads, self.settings.max_nli_pairs)
+            ),
             deciding=Deciding(self.embedding, self.settings),
             knowledge=GrpcKnowledgeSource(channels.to("envelope"), "words"),
         )

@@ -98,7 +98,8 @@ async def test_what_may_be_relaxed_is_and_the_run_goes_on(client, world):
     world.model._replies = ["The volume of the tank is 5 l because the frame allows no more."]
     fixed = constraint("Equal", immutable=True, constraint_id=fresh_uuid(), left="tank.volume", right="5", unit="l")
     wish = constraint("Equal", priority="LOW", constraint_id=fresh_uuid(), left="tank.volume", right="7", unit="l")
-    answer = await client.run(constraints=[fixed, wish])
+    problem = pb.Problem(id="p1", description="How large is the tank?")
+    answer = await client.run(problem=problem, constraints=[fixed, wish])
     assert (status(answer), answer.status_reason) == ("converged", "STABLE")
     assert [each.constraint_id for each in answer.relaxed_constraints] == [wish.constraint_id]
     assert [each.constraint_id for each in answer.constraints] == [fixed.constraint_id]

@@ -30,6 +30,8 @@ def state(outcome):
 
 async def run(*replies, settings=None, **fields):
     world = ErcpWorld(replies=replies, **({"settings": settings} if settings else {}))
+    # Not a why: whether its reason is given would be open as well (ADR 0118).
+    fields.setdefault("problem", pb.Problem(id="p1", description="What is the tank like?"))
     async with world.serving() as client:
         return await client.run(**fields)
 

@@ -2,5 +2,5 @@
 
 from typing import Final
 
-MANIFEST_SHA256: Final = "969095c7dfd0b81bffa88d4664153ec2b0963588a52e1b9dd89f6c35f36e1f70"
+MANIFEST_SHA256: Final = "19d3bd8e8d29f83e5ca5a1890d106fd1b7acfea8b4cf3c8ae855eeacc495c326"
 """SHA-256 of the delivered ``model_repository/MANIFEST.json``, which pins every other file of it."""

@@ -16,9 +16,9 @@ class ModelFile(_Strict):
 
     path: str = Field(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.-]*(/[A-Za-z0-9_][A-Za-z0-9_.-]*)*$")
     """Below the model's folder, with forward slashes."""
-    role: Literal["weights", "tokenizer", "combiner", "config", "golden", "licence"]
-    """Weights, tokenizer and combiner decide what the model computes: the fingerprint covers them. Golden vectors are
-    what it has to answer to given inputs."""
+    role: Literal["weights", "tokenizer", "combiner", "heads", "config", "golden", "licence"]
+    """Weights, tokenizer and combiner decide what the model computes: the fingerprint covers them. Heads weigh what it
+    computes inside and have a fingerprint of their own. Golden vectors are what it has to answer to given inputs."""
     bytes: int = Field(ge=0)
     """Size."""
     sha256: str = Field(pattern=r"^[0-9a-f]{64}$")

@@ -29,6 +29,10 @@ class ErcpSettings(BaseModel):
     """Most pairs of a constraint's words and a part of the text that the entailment model reads for constraints that
     rules leave undecided, in one batch; constraints beyond stay undecided (ADR 0117). 0 turns the second detector off.
     0-10000, default 400."""
+    sentence_heads: Literal["on", "off"] = "on"
+    """Whether heads on the NLI encoder say what sentences are (order, justification, condition, definition, assumption,
+    result) and what two of them are to each other, where no exact rule does (ADR 0118): on, or off, and what no rule
+    says stays open. They take the encoder's memory a second time, from the first verification on. Default on."""
 
     solver_deadline_ms: int = Field(default=2_000, ge=1, le=60_000)
     """Longest time of one check of all predicates, in milliseconds; then the set counts as unknown. Default 2000."""

@@ -64,6 +64,9 @@ def _proposals(fault: Fault, text: str) -> Iterator[tuple[Predicate, str]]:
         case ErrorType.CONTRADICTION:
             yield from _from_evidence([each for each in fault.evidence if each.source == QUESTION])
             yield from _agreement(excerpt, fault.evidence)
+        case ErrorType.MISSING_JUSTIFICATION if asked := _asked(fault):
+            words = f'Give the reason that the question asks for: "{asked}"'
+            yield from _worded(readings.no_contradiction(topic(asked)), words)
         case ErrorType.MISSING_JUSTIFICATION:
             yield from _worded(readings.has_justification(excerpt), "")
         case ErrorType.AMBIGUITY:
@@ -72,6 +75,11 @@ def _proposals(fault: Fault, text: str) -> Iterator[tuple[Predicate, str]]:
         case ErrorType.SYNTAX_ERROR:
             words = "Write the answer in complete sentences of readable text, with every bracket and quotation closed."
             yield from _worded(readings.has_justification(_FORM_CLAIM), words)
+
+
+def _asked(fault: Fault) -> str:
+    """Return the question whose reason is missing (§12); empty where a claim of the text lacks its own."""
+    return next((quoted(each.excerpt) for each in fault.evidence if each.source == QUESTION), "")
 
 
 def _from_evidence(evidence: Sequence[Evidence]) -> Iterator[tuple[Predicate, str]]:
@@ -148,5 +156,5 @@ def _priority_of(fault: Fault) -> Priority:
 
 def _detector_of(fault: Fault) -> Detector:
     """Return the firmest of an error's detectors."""
-    firmness = (Detector.SOLVER, Detector.FACT_CHECK, Detector.RULE, Detector.NLI)
+    firmness = (Detector.SOLVER, Detector.FACT_CHECK, Detector.RULE, Detector.NLI, Detector.HEADS)
     return next((each for each in firmness if each in fault.detected_by), Detector.RULE)

@@ -85,11 +85,14 @@ class Verified:
     """A candidate was verified.
 
     Attributes:
-        undecided: ids of the immutable constraints that it leaves undecided and that keep it from converging.
+        undecided: ids of the immutable constraints that it leaves undecided and that keep it from converging, and what
+            else is open.
+        unanswered: the question asks why, and it gives no reason (§12).
     """
 
     faults: tuple[Fault, ...]
     undecided: tuple[str, ...] = ()
+    unanswered: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,6 +165,7 @@ class RunState:
         last: the last candidate of all.
         faults: what was wrong with ``current``.
         undecided: the same of ``current``; the shell knows what the caller allows (``standing.blocking``).
+        unanswered: the question asks why, and ``current`` gives no reason (§12, ADR 0118).
         seen: digests of the (stage, candidate, constraints) that came to nothing.
         core: the last set of constraints found that cannot hold together.
         overflowed: a constraint found no room.
@@ -182,6 +186,7 @@ class RunState:
     last: Reasoning | None = None
     faults: tuple[Fault, ...] = ()
     undecided: tuple[str, ...] = ()
+    unanswered: bool = False
     seen: frozenset[str] = frozenset()
     core: tuple[str, ...] = ()
     overflowed: bool = False
@@ -208,8 +213,8 @@ def advance(state: RunState, outcome: Outcome) -> tuple[RunState, Command]:
     match outcome:
         case Generated(reasoning):
             then = _generated(state, reasoning)
-        case Verified(faults, undecided):
-            then = _verified(replace(state, faults=faults, undecided=undecided))
+        case Verified(faults, undecided, unanswered):
+            then = _verified(replace(state, faults=faults, undecided=undecided, unanswered=unanswered))
         case Extracted():
             then = _extracted(state, outcome)
         case Stabilized(stable):
@@ -239,6 +244,7 @@ def _generated(state: RunState, reasoning: Reasoning) -> tuple[RunState, Command
         iterations=state.iterations + 1,
         faults=(),
         undecided=(),
+        unanswered=False,
     )
     return after, Verify(reasoning, state.constraints)
 
@@ -266,7 +272,7 @@ def _extracted(state: RunState, outcome: Extracted) -> tuple[RunState, Command]:
     )
     if outcome.core:
         return _clash(after, outcome.core)
-    if not state.blocking:
+    if not state.blocking and not state.unanswered:
         return _compared(after)
     if admission.waived and not admission.added:
         # What had to be relaxed follows from the candidate once more: nothing that is left can make it hold.
@@ -320,6 +326,7 @@ def _mutated(state: RunState, outcome: Mutated) -> tuple[RunState, Command]:
         current=None,
         faults=(),
         undecided=(),
+        unanswered=False,
     )
     if outcome.core:
         members = tuple(each for each in state.constraints if each.constraint_id in outcome.core)

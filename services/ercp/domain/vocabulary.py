@@ -121,6 +121,7 @@ class Detector(StrEnum):
     RULE = "rule"
     FACT_CHECK = "fact_check"
     SOLVER = "solver"
+    HEADS = "heads"
     CALLER = "caller"
 
 

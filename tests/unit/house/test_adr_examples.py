@@ -42,6 +42,7 @@ from services.common.provenance import report_hash
 from services.common.reading.sentences import sentences
 from services.common.regulation import ISO_42001_CONTROLS
 from services.common.rpc.admission import SPARE
+from services.common.sentence_heads.model import parse_heads
 from services.dag.domain import budget as budgets
 from services.dag.domain import chain
 from services.dag.domain.breaker import BreakerState, breaker
@@ -746,6 +747,18 @@ def test_0113_values_that_disagree_and_a_fact_that_changed():
     assert all(f'"{one}"' in text for one in (travel.format(250), travel.format(300), bounded, *versions, *fees))
     (pair,) = source_diff(*([DiffFact(fee, "")] for fee in fees)).changed
     assert f"similarity {pair.similarity}" in text
+
+
+def test_0118_a_head_and_its_bounds():
+    head = {"weights": [2.0, -1.0], "mark_weights": [1.5], "bias": -1.0, "yes_from": 0.8, "no_below": 0.05}
+    group = {"means": [0.0, 1.0], "scales": [1.0, 2.0], "marks": ["hence"], "heads": {"order": head | {"measured": {}}}}
+    none = {"means": [], "scales": [], "marks": [], "heads": {}}
+    content = {"schema_version": 1, "version": "1", "encoder": "nli", "width": 2, "states": [], "fitted_on": {}}
+    heads = parse_heads(json.dumps(content | {"kinds": group, "relations": none})).kinds
+    ((probability,),) = heads.probabilities(np.array([[0.5, 3.0]]), [frozenset({"hence", "of", "^hence"})])
+    assert round(float(probability), 3) == 0.622
+    assert heads.heads[0].verdict(probability) is None
+    assert "a probability of 0.622" in record(118)
 
 
 def test_0120_log_odds_of_labels():

@@ -109,7 +109,16 @@ async def open_token_states(settings: InferenceSettings, repository: ModelReposi
     """
     if entry.token_states is None:
         raise ModelRepositoryError(f"MANIFEST.json: the embedding model {entry.name} names no token_states")
-    return await asyncio.to_thread(_open, settings, repository, entry, processors_turns(), entry.token_states)
+    return await asyncio.to_thread(
+        _open, settings, repository, entry, processors_turns(), (entry.token_states,), at_once=True
+    )
+
+
+async def open_inner_states(
+    settings: InferenceSettings, repository: ModelRepository, entry: ModelEntry, states: Sequence[Tensor]
+) -> OnnxBackend:
+    """Return a verified model with values from inside its graph as its last outputs; it is loaded by its first use."""
+    return await asyncio.to_thread(_open, settings, repository, entry, processors_turns(), states)
 
 
 def _open(
@@ -117,7 +126,9 @@ def _open(
     repository: ModelRepository,
     entry: ModelEntry,
     turns: ComputeTurns,
-    inner: Tensor | None = None,
+    inner: Sequence[Tensor] = (),
+    *,
+    at_once: bool = False,
 ) -> OnnxBackend:
     check_inputs(entry)
     lanes = lanes_of(entry, settings.intra_op_threads)
@@ -132,11 +143,10 @@ def _open(
         return encoder
 
     encoder = OnDemandEncoder(entry.name, load)
-    if inner is not None:  # asked for by its first use
-        return OnnxBackend(encoder.open().entry, encoder, policy, turns)
-    if settings.load == "start":
+    if at_once or (settings.load == "start" and not inner):
         encoder.open()
-    return OnnxBackend(entry, encoder, policy, turns)
+    extended = entry.model_copy(update={"outputs": (*entry.outputs, *inner)})
+    return OnnxBackend(extended, encoder, policy, turns)
 
 
 def _policy(config: ModelConfig, settings: InferenceSettings, lanes: int) -> BatchPolicy:

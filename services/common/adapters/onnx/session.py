@@ -48,21 +48,21 @@ class OnnxEncoder:
         entry: the model's manifest entry; the graph's tensors must be those it names.
         threads: threads of one inference, of an embedder's each for a part of the batch; 0 = as many as the process may
             run on.
-        inner: a value inside the graph that becomes one more output, the last; the file stays as it is.
+        inner: values inside the graph that become further outputs, the last; the file stays as it is.
 
     Raises:
         ModelRepositoryError: the graph cannot be loaded, its tensors differ from the manifest's, or it is no encoder.
     """
 
     def __init__(
-        self, repository: ModelRepository, entry: ModelEntry, *, threads: int, inner: Tensor | None = None
+        self, repository: ModelRepository, entry: ModelEntry, *, threads: int, inner: Sequence[Tensor] = ()
     ) -> None:
         path = repository.folder(entry.name) / WEIGHTS_FILE
         check_inputs(entry)
-        if inner is not None:
-            entry = entry.model_copy(update={"outputs": (*entry.outputs, inner)})
+        if inner:
+            entry = entry.model_copy(update={"outputs": (*entry.outputs, *inner)})
         self.entry: Final = entry
-        """The manifest's entry, with the inner value among its outputs."""
+        """The manifest's entry, with the inner values among its outputs."""
         self._entry = entry
         self._lanes = lanes_of(entry, threads)
         self._beside = ThreadPoolExecutor(max(1, self._lanes - 1), thread_name_prefix=f"{entry.name}-lane")
@@ -190,7 +190,7 @@ def available_threads() -> int:
     return len(affinity(0)) if affinity else os.cpu_count() or 1
 
 
-def _open_session(path: Path, threads: int, inner: Tensor | None) -> "onnxruntime.InferenceSession":
+def _open_session(path: Path, threads: int, inner: Sequence[Tensor]) -> "onnxruntime.InferenceSession":
     options = _runtime().SessionOptions()
     options.intra_op_num_threads = threads or available_threads()
     options.inter_op_num_threads = 1
@@ -200,7 +200,7 @@ def _open_session(path: Path, threads: int, inner: Tensor | None) -> "onnxruntim
     _share_arena()
     options.add_session_config_entry("session.use_env_allocators", "1")
     try:
-        source = str(path) if inner is None else path.read_bytes() + output_declaration(inner)
+        source = path.read_bytes() + b"".join(map(output_declaration, inner)) if inner else str(path)
         return _runtime().InferenceSession(source, options, providers=["CPUExecutionProvider"])
     except Exception as error:
         raise ModelRepositoryError(f"{path} cannot be loaded: {error}") from error

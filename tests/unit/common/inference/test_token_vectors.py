@@ -44,7 +44,7 @@ def test_the_declaration_is_what_onnx_itself_would_write():
 def test_the_pooled_vector_has_the_same_bits_with_and_without_the_further_output(repository):
     entry = repository.verified("embedder")
     plain = OnnxEncoder(repository, entry, threads=1)
-    opened = OnnxEncoder(repository, entry, threads=1, inner=entry.token_states)
+    opened = OnnxEncoder(repository, entry, threads=1, inner=(entry.token_states,))
     chance = np.random.default_rng(7)
     batch = [tuple(chance.integers(1_000, 20_000, length).tolist()) for length in (3, 9, 17, 40, 5, 127, 33, 21)]
     for one, (pooled, states) in zip(plain.encode(batch), opened.encode(batch), strict=True):
