@@ -17,6 +17,7 @@ from tests.fakes.ercp_world import ErcpWorld, constraint, status
 from tests.rpc.test_ercp_metrics import scraped
 from tests.rpc.test_ercp_operators import request_for
 
+DISPUTES = pb.Problem(id="p1", description="Who decides disputes?")
 REFEREE = "A referee in Toronto decides every dispute because both sides trust her."
 COURT = "The courts of Ontario decide every dispute because both sides trust them."
 
@@ -85,7 +86,7 @@ async def test_what_is_not_suspected_stays_undecided_and_may_be_allowed():
 async def test_one_that_may_be_relaxed_is_told_and_stands_in_nobodys_way():
     world, _ = detecting(replies=(REFEREE,))
     async with world.serving() as client:
-        answer = await client.run(constraints=[no_arbitration(immutable=False)])
+        answer = await client.run(constraints=[no_arbitration(immutable=False)], problem=DISPUTES)
     assert status(answer) == "converged"
     assert told(answer.constraint_outcomes[0]) == ("undecided", "SUSPECTED")
 
