@@ -11,7 +11,9 @@ from services.cli.later import run
 
 ercp_app = typer.Typer(no_args_is_help=True, help="The constraint loop: ERCP 1.0.")
 
-_CONSTRAINTS = "JSON file with a list of the document's constraint objects (ERCP 1.0 §4.1)."
+_CONSTRAINTS = (
+    "Text file with a constraint in words on each line, or a JSON list of constraint objects (ERCP 1.0 §4.1)."
+)
 
 
 @ercp_app.command("run")

@@ -1,11 +1,12 @@
 """``groundtrail ercp verify``, and what it and ``run`` show of constraints: kept, broken or undecided, and where."""
 
 import asyncio
+import json
 import sys
 import uuid
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from ercp.v1 import ercp_pb2, ercp_service_pb2
 from rich.text import Text
@@ -17,6 +18,8 @@ from services.cli.exits import Exit
 from services.common.errors import FieldViolation, InvalidRequestError
 from services.common.message_json import json_of, word_of
 from services.common.settings import Settings
+from services.ercp.domain.predicates.model import PredicateName
+from services.ercp.domain.wording import understand_constraint
 from services.gateway.http.ercp_json import message_of, read_form
 from services.gateway.http.ercp_schemas import VerifyRequest
 
@@ -71,7 +74,10 @@ def show_duplicates(found: Iterable[ercp_pb2.DuplicateConstraints], output: Outp
 
 
 def read_constraints(path: Path) -> list[ercp_pb2.Constraint]:
-    """Read a list of constraints as the document writes them (§4.1).
+    """Read a list of constraints as the document writes them (§4.1), or text: one in words on each line, immutable.
+
+    In text a list's mark before a line and lines that begin with ``#`` are passed over, and what no rule understands
+    is held by its words alone, which may make it suspected and never kept.
 
     Raises:
         InvalidRequestError: INVALID_FIELD: it cannot be read, or names the field that has the wrong form.
@@ -80,8 +86,31 @@ def read_constraints(path: Path) -> list[ercp_pb2.Constraint]:
         content = path.read_bytes()
     except OSError as error:
         raise InvalidRequestError.of(FieldViolation("--constraints", f"{path}: {error.strerror}")) from None
+    if not content.lstrip().startswith(b"["):
+        return _in_words(path, content)
     form = read_form(b'{"reasoning_text": "", "constraints": ' + content + b"}", VerifyRequest)
     return [*message_of(form, ercp_service_pb2.VerifyRequest).constraints]
+
+
+def _in_words(path: Path, content: bytes) -> list[ercp_pb2.Constraint]:
+    try:
+        lines = [
+            line.strip().removeprefix("- ").removeprefix("* ") for line in content.decode("utf-8-sig").splitlines()
+        ]
+    except UnicodeDecodeError:
+        fault = f"{path} is neither a JSON list of constraints nor text in UTF-8 with one on each line"
+        raise InvalidRequestError.of(FieldViolation("--constraints", fault)) from None
+    listed = [_as_object(line) for line in lines if line and not line.startswith("#")]
+    form = read_form(json.dumps({"reasoning_text": "", "constraints": listed}).encode(), VerifyRequest)
+    return [*message_of(form, ercp_service_pb2.VerifyRequest).constraints]
+
+
+def _as_object(line: str) -> dict[str, Any]:
+    """Return a constraint in words as the document's object; what no rule understands is held by its words (ADR 0117)."""
+    found: dict[str, Any] = {"type": "predicate", "nl_text": line, "immutable": True}
+    if understand_constraint(line).predicate is None:
+        found["predicate"] = {"predicate_name": PredicateName.IN_WORDS.value, "args": {"words": line}}
+    return found
 
 
 def _read(draft: str) -> str:

@@ -161,6 +161,23 @@ def test_a_file_of_constraints_is_refused_with_its_field(tmp_path):
         read_constraints(tmp_path / "none.json")
 
 
+def test_a_text_file_holds_a_constraint_on_each_line(tmp_path):
+    path = tmp_path / "constraints.txt"
+    path.write_text(
+        "\ufeff# what the tank must do\n- The tank holds at least 5 litres.\n\nThe pump must sound like a cat.\n",
+        "utf-8",
+    )
+    assert [(each.nl_text, each.immutable, each.predicate.predicate_name) for each in read_constraints(path)] == [
+        ("The tank holds at least 5 litres.", True, ""),
+        ("The pump must sound like a cat.", True, "InWords"),
+    ]
+    path.write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(InvalidRequestError, match="neither a JSON list"):
+        read_constraints(path)
+    path.write_text("")
+    assert read_constraints(path) == []
+
+
 class TestOffline:
     @pytest.fixture
     async def exported(self, world, tmp_path, capsys):
