@@ -6,6 +6,7 @@ from typing import Final
 
 from services.common.documents.document import Block, BlockKind, Place, Table
 from services.common.documents.pdf.aligned import header_above, pairs_of, read_aligned
+from services.common.documents.pdf.bare.finding import BareTable
 from services.common.documents.pdf.blocks import BlockMaker, Draft, Style, is_caption
 from services.common.documents.pdf.frame import Frame, joined_box
 from services.common.documents.pdf.furniture import contents_rows, is_contents_title
@@ -127,7 +128,7 @@ class _PageDrafts:
             stated.read()
             self._drafts, self.contents = stated.drafts, stated.contents
             pieces = pieces_of(stated.left_over())
-        self._add(lay_out(pieces), set())
+        self._add(lay_out(pieces, self._page.rules), set())
         for line in self._page.turned:
             box = self._page.frame.page
             self._drafts.append(Draft(BlockKind.PARAGRAPH, [line], self._page.number, box, 0.0))
@@ -160,7 +161,7 @@ class _PageDrafts:
         if whole.table is not None:
             self._table_block(whole.table, whole.box)
         else:
-            self._add(lay_out(whole.pieces), placed)
+            self._add(lay_out(whole.pieces, self._page.rules), placed)
 
     def _text(self, rows: list[list[Piece]]) -> None:
         if not rows:
@@ -209,8 +210,16 @@ class _PageDrafts:
             size = region.rows[0][0].size
             self._drafts += [Draft(BlockKind.PARAGRAPH, [line], self._page.number, box, size) for line in pairs]
             return
-        table = read_aligned(region.rows, region.cuts, self._page.rules, self._page.frame, self._page.number)
+        if region.table is not None:
+            table = self._found(region.table)
+        else:
+            table = read_aligned(region.rows, region.cuts, self._page.rules, self._page.frame, self._page.number)
         self._table_block(table, box)
+
+    def _found(self, found: BareTable) -> Table:
+        places = tuple(Place(self._page.number, self._page.frame.shown(box)) for box in found.boxes)
+        rows = tuple(tuple(row) for row in found.texts)
+        return Table(rows, found.head, found.columns, "", frozenset(found.spanned), places, found.doubt)
 
     def _table_block(self, table: Table, box: tuple[float, float, float, float]) -> None:
         draft = Draft(BlockKind.TABLE, [], self._page.number, box, 0.0)
@@ -228,7 +237,7 @@ def _with_heads(regions: list[Region]) -> list[Region]:
     """Move heads over several columns, which cross the white that divides the others, to their table."""
     result: list[Region] = []
     for region in regions:
-        if region.cuts and result and not result[-1].cuts:
+        if region.cuts and region.table is None and result and not result[-1].cuts:
             above = [row for row in result[-1].rows if all(piece.whole is None for piece in row)]
             if len(above) == len(result[-1].rows):
                 count = header_above(above, region.cuts, region.left, region.right)

@@ -6,12 +6,16 @@ or a table is judged by how its lines fill them.
 """
 
 import itertools
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
+from services.common.documents.pdf.bare.finding import BareTable, find_tables
+from services.common.documents.pdf.bare.sides import find_titled_sides, split_at
 from services.common.documents.pdf.gutters import Gutter, find_gutters, rows_of_pieces
 from services.common.documents.pdf.judging import Band, BandKind, are_sections, judge, table_breaks, table_edges
 from services.common.documents.pdf.lines import Piece
+from services.common.documents.pdf.ruled import Rule
 
 _MAX_DEPTH: Final = 24
 _SAME_EXTENT: Final = 0.5
@@ -33,6 +37,7 @@ class Region:
     cuts: tuple[float, ...] = ()
     left: float = 0.0
     right: float = 0.0
+    table: BareTable | None = None
 
 
 @dataclass(slots=True)
@@ -42,7 +47,7 @@ class _Task:
     depth: int = 0
 
 
-def lay_out(pieces: list[Piece]) -> list[Region]:
+def lay_out(pieces: list[Piece], rules: Sequence[Rule] = ()) -> list[Region]:
     """Return the regions of a page in reading order."""
     ordered = sorted(pieces, key=lambda piece: (piece.base, piece.left))
     result: list[Region] = []
@@ -52,12 +57,12 @@ def lay_out(pieces: list[Piece]) -> list[Region]:
         if task.region is not None:
             result.append(task.region)
         elif task.rows:
-            parts = _parts(task.rows, task.depth)
+            parts = _parts(task.rows, task.depth, list(rules))
             stack.extend(reversed(parts))
     return result
 
 
-def _parts(rows: list[list[Piece]], depth: int) -> list[_Task]:
+def _parts(rows: list[list[Piece]], depth: int, rules: list[Rule]) -> list[_Task]:
     """Cut lines at their longest strip of white, or return them as they are."""
     if depth < _MAX_DEPTH:
         whites = _whites(rows)
@@ -71,8 +76,31 @@ def _parts(rows: list[list[Piece]], depth: int) -> list[_Task]:
             kind = judge(band)
             if kind is BandKind.NOTHING:
                 continue
-            return _cut(rows, band, kind, depth)
+            found = _bare_parts(rows, rules, depth) if kind is BandKind.TABLE else []
+            return found or _cut(rows, band, kind, depth)
     return [_Task(region=_region(rows))]
+
+
+def _bare_parts(rows: list[list[Piece]], rules: list[Rule], depth: int) -> list[_Task]:
+    """Return the tables that are sure and what stands between them; nothing when there is none."""
+    sides = find_titled_sides(rows)
+    if sides is not None:
+        first, last, cuts = sides
+        parts = [_Task(rows[:first], depth=depth + 1)]
+        parts += [_Task(rows_of_pieces(side), depth=depth + 1) for side in split_at(rows[first : last + 1], cuts)]
+        return [*parts, _Task(rows[last + 1 :], depth=depth + 1)]
+    tables = find_tables(rows, rules)
+    if not tables:
+        return []
+    parts = []
+    at = 0
+    for table in tables:
+        parts.append(_Task(rows[at : table.first], depth=depth + 1))
+        region = _region(rows[table.first : table.last + 1], table.cuts)
+        region.table = table
+        parts.append(_Task(region=region))
+        at = table.last + 1
+    return [*parts, _Task(rows[at:], depth=depth + 1)]
 
 
 def _whites(rows: list[list[Piece]]) -> list[int]:

@@ -1,0 +1,222 @@
+"""Which lines may be one table: neighbours that leave the same strips of white free.
+
+From the first line of several pieces down, each further line narrows the strips or parts them; a line that covers a
+strip that others have shown ends the segment, unless it spans columns of a head. All strips that are kept are free in
+every line but those that span.
+"""
+
+from dataclasses import dataclass, field
+from typing import Final
+
+from services.common.documents.pdf.heads import is_value
+from services.common.documents.pdf.lines import Piece
+
+_MIN_EM: Final = 0.45
+_NARROW_EM: Final = 0.2
+_TITLE: Final = 1.08
+_FIRST_GAP_EM: Final = 3.4
+_GAP: Final = 2.3
+_GAP_EM: Final = 2.7
+_HEAD_GAP: Final = 1.2
+_HEAD_LINES: Final = 6
+_SECTION_WORDS: Final = 8
+_MAX_PENDING: Final = 3
+_MAX_STRIPS: Final = 60
+
+Row = list[Piece]
+
+
+@dataclass(slots=True)
+class Strip:
+    """White between two columns; ``support`` lines have text right on both sides of it."""
+
+    left: float
+    right: float
+    support: int = 1
+
+    @property
+    def middle(self) -> float:
+        """Where it is cut."""
+        return (self.left + self.right) / 2
+
+
+@dataclass(slots=True)
+class Segment:
+    """Lines that may be a table.
+
+    Attributes:
+        first: number of its first line.
+        last: number of its last line.
+        several: numbers of its lines of several pieces.
+        spanning: numbers of lines a piece of which covers a strip.
+    """
+
+    first: int
+    last: int
+    strips: list[Strip]
+    size: float
+    several: list[int] = field(default_factory=list)
+    spanning: set[int] = field(default_factory=set)
+    gaps: list[float] = field(default_factory=list)
+
+    @property
+    def usual(self) -> float:
+        """How far its lines usually stand apart."""
+        return sorted(self.gaps)[len(self.gaps) // 2] if self.gaps else 0.0
+
+    def kept(self) -> list[Strip]:
+        """Return the strips that more than one line shows."""
+        least = 2 if len(self.several) > 2 else 1  # noqa: PLR2004
+        return sorted((one for one in self.strips if one.support >= least), key=lambda one: one.left)
+
+
+def find_segments(rows: list[Row]) -> list[Segment]:
+    """Return the segments of lines that may be tables, from the top; no line is in two."""
+    found: list[Segment] = []
+    at = 0
+    while at < len(rows):
+        if len(rows[at]) < 2 or _is_whole(rows[at]):  # noqa: PLR2004
+            at += 1
+            continue
+        segment = _grown(rows, at)
+        found.append(segment)
+        at = max(segment.last, at) + 1
+    return found
+
+
+def _is_whole(row: Row) -> bool:
+    return any(piece.whole is not None for piece in row)
+
+
+def _grown(rows: list[Row], start: int) -> Segment:
+    first = rows[start]
+    strips = [Strip(one.right, two.left) for one, two in zip(first, first[1:], strict=False)]
+    segment = Segment(start, start, strips[:_MAX_STRIPS], max(piece.size for piece in first), [start])
+    pending = 0
+    for number in range(start + 1, len(rows)):
+        row = rows[number]
+        if _is_whole(row) or _begins_other(segment, rows, number):
+            break
+        if len(row) > 1:
+            if not _take(segment, rows, number):
+                break
+            pending = 0
+            segment.last = number
+            segment.several.append(number)
+            segment.size = max(piece.size for piece in row)
+        else:
+            pending += 1
+            if pending > _MAX_PENDING + 3 or not _fits(segment, rows, number):
+                break
+        segment.gaps.append(row[0].base - rows[number - 1][0].base)
+    return segment
+
+
+def _begins_other(segment: Segment, rows: list[Row], number: int) -> bool:
+    """Say whether something else begins with a line: a title, or what more white sets apart."""
+    row = rows[number]
+    size = max(piece.size for piece in row)
+    if size > _TITLE * segment.size:
+        return True
+    gap = row[0].base - rows[number - 1][0].base
+    if len(segment.gaps) < 2:  # noqa: PLR2004
+        return gap > _FIRST_GAP_EM * size
+    if gap > max(_GAP * segment.usual, _GAP_EM * size):
+        return True
+    bold = len(row) > 1 and all(piece.bold for piece in row) and not any(is_value(piece.text) for piece in row)
+    plain = sum(not all(piece.bold for piece in rows[one]) for one in segment.several)
+    return bold and plain > 1 and gap > _HEAD_GAP * segment.usual
+
+
+def _take(segment: Segment, rows: list[Row], number: int) -> bool:
+    """Narrow and part the strips by a line of several pieces; say no, and leave them, when it does not fit."""
+    row = rows[number]
+    size = min(piece.size for piece in row)
+    kept: list[Strip] = []
+    crossed = 0
+    gaps = list(zip((piece.right for piece in row), (piece.left for piece in row[1:]), strict=False))
+    for strip in segment.strips:
+        parts = _parts(strip, row, gaps, size)
+        if not parts:
+            crossed += 1
+            parts = [strip]
+        kept += parts
+    strong = sum(strip.support > 1 for strip in segment.strips) or len(segment.strips)
+    head = len(segment.several) <= _HEAD_LINES
+    if crossed:
+        if crossed > strong / 2 and not (head and len(segment.several) < 3 and crossed < len(row)):  # noqa: PLR2004
+            return False
+        segment.spanning.add(number)
+    new = [gap for gap in gaps if gap[1] - gap[0] >= _MIN_EM * size and not _known(gap, kept)]
+    for left, right in new:
+        covered = [one for one in segment.several if _covers(rows[one], left, right)]
+        if not covered:
+            kept.append(Strip(left, right))
+        elif len(covered) <= 3 and covered[-1] < segment.first + _HEAD_LINES and _are_heads(rows, covered, row):  # noqa: PLR2004
+            segment.spanning.update(covered)
+            kept.append(Strip(left, right))
+        elif len(covered) == len(segment.several) > 1 and row[0].base - rows[number - 1][0].base > 1.3 * segment.usual:
+            return False
+    if len(kept) > _MAX_STRIPS:
+        return False
+    segment.strips = kept
+    return True
+
+
+def _are_heads(rows: list[Row], covered: list[int], row: Row) -> bool:
+    return all(len(rows[one]) < len(row) and not any(is_value(piece.text) for piece in rows[one]) for one in covered)
+
+
+def _parts(strip: Strip, row: Row, gaps: list[tuple[float, float]], size: float) -> list[Strip]:
+    """Return what a line leaves free of a strip; nothing when it covers it."""
+    if strip.right <= row[0].left or strip.left >= row[-1].right:
+        return [strip]
+    parts: list[Strip] = []
+    if strip.left < row[0].left:
+        parts.append(Strip(strip.left, min(strip.right, row[0].left), strip.support))
+    for left, right in gaps:
+        start, end = max(left, strip.left), min(right, strip.right)
+        if end - start >= _NARROW_EM * size:
+            parts.append(Strip(start, end, strip.support + 1))
+    if strip.right > row[-1].right:
+        parts.append(Strip(max(strip.left, row[-1].right), strip.right, strip.support))
+    least = _MIN_EM * size
+    wide = [part for part in parts if part.right - part.left >= least]
+    return wide or parts
+
+
+def _known(gap: tuple[float, float], strips: list[Strip]) -> bool:
+    return any(strip.left < gap[1] and strip.right > gap[0] for strip in strips)
+
+
+def _covers(row: Row, left: float, right: float) -> bool:
+    """Say whether a line leaves nothing free between two places that it reaches beyond."""
+    if right <= row[0].left or left >= row[-1].right:
+        return False
+    at, widest = left, 0.0
+    for piece in row:
+        if piece.right <= left:
+            continue
+        if piece.left >= right:
+            break
+        widest = max(widest, piece.left - at)
+        at = max(at, piece.right)
+    return max(widest, right - at) < _MIN_EM * row[0].size
+
+
+def _fits(segment: Segment, rows: list[Row], number: int) -> bool:
+    """Say whether a line of one piece may stand in a table: within a column, or as the heading of the rows below it."""
+    piece = rows[number][0]
+    left = min(rows[one][0].left for one in segment.several)
+    right = max(rows[one][-1].right for one in segment.several)
+    if piece.left < left - 2 * piece.size or piece.right > right + 4 * piece.size:
+        return False
+    strips = segment.kept()
+    crossed = [strip for strip in strips if piece.left < strip.left and piece.right > strip.right]
+    if not crossed:
+        return True
+    text = piece.text
+    short = len(piece.words) <= _SECTION_WORDS and not text.endswith((".", ";", "?", "!"))
+    nexts = [len(row) for row in rows[number + 1 : number + 3]]
+    stub = abs(piece.left - left) < 2 * piece.size
+    return short and stub and any(count > 1 for count in nexts) and len(crossed) <= max(len(strips) / 2, 1)

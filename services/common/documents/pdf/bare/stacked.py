@@ -1,0 +1,179 @@
+"""The head of a table: how many of its lines name the columns, and the rows that they make."""
+
+import re
+from collections.abc import Sequence
+from typing import Final
+
+from services.common.documents.pdf.bare.cells import Line
+from services.common.documents.pdf.heads import is_value
+from services.common.documents.pdf.lines import Piece
+from services.common.documents.pdf.ruled import Rule
+from services.common.documents.pdf.texts import join_lines
+
+_MAX_LINES: Final = 6
+_ACROSS: Final = 0.6
+_ALIGNED_EM: Final = 0.35
+_YEAR: Final = re.compile(r"(?:FY\s?)?(?:19|20)\d\d(?:[/\u2013-]\d{2,4})?")
+_BETWEEN: Final = 0.25
+
+Extent = tuple[float, float]
+
+
+def count_head_lines(lines: list[Line], values: set[int], rules: list[Rule], left: float, right: float) -> int:
+    """Return how many lines at the top name the columns, by a rule, their weight or the values below them."""
+    most = min(_MAX_LINES, len(lines) - 1)
+    across = sorted(
+        rule.at for rule in rules if min(rule.end, right) - max(rule.start, left) > _ACROSS * (right - left)
+    )
+    inside = [at for at in across if lines[0].base < at < lines[-1].base - 0.5 * lines[-1].size]
+    if inside and (len(inside) <= max(3, len(lines) // 3)):
+        count = sum(line.base - _BETWEEN * line.size < inside[0] for line in lines)
+        if count <= most and not _holds_values(lines[:count], values):
+            return count
+    bold = 0
+    while bold < most and lines[bold].bold:
+        bold += 1
+    if 0 < bold and not all(line.bold for line in lines[bold:]):
+        return _without_sections(lines, bold) if not _holds_values(lines[:bold], values) else 0
+    if not values:
+        return 0
+    plain = 0
+    while plain <= most and not _holds_values(lines[plain : plain + 1], values):
+        plain += 1
+    if plain > most or not any(len(line.cells) > 1 for line in lines[:plain]):
+        return 0
+    return _without_sections(lines, plain)
+
+
+def _holds_values(lines: list[Line], values: set[int]) -> bool:
+    """Say whether lines hold values in columns of values, but years and other names of columns."""
+    for line in lines:
+        found = [line.text(column) for column in values & set(line.cells) if column]
+        if any(is_value(text) and not _YEAR.fullmatch(text) for text in found):
+            return True
+    return False
+
+
+def _without_sections(lines: list[Line], count: int) -> int:
+    """Return the number of lines without those at the end that stand in the first column alone: headings of rows."""
+    while count > 1 and set(lines[count - 1].cells) == {0} and not lines[count - 1].spans:
+        named = any(0 in line.cells for line in lines[: count - 1])
+        apart = lines[count].base - lines[count - 1].base > 0.9 * lines[count - 1].size
+        if not apart or not (named or len(lines[count - 2].cells) > 1):
+            break
+        count -= 1
+    return count
+
+
+def head_rows(
+    lines: list[Line], extents: Sequence[Extent], rules: list[Rule]
+) -> tuple[list[list[str]], set[tuple[int, int]]]:
+    """Return the rows of a head, names of several columns repeated at each, and the positions that repeat one.
+
+    Args:
+        lines: of the head.
+        extents: where each column's cells begin and end.
+        rules: level ones.
+    """
+    spans = [_spans_of(line, lines[number + 1 :], extents, rules) for number, line in enumerate(lines)]
+    upper = [number for number, found in enumerate(spans[:-1]) if any(last > first for first, last, _ in found)]
+    edge = upper[-1] + 1 if upper else 0
+    rows: list[list[str]] = []
+    spanned: set[tuple[int, int]] = set()
+    both = _between(lines, spans, edge) if edge else set()
+    for part in (range(edge), range(edge, len(lines))):
+        if not part:
+            continue
+        cells: list[list[str]] = [[] for _ in extents]
+        for number in part:
+            if number in both:
+                continue
+            for first, last, piece in spans[number]:
+                for column in range(first, last + 1):
+                    cells[column].append(piece.text)
+                    if column > first:
+                        spanned.add((len(rows), column))
+        rows.append([join_lines(cell) for cell in cells])
+    for number in sorted(both):
+        for first, _, piece in spans[number]:
+            for index in range(len(rows)):
+                rows[index][first] = f"{rows[index][first]} {piece.text}".strip()
+                if index:
+                    spanned.add((index, first))
+    return rows, spanned
+
+
+def _between(lines: list[Line], spans: list[list[tuple[int, int, Piece]]], edge: int) -> set[int]:
+    """Return the lines that stand between the upper and the lower row of a head: they name their column in both."""
+    found: set[int] = set()
+    for number in range(1, len(lines) - 1):
+        only = all(first == last == 0 for first, last, _ in spans[number])
+        alone = not any(first == 0 for other in range(len(lines)) if other != number for first, _, _ in spans[other])
+        if only and alone and edge - 1 <= number <= edge:
+            found.add(number)
+    return found
+
+
+def _spans_of(
+    line: Line, below: list[Line], extents: Sequence[Extent], rules: list[Rule]
+) -> list[tuple[int, int, Piece]]:
+    """Return the pieces of a line of a head with the first and last column that each names."""
+    pieces = [(column, piece) for column in sorted(line.cells) for piece in line.cells[column]]
+    if not below:
+        return [(column, line.spans.get(column, column), piece) for column, piece in pieces]
+    own = {column for column, piece in pieces if column not in line.spans and _is_aligned(piece, extents[column])}
+    result: list[tuple[int, int, Piece]] = []
+    for column, piece in pieces:
+        under = _ruled(piece, line, below, rules)
+        if under is not None:
+            covered = [at for at, extent in enumerate(extents) if under[0] <= (extent[0] + extent[1]) / 2 <= under[1]]
+            if covered:
+                result.append((covered[0], covered[-1], piece))
+                continue
+        if column in own and column not in line.spans:
+            result.append((column, column, piece))
+        else:
+            others = {at for at, other in pieces if other is not piece} | (own - {column}) | {0}
+            result.append((*_nearest(piece, column, line.spans.get(column, column), extents, others), piece))
+    return result
+
+
+def _is_aligned(piece: Piece, extent: Extent) -> bool:
+    near = _ALIGNED_EM * piece.size
+    middle = abs(piece.left + piece.right - extent[0] - extent[1]) / 2
+    return min(abs(piece.left - extent[0]), abs(piece.right - extent[1]), middle) <= near
+
+
+def _ruled(piece: Piece, line: Line, below: list[Line], rules: list[Rule]) -> Extent | None:
+    """Return the extent of the short rule right below a piece, which tells the columns that it names."""
+    end = below[0].base - 0.3 * below[0].size
+    under = [
+        rule
+        for rule in rules
+        if line.base - 1.0 < rule.at < max(end, line.base + 0.6 * line.size)
+        and rule.start - 2.0 <= piece.left
+        and piece.right <= rule.end + 2.0
+    ]
+    if not under:
+        return None
+    rule = min(under, key=lambda one: one.end - one.start)
+    others = [one for one in line.pieces if one is not piece and rule.start <= (one.left + one.right) / 2 <= rule.end]
+    return None if others else (rule.start, rule.end)
+
+
+def _nearest(piece: Piece, first: int, last: int, extents: Sequence[Extent], others: set[int]) -> tuple[int, int]:
+    """Return the columns in whose middle a piece stands best, without those that others name."""
+    low, high = first, last
+    while low - 1 >= 0 and low - 1 not in others:
+        low -= 1
+    while high + 1 < len(extents) and high + 1 not in others:
+        high += 1
+    middle = (piece.left + piece.right) / 2
+    best = (first, last)
+    least = abs(extents[first][0] + extents[last][1] - 2 * middle) / 2
+    for one in range(low, first + 1):
+        for two in range(last, high + 1):
+            off = abs(extents[one][0] + extents[two][1] - 2 * middle) / 2
+            if off < least - 0.05 * piece.size:
+                best, least = (one, two), off
+    return best
