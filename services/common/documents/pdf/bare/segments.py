@@ -5,12 +5,17 @@ strip that others have shown ends the segment, unless it spans columns of a head
 every line but those that span.
 """
 
+import itertools
+import re
 from dataclasses import dataclass, field
 from typing import Final
 
 from services.common.documents.pdf.heads import is_value
 from services.common.documents.pdf.lines import Piece
 
+_MARK: Final = re.compile(
+    r"[-*\u2022\u25aa\u25cf\u25cb\u2023\u2013\u2014\u25e6\u00b7\uf0b7\uf0a7]|\(?(?:\d{1,3}|[a-zA-Z]|[ivxIVX]{1,5})[.)]|\[\d{1,3}\]|(?:\d{1,3}\.)+\d{0,3}"
+)
 _MIN_EM: Final = 0.45
 _NARROW_EM: Final = 0.2
 _TITLE: Final = 1.08
@@ -75,13 +80,18 @@ def find_segments(rows: list[Row]) -> list[Segment]:
     found: list[Segment] = []
     at = 0
     while at < len(rows):
-        if len(rows[at]) < 2 or _is_whole(rows[at]):  # noqa: PLR2004
+        if len(rows[at]) < 2 or _is_whole(rows[at]) or is_item(rows[at]):  # noqa: PLR2004
             at += 1
             continue
         segment = _grown(rows, at)
         found.append(segment)
         at = max(segment.last, at) + 1
     return found
+
+
+def is_item(row: Row) -> bool:
+    """Say whether a line is the first of an item of a list: a mark and its text."""
+    return len(row) == 2 and len(row[0].words) == 1 and _MARK.fullmatch(row[0].text) is not None  # noqa: PLR2004
 
 
 def _is_whole(row: Row) -> bool:
@@ -95,7 +105,7 @@ def _grown(rows: list[Row], start: int) -> Segment:
     pending = 0
     for number in range(start + 1, len(rows)):
         row = rows[number]
-        if _is_whole(row) or _begins_other(segment, rows, number):
+        if _is_whole(row) or is_item(row) or _begins_other(segment, rows, number):
             break
         if len(row) > 1:
             if not _take(segment, rows, number):
@@ -151,11 +161,11 @@ def _take(segment: Segment, rows: list[Row], number: int) -> bool:
     for left, right in new:
         covered = [one for one in segment.several if _covers(rows[one], left, right)]
         if not covered:
-            kept.append(Strip(left, right))
-        elif len(covered) <= 3 and covered[-1] < segment.first + _HEAD_LINES and _are_heads(rows, covered, row):  # noqa: PLR2004
+            kept.append(_narrowed(rows, segment.several, left, right))
+        elif len(covered) <= 3 and covered[-1] < segment.first + _HEAD_LINES and _are_heads(rows, covered, left, right):  # noqa: PLR2004
             segment.spanning.update(covered)
-            kept.append(Strip(left, right))
-        elif len(covered) == len(segment.several) > 1 and row[0].base - rows[number - 1][0].base > 1.3 * segment.usual:
+            kept.append(_narrowed(rows, [one for one in segment.several if one not in covered], left, right))
+        elif len(covered) == len(segment.several) and _is_apart(segment, rows, number):
             return False
     if len(kept) > _MAX_STRIPS:
         return False
@@ -163,8 +173,35 @@ def _take(segment: Segment, rows: list[Row], number: int) -> bool:
     return True
 
 
-def _are_heads(rows: list[Row], covered: list[int], row: Row) -> bool:
-    return all(len(rows[one]) < len(row) and not any(is_value(piece.text) for piece in rows[one]) for one in covered)
+def _is_apart(segment: Segment, rows: list[Row], number: int) -> bool:
+    """Say whether a line whose columns no line before it shows begins a table of its own."""
+    few = len(segment.several) < 3  # noqa: PLR2004
+    return few or rows[number][0].base - rows[number - 1][0].base > 1.3 * segment.usual
+
+
+def _are_heads(rows: list[Row], covered: list[int], left: float, right: float) -> bool:
+    """Say whether what covers a strip in lines at the top are names of several columns."""
+    pieces = [piece for one in covered for piece in rows[one] if piece.left < right and piece.right > left]
+    return all(len(piece.words) <= _SECTION_WORDS and not is_value(piece.text) for piece in pieces)
+
+
+def _narrowed(rows: list[Row], lines: list[int], left: float, right: float) -> Strip:
+    """Return the part of a gap that lines before it leave free as well."""
+    support = 1
+    for one in lines:
+        row = rows[one]
+        for before, after in itertools.pairwise(row):
+            start, end = max(left, before.right), min(right, after.left)
+            if end - start >= _NARROW_EM * row[0].size:
+                left, right = start, end
+                support += 1
+                break
+        else:
+            if row[0].left < right and row[0].right > right:
+                right = max(row[0].left, left + 0.1)
+            if row[-1].right > left and row[-1].left < left:
+                left = min(row[-1].right, right - 0.1)
+    return Strip(left, right, support)
 
 
 def _parts(strip: Strip, row: Row, gaps: list[tuple[float, float]], size: float) -> list[Strip]:
@@ -207,16 +244,32 @@ def _covers(row: Row, left: float, right: float) -> bool:
 def _fits(segment: Segment, rows: list[Row], number: int) -> bool:
     """Say whether a line of one piece may stand in a table: within a column, or as the heading of the rows below it."""
     piece = rows[number][0]
-    left = min(rows[one][0].left for one in segment.several)
-    right = max(rows[one][-1].right for one in segment.several)
+    known = [rows[one] for one in segment.several]
+    known += [row for row in rows[number + 1 : number + 4] if len(row) > 1][:1]
+    left = min(row[0].left for row in known)
+    right = max(row[-1].right for row in known)
     if piece.left < left - 2 * piece.size or piece.right > right + 4 * piece.size:
         return False
     strips = segment.kept()
     crossed = [strip for strip in strips if piece.left < strip.left and piece.right > strip.right]
     if not crossed:
+        _part(segment, piece)
         return True
     text = piece.text
     short = len(piece.words) <= _SECTION_WORDS and not text.endswith((".", ";", "?", "!"))
     nexts = [len(row) for row in rows[number + 1 : number + 3]]
     stub = abs(piece.left - left) < 2 * piece.size
     return short and stub and any(count > 1 for count in nexts) and len(crossed) <= max(len(strips) / 2, 1)
+
+
+def _part(segment: Segment, piece: Piece) -> None:
+    """Part the strip within which a line of one piece stands: a column that lines beside it leave out."""
+    least = _MIN_EM * piece.size
+    kept: list[Strip] = []
+    for strip in segment.strips:
+        inside = strip.left + least < piece.left and piece.right < strip.right - least
+        if inside:
+            kept += [Strip(strip.left, piece.left, strip.support), Strip(piece.right, strip.right, strip.support)]
+        else:
+            kept.append(strip)
+    segment.strips = kept

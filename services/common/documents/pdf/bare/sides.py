@@ -32,15 +32,16 @@ def find_titled_sides(rows: list[Row]) -> tuple[int, int, tuple[float, ...]] | N
 def _end(rows: list[Row], first: int, cuts: tuple[float, ...]) -> int:
     """Return the last line that no cut touches, up to more white than lies between the lines of one part."""
     last = first
-    usual = 0.0
+    gaps: list[float] = []
     for number in range(first + 1, len(rows)):
         row = rows[number]
         if any(piece.left < cut < piece.right for piece in row for cut in cuts):
             break
         gap = row[0].base - rows[number - 1][0].base
-        if usual and gap > _WHITE * max(usual, 1.2 * max(piece.size for piece in row)):
+        size = max(piece.size for piece in row)
+        if len(gaps) > 1 and gap > _WHITE * max(sorted(gaps)[len(gaps) // 2], 1.2 * size):
             break
-        usual = max(usual, min(gap, 2.0 * row[0].size))
+        gaps.append(max(gap, size))
         last = number
     return last
 

@@ -34,7 +34,7 @@ def count_head_lines(lines: list[Line], values: set[int], rules: list[Rule], lef
     while bold < most and lines[bold].bold:
         bold += 1
     if 0 < bold and not all(line.bold for line in lines[bold:]):
-        return _without_sections(lines, bold) if not _holds_values(lines[:bold], values) else 0
+        return _without_sections(lines, bold)
     if not values:
         return 0
     plain = 0
