@@ -6,7 +6,6 @@ from typing import Final
 
 from services.common.documents.document import Block, BlockKind, Place, Table
 from services.common.documents.pdf.aligned import header_above, pairs_of, read_aligned
-from services.common.documents.pdf.bare.finding import BareTable
 from services.common.documents.pdf.blocks import BlockMaker, Draft, Style, is_caption
 from services.common.documents.pdf.frame import Frame, joined_box
 from services.common.documents.pdf.furniture import contents_rows, is_contents_title
@@ -211,15 +210,10 @@ class _PageDrafts:
             self._drafts += [Draft(BlockKind.PARAGRAPH, [line], self._page.number, box, size) for line in pairs]
             return
         if region.table is not None:
-            table = self._found(region.table)
+            table = region.table.as_table(self._page.frame, self._page.number)
         else:
             table = read_aligned(region.rows, region.cuts, self._page.rules, self._page.frame, self._page.number)
         self._table_block(table, box)
-
-    def _found(self, found: BareTable) -> Table:
-        places = tuple(Place(self._page.number, self._page.frame.shown(box)) for box in found.boxes)
-        rows = tuple(tuple(row) for row in found.texts)
-        return Table(rows, found.head, found.columns, "", frozenset(found.spanned), places, found.doubt)
 
     def _table_block(self, table: Table, box: tuple[float, float, float, float]) -> None:
         draft = Draft(BlockKind.TABLE, [], self._page.number, box, 0.0)

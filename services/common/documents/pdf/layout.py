@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from services.common.documents.pdf.bare.finding import BareTable, find_tables
+from services.common.documents.pdf.bare.finding import BareTable, Sides, find_tables
 from services.common.documents.pdf.bare.sides import find_titled_sides, split_at
 from services.common.documents.pdf.gutters import Gutter, find_gutters, rows_of_pieces
 from services.common.documents.pdf.judging import Band, BandKind, are_sections, judge, table_breaks, table_edges
@@ -21,6 +21,8 @@ _MAX_DEPTH: Final = 24
 _SAME_EXTENT: Final = 0.5
 _WHITE_RATIO: Final = 3.0
 _WHITE_EM: Final = 3.6
+_APART_LINES: Final = 6
+_APART_SHARE: Final = 0.15
 _NEXT_LINE: Final = 2.6
 """A line further below than so many times its size begins something else."""
 
@@ -76,16 +78,28 @@ def _parts(rows: list[list[Piece]], depth: int, rules: list[Rule]) -> list[_Task
             kind = judge(band)
             if kind is BandKind.NOTHING:
                 continue
-            found = _bare_parts(rows, rules, depth) if kind is BandKind.TABLE else []
-            return found or _cut(rows, band, kind, depth)
+            if kind is BandKind.TABLE:
+                found = _bare_parts(rows, band, rules, depth)
+                if found:
+                    return found
+                kind = BandKind.COLUMNS if _is_apart(band) else kind
+            return _cut(rows, band, kind, depth)
     return [_Task(region=_region(rows))]
 
 
-def _bare_parts(rows: list[list[Piece]], rules: list[Rule], depth: int) -> list[_Task]:
+def _is_apart(band: Band) -> bool:
+    """Say whether hardly a line of many has something in two columns: they are out of step."""
+    several = sum(len(row) > 1 for row in band.rows)
+    return len(band.rows) >= _APART_LINES and several <= _APART_SHARE * len(band.rows)
+
+
+def _bare_parts(rows: list[list[Piece]], band: Band, rules: list[Rule], depth: int) -> list[_Task]:
     """Return the tables that are sure and what stands between them; nothing when there is none."""
-    sides = find_titled_sides(rows)
-    if sides is not None:
-        first, last, cuts = sides
+    if are_sections(band.rows, table_breaks(band.rows)[1], len(band.cuts) + 1):
+        return []
+    titled = find_titled_sides(rows)
+    if titled is not None:
+        first, last, cuts = titled
         parts = [_Task(rows[:first], depth=depth + 1)]
         parts += [_Task(rows_of_pieces(side), depth=depth + 1) for side in split_at(rows[first : last + 1], cuts)]
         return [*parts, _Task(rows[last + 1 :], depth=depth + 1)]
@@ -96,6 +110,11 @@ def _bare_parts(rows: list[list[Piece]], rules: list[Rule], depth: int) -> list[
     at = 0
     for table in tables:
         parts.append(_Task(rows[at : table.first], depth=depth + 1))
+        if isinstance(table, Sides):
+            sides = split_at(rows[table.first : table.last + 1], table.cuts)
+            parts += [_Task(rows_of_pieces(side), depth=depth + 1) for side in sides]
+            at = table.last + 1
+            continue
         region = _region(rows[table.first : table.last + 1], table.cuts)
         region.table = table
         parts.append(_Task(region=region))

@@ -3,14 +3,15 @@
 from dataclasses import dataclass, field
 from typing import Final
 
-from services.common.documents.document import Box
+from services.common.documents.document import Box, Place, Table
 from services.common.documents.pdf.bare.cells import Line, divide_values, lines_of, value_columns
 from services.common.documents.pdf.bare.grouping import group_lines
 from services.common.documents.pdf.bare.leaders import without_leaders
 from services.common.documents.pdf.bare.segments import Row, Segment, find_segments
+from services.common.documents.pdf.bare.sides import find_sides
 from services.common.documents.pdf.bare.stacked import count_head_lines, head_rows
-from services.common.documents.pdf.frame import joined_box
-from services.common.documents.pdf.heads import count_header_columns, count_header_rows
+from services.common.documents.pdf.frame import Frame, joined_box
+from services.common.documents.pdf.heads import count_header_columns, count_header_rows, is_value
 from services.common.documents.pdf.ruled import Rule
 from services.common.documents.pdf.texts import join_lines
 
@@ -41,11 +42,39 @@ class BareTable:
     boxes: list[Box] = field(default_factory=list)
     doubt: str = ""
 
+    def as_table(self, frame: Frame, page: int) -> Table:
+        """Return it as the document's model has tables."""
+        places = tuple(Place(page, frame.shown(box)) for box in self.boxes)
+        rows = tuple(tuple(row) for row in self.texts)
+        return Table(rows, self.head, self.columns, "", frozenset(self.spanned), places, self.doubt)
 
-def find_tables(rows: list[Row], rules: list[Rule]) -> list[BareTable]:
-    """Return the tables among lines, from the top."""
+
+@dataclass(slots=True)
+class Sides:
+    """Lines on which several things stand beside each other.
+
+    Attributes:
+        first: number of the first line.
+        last: number of the last line.
+        cuts: where they are divided.
+    """
+
+    first: int
+    last: int
+    cuts: tuple[float, ...]
+
+
+def read_table(rows: list[Row], rules: list[Rule]) -> BareTable | None:
+    """Return the table that all lines make together; ``None`` when they are none, or something stands beside it."""
+    found = find_tables(rows, rules)
+    whole = len(found) == 1 and found[0].first == 0 and found[0].last == len(rows) - 1
+    return found[0] if whole and isinstance(found[0], BareTable) else None
+
+
+def find_tables(rows: list[Row], rules: list[Rule]) -> list[BareTable | Sides]:
+    """Return the tables among lines, from the top, and lines that several things share."""
     bare = [divide_values(without_leaders(row)) for row in rows]
-    found: list[BareTable] = []
+    found: list[BareTable | Sides] = []
     for segment in find_segments(bare):
         if len(segment.several) < _MIN_SEVERAL or not segment.kept():
             continue
@@ -93,7 +122,7 @@ def _is_rest(rows: list[Row], segment: Segment) -> bool:
     return not crossed and piece.right <= strips[0].right and piece.text[:1].islower()
 
 
-def _table(rows: list[Row], segment: Segment, rules: list[Rule]) -> BareTable | None:
+def _table(rows: list[Row], segment: Segment, rules: list[Rule]) -> BareTable | Sides | None:
     strips = segment.kept()
     lines = lines_of(rows, segment)
     count = len(strips) + 1
@@ -101,6 +130,9 @@ def _table(rows: list[Row], segment: Segment, rules: list[Rule]) -> BareTable | 
     left = min(row[0].left for row in rows[segment.first : segment.last + 1])
     right = max(row[-1].right for row in rows[segment.first : segment.last + 1])
     heads = count_head_lines(lines, values, rules, left, right)
+    cuts = find_sides(lines, strips, heads)
+    if cuts:
+        return Sides(segment.first, segment.last, cuts)
     values = value_columns(lines[heads:], count)
     across = [rule.at for rule in rules if min(rule.end, right) - max(rule.start, left) > _ACROSS * (right - left)]
     groups = group_lines(lines[heads:], values, across)
@@ -123,9 +155,16 @@ def _table(rows: list[Row], segment: Segment, rules: list[Rule]) -> BareTable | 
     table = BareTable(segment.first, segment.last, texts, tuple(one.middle for one in strips), head, 0, spanned, boxes)
     bold = [_bold(group, count) for group in [*parts, *groups]]
     if not head:
-        table.head = count_header_rows(texts, [all(row) for row in bold], {})
+        table.head = _unmarked_head(texts, bold)
     table.columns = count_header_columns(texts, bold, table.head)
     return table if is_sure(rows, segment, lines, groups, values, heads) else None
+
+
+def _unmarked_head(texts: list[list[str]], bold: list[list[bool]]) -> int:
+    """Return how many rows name the columns though nothing marks them; of pairs none, unless all below are values."""
+    if len(texts[0]) == 2 and not all(is_value(row[1]) for row in texts[1:] if row[1]):  # noqa: PLR2004
+        return 0
+    return count_header_rows(texts, [all(row) for row in bold], {})
 
 
 def _bold(group: list[Line], count: int) -> list[bool]:
@@ -141,7 +180,7 @@ def _head(
     extents: list[tuple[float, float]] = []
     for column in range(count):
         found = [
-            piece for line in [*body, *head[-1:]] if column not in line.spans for piece in line.cells.get(column, ())
+            piece for line in [*body, *head[1:]] if column not in line.spans for piece in line.cells.get(column, ())
         ]
         if found:
             extents.append((min(piece.left for piece in found), max(piece.right for piece in found)))

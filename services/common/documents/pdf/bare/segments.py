@@ -60,6 +60,8 @@ class Segment:
     last: int
     strips: list[Strip]
     size: float
+    left: float
+    right: float
     several: list[int] = field(default_factory=list)
     spanning: set[int] = field(default_factory=set)
     gaps: list[float] = field(default_factory=list)
@@ -101,7 +103,8 @@ def _is_whole(row: Row) -> bool:
 def _grown(rows: list[Row], start: int) -> Segment:
     first = rows[start]
     strips = [Strip(one.right, two.left) for one, two in zip(first, first[1:], strict=False)]
-    segment = Segment(start, start, strips[:_MAX_STRIPS], max(piece.size for piece in first), [start])
+    size = max(piece.size for piece in first)
+    segment = Segment(start, start, strips[:_MAX_STRIPS], size, first[0].left, first[-1].right, [start])
     pending = 0
     for number in range(start + 1, len(rows)):
         row = rows[number]
@@ -167,10 +170,20 @@ def _take(segment: Segment, rows: list[Row], number: int) -> bool:
             kept.append(_narrowed(rows, [one for one in segment.several if one not in covered], left, right))
         elif len(covered) == len(segment.several) and _is_apart(segment, rows, number):
             return False
+    kept += [one for one in _outer(segment, gaps, size) if not _known((one.left, one.right), kept)]
     if len(kept) > _MAX_STRIPS:
         return False
     segment.strips = kept
+    segment.left, segment.right = min(segment.left, row[0].left), max(segment.right, row[-1].right)
     return True
+
+
+def _outer(segment: Segment, gaps: list[tuple[float, float]], size: float) -> list[Strip]:
+    """Return the strips between the lines so far and what stands beside all of them."""
+    least = _MIN_EM * size
+    found = [Strip(segment.right, right, 2) for left, right in gaps if left < segment.right <= right - least]
+    found += [Strip(left, segment.left, 2) for left, right in gaps if left + least <= segment.left < right]
+    return [one for one in found if not _known((one.left, one.right), segment.strips)]
 
 
 def _is_apart(segment: Segment, rows: list[Row], number: int) -> bool:
@@ -254,6 +267,7 @@ def _fits(segment: Segment, rows: list[Row], number: int) -> bool:
     crossed = [strip for strip in strips if piece.left < strip.left and piece.right > strip.right]
     if not crossed:
         _part(segment, piece)
+        segment.left, segment.right = min(segment.left, piece.left), max(segment.right, piece.right)
         return True
     text = piece.text
     short = len(piece.words) <= _SECTION_WORDS and not text.endswith((".", ";", "?", "!"))

@@ -1,9 +1,11 @@
 """Things that stand side by side on the same lines: each is read by itself, not across."""
 
 import itertools
+import re
 from typing import Final
 
-from services.common.documents.pdf.bare.segments import Row
+from services.common.documents.pdf.bare.cells import Line, value_columns
+from services.common.documents.pdf.bare.segments import Row, Strip
 from services.common.documents.pdf.lines import Piece
 
 _LARGER: Final = 1.1
@@ -11,6 +13,12 @@ _LOOKED_AT: Final = 8
 _MIN_LINES: Final = 2
 _WHITE: Final = 2.2
 _BEFORE_EM: Final = 0.7
+_WIDER: Final = 1.8
+_MAX_PAIRS: Final = 14
+_PAIRED: Final = 0.8
+_CODE_AND_TOWN: Final = re.compile(
+    r"(?:[A-Z]{1,2}-)?\d{4,6}\s+[^\W\d_].*|.*\b[A-Z]{1,2}\d[A-Z\d]?\s\d[A-Z]{2}|.*,\s[^\W\d_]+(?:\s[^\W\d_]+)?\s\d{5}"
+)
 
 
 def find_titled_sides(rows: list[Row]) -> tuple[int, int, tuple[float, ...]] | None:
@@ -57,3 +65,47 @@ def split_at(rows: list[Row], cuts: tuple[float, ...]) -> list[list[Piece]]:
     for piece in itertools.chain.from_iterable(rows):
         sides[sum(cut < (piece.left + piece.right) / 2 for cut in cuts)].append(piece)
     return sides
+
+
+def find_sides(lines: list[Line], strips: list[Strip], heads: int) -> tuple[float, ...]:
+    """Return where lines are cut that several things share: pairs beside pairs, addresses, a note beside a table."""
+    count = len(strips) + 1
+    columns = [[line.text(column) for line in lines if column in line.cells] for column in range(count)]
+    first = lines[0]
+    led = len(first.cells) == count and all(first.text(column).endswith(":") for column in range(count))
+    towns = sum(any(_CODE_AND_TOWN.fullmatch(text) for text in column) for column in columns)
+    if led or towns > 1:
+        return tuple(strip.middle for strip in strips)
+    if heads:
+        return _note(lines, strips)
+    return _pairs(lines, strips, columns)
+
+
+def _note(lines: list[Line], strips: list[Strip]) -> tuple[float, ...]:
+    """Return where a note at the right is cut off, which stands out from a head by its weight."""
+    last = len(strips)
+    head = lines[0]
+    if last < 2 or last not in head.cells or last in value_columns(lines, last + 1):  # noqa: PLR2004
+        return ()
+    others = [piece for column, pieces in head.cells.items() if column != last for piece in pieces]
+    plain = not any(piece.bold for piece in head.cells[last])
+    return (strips[-1].middle,) if plain and len(others) >= last and all(piece.bold for piece in others) else ()
+
+
+def _pairs(lines: list[Line], strips: list[Strip], columns: list[list[str]]) -> tuple[float, ...]:
+    """Return where names with their values stand beside something else: behind much more white than within them."""
+    if not 2 <= len(strips) <= 5 or len(lines) > _MAX_PAIRS:  # noqa: PLR2004
+        return ()
+    widths = [strip.right - strip.left for strip in strips]
+    at = max(range(len(widths)), key=lambda number: widths[number])
+    if at + 1 > len(strips) - 1 or widths[at] < _WIDER * max(width for number, width in enumerate(widths) if number != at):
+        return ()
+    values = value_columns(lines, len(columns))
+    names = [at + 1] if at == 0 else [0, at + 1]
+    if any(name in values for name in names) or len(strips) - at > 2 or at > 1:  # noqa: PLR2004
+        return ()
+    for name in names:
+        named = [line for line in lines if name in line.cells]
+        if len(named) < 2 or sum(name + 1 in line.cells for line in named) < _PAIRED * len(named):  # noqa: PLR2004
+            return ()
+    return (strips[at].middle,)

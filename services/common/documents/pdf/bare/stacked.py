@@ -31,7 +31,7 @@ def count_head_lines(lines: list[Line], values: set[int], rules: list[Rule], lef
         if count <= most and not _holds_values(lines[:count], values):
             return count
     bold = 0
-    while bold < most and lines[bold].bold:
+    while bold < most and lines[bold].bold and not (bold and _holds_values([lines[bold]], values)):
         bold += 1
     if 0 < bold and not all(line.bold for line in lines[bold:]):
         return _without_sections(lines, bold)
