@@ -140,6 +140,8 @@ class _PageDrafts:
                 self._table(region)
             else:
                 self._lines(region.rows, placed)
+            if region.alone and self._drafts:
+                self._drafts[-1].ends_column = False
 
     def _lines(self, rows: list[list[Piece]], placed: set[int]) -> None:
         """Add the blocks of lines, with the tables and boxes between them."""

@@ -33,6 +33,8 @@ class Region:
 
     Attributes:
         cuts: where the columns of a table are divided; empty for lines.
+        table: what was read of it already.
+        alone: no sentence of it goes on elsewhere: it stands beside something else.
     """
 
     rows: list[list[Piece]]
@@ -40,6 +42,7 @@ class Region:
     left: float = 0.0
     right: float = 0.0
     table: BareTable | None = None
+    alone: bool = False
 
 
 @dataclass(slots=True)
@@ -47,6 +50,7 @@ class _Task:
     rows: list[list[Piece]] = field(default_factory=list)
     region: Region | None = None
     depth: int = 0
+    alone: bool = False
 
 
 def lay_out(pieces: list[Piece], rules: Sequence[Rule] = ()) -> list[Region]:
@@ -57,9 +61,12 @@ def lay_out(pieces: list[Piece], rules: Sequence[Rule] = ()) -> list[Region]:
     while stack:
         task = stack.pop()
         if task.region is not None:
+            task.region.alone |= task.alone
             result.append(task.region)
         elif task.rows:
             parts = _parts(task.rows, task.depth, list(rules))
+            for part in parts:
+                part.alone |= task.alone
             stack.extend(reversed(parts))
     return result
 
@@ -90,7 +97,8 @@ def _parts(rows: list[list[Piece]], depth: int, rules: list[Rule]) -> list[_Task
 def _is_apart(band: Band) -> bool:
     """Say whether hardly a line of many has something in two columns: they are out of step."""
     several = sum(len(row) > 1 for row in band.rows)
-    return len(band.rows) >= _APART_LINES and several <= _APART_SHARE * len(band.rows)
+    least = min(map(len, band.columns))
+    return least >= _APART_LINES // 2 and least >= len(band.rows) / 4 and several <= _APART_SHARE * len(band.rows)
 
 
 def _bare_parts(rows: list[list[Piece]], band: Band, rules: list[Rule], depth: int) -> list[_Task]:
@@ -101,7 +109,8 @@ def _bare_parts(rows: list[list[Piece]], band: Band, rules: list[Rule], depth: i
     if titled is not None:
         first, last, cuts = titled
         parts = [_Task(rows[:first], depth=depth + 1)]
-        parts += [_Task(rows_of_pieces(side), depth=depth + 1) for side in split_at(rows[first : last + 1], cuts)]
+        sides = split_at(rows[first : last + 1], cuts)
+        parts += [_Task(rows_of_pieces(side), depth=depth + 1, alone=True) for side in sides]
         return [*parts, _Task(rows[last + 1 :], depth=depth + 1)]
     tables = find_tables(rows, rules)
     if not tables:
@@ -112,7 +121,7 @@ def _bare_parts(rows: list[list[Piece]], band: Band, rules: list[Rule], depth: i
         parts.append(_Task(rows[at : table.first], depth=depth + 1))
         if isinstance(table, Sides):
             sides = split_at(rows[table.first : table.last + 1], table.cuts)
-            parts += [_Task(rows_of_pieces(side), depth=depth + 1) for side in sides]
+            parts += [_Task(rows_of_pieces(side), depth=depth + 1, alone=True) for side in sides]
             at = table.last + 1
             continue
         region = _region(rows[table.first : table.last + 1], table.cuts)

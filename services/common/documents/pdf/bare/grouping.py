@@ -64,11 +64,15 @@ def _filled(band: list[Line]) -> set[int]:
 
 def _hold(bands: list[list[Line]], divided: list[bool], values: set[int]) -> bool:
     """Say whether the rows between rules have one value each in the columns of values."""
-    for row in _joined([[line for line in band] for band in bands], [not one for one in divided]):
+    for row in _joined(bands, [not one for one in divided]):
         for column in values:
-            if sum(column in line.cells for line in row) > 1:
+            if sum(_is_number(line.text(column)) for line in row) > 1:
                 return False
     return True
+
+
+def _is_number(text: str) -> bool:
+    return is_value(text) and not any(map(str.isalpha, text))
 
 
 def _limit(bands: list[list[Line]], gaps: list[float], divided: list[bool], values: set[int]) -> float:
@@ -96,7 +100,7 @@ def _is_row_step(bands: list[list[Line]], gaps: list[float], limit: float, value
         joined += 1
         above, here = _filled(bands[start]), _filled(bands[number])
         again = any(
-            column in values and any(is_value(line.text(column)) for line in bands[number])
+            column in values and any(_is_number(line.text(column)) for line in bands[number])
             for column in here & above
         )
         whole = len(here) == len(everything) or (len(here) == len(above) > 1 and not here - above)

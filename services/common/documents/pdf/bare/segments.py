@@ -258,7 +258,7 @@ def _fits(segment: Segment, rows: list[Row], number: int) -> bool:
     """Say whether a line of one piece may stand in a table: within a column, or as the heading of the rows below it."""
     piece = rows[number][0]
     known = [rows[one] for one in segment.several]
-    known += [row for row in rows[number + 1 : number + 4] if len(row) > 1][:1]
+    known += [row for row in rows[number + 1 : number + 6] if len(row) > 1][:3]
     left = min(row[0].left for row in known)
     right = max(row[-1].right for row in known)
     if piece.left < left - 2 * piece.size or piece.right > right + 4 * piece.size:

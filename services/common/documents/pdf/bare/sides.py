@@ -76,9 +76,8 @@ def find_sides(lines: list[Line], strips: list[Strip], heads: int) -> tuple[floa
     towns = sum(any(_CODE_AND_TOWN.fullmatch(text) for text in column) for column in columns)
     if led or towns > 1:
         return tuple(strip.middle for strip in strips)
-    if heads:
-        return _note(lines, strips)
-    return _pairs(lines, strips, columns)
+    noted = _note(lines, strips)
+    return noted or (() if heads else _pairs(lines, strips, columns))
 
 
 def _note(lines: list[Line], strips: list[Strip]) -> tuple[float, ...]:
@@ -88,7 +87,7 @@ def _note(lines: list[Line], strips: list[Strip]) -> tuple[float, ...]:
     if last < 2 or last not in head.cells or last in value_columns(lines, last + 1):  # noqa: PLR2004
         return ()
     others = [piece for column, pieces in head.cells.items() if column != last for piece in pieces]
-    plain = not any(piece.bold for piece in head.cells[last])
+    plain = not any(piece.bold for piece in head.cells[last]) and not all(line.bold for line in lines[1:3])
     return (strips[-1].middle,) if plain and len(others) >= last and all(piece.bold for piece in others) else ()
 
 

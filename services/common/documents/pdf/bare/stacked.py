@@ -31,7 +31,7 @@ def count_head_lines(lines: list[Line], values: set[int], rules: list[Rule], lef
         if count <= most and not _holds_values(lines[:count], values):
             return count
     bold = 0
-    while bold < most and lines[bold].bold and not (bold and _holds_values([lines[bold]], values)):
+    while bold < most and lines[bold].bold and not (bold and _is_named(lines[bold], values)):
         bold += 1
     if 0 < bold and not all(line.bold for line in lines[bold:]):
         return _without_sections(lines, bold)
@@ -52,6 +52,11 @@ def _holds_values(lines: list[Line], values: set[int]) -> bool:
         if any(is_value(text) and not _YEAR.fullmatch(text) for text in found):
             return True
     return False
+
+
+def _is_named(line: Line, values: set[int]) -> bool:
+    """Say whether a line has values beside a name: a row, though it is bold."""
+    return _holds_values([line], values) and any(column not in values for column in line.cells)
 
 
 def _without_sections(lines: list[Line], count: int) -> int:
@@ -121,6 +126,9 @@ def _spans_of(
     pieces = [(column, piece) for column in sorted(line.cells) for piece in line.cells[column]]
     if not below:
         return [(column, line.spans.get(column, column), piece) for column, piece in pieces]
+    tiled = _tiled(pieces, line, below, extents)
+    if tiled:
+        return tiled
     own = {column for column, piece in pieces if column not in line.spans and _is_aligned(piece, extents[column])}
     result: list[tuple[int, int, Piece]] = []
     for column, piece in pieces:
@@ -135,6 +143,30 @@ def _spans_of(
         else:
             others = {at for at, other in pieces if other is not piece} | (own - {column}) | {0}
             result.append((*_nearest(piece, column, line.spans.get(column, column), extents, others), piece))
+    return result
+
+
+def _tiled(
+    pieces: list[tuple[int, Piece]], line: Line, below: list[Line], extents: Sequence[Extent]
+) -> list[tuple[int, int, Piece]]:
+    """Return each piece with the columns nearest to it, when it stands in the middle of them: names of groups."""
+    named = sorted({column for other in below for column in other.cells if column or 0 in line.cells})
+    if len(pieces) < 2 or len(named) < len(pieces) + 1:  # noqa: PLR2004
+        return []
+    groups: dict[int, list[int]] = {}
+    for column in named:
+        middle = (extents[column][0] + extents[column][1]) / 2
+        near = min(range(len(pieces)), key=lambda at: abs((pieces[at][1].left + pieces[at][1].right) / 2 - middle))
+        groups.setdefault(near, []).append(column)
+    if len(groups) < len(pieces):
+        return []
+    result: list[tuple[int, int, Piece]] = []
+    for at, columns in sorted(groups.items()):
+        piece = pieces[at][1]
+        off = abs(extents[columns[0]][0] + extents[columns[-1]][1] - piece.left - piece.right) / 2
+        if off > 2 * _ALIGNED_EM * piece.size and not (len(columns) == 1 and _is_aligned(piece, extents[columns[0]])):
+            return []
+        result.append((columns[0], columns[-1], piece))
     return result
 
 
