@@ -10,7 +10,7 @@ from services.common.documents.document import Box, HiddenText, Place
 from services.common.documents.limits import require_at_most
 from services.common.documents.pdf.aligned import read_aligned
 from services.common.documents.pdf.bare.finding import read_table
-from services.common.documents.pdf.cells import Ground, fill_grid
+from services.common.documents.pdf.cells import Ground, fill_grid, is_coarse
 from services.common.documents.pdf.drawings import Drawings, read_drawings
 from services.common.documents.pdf.frame import Frame, between, joined_box, turned_box
 from services.common.documents.pdf.lines import Piece, Whole, pieces_of, place_shifted, rows_of, words_text
@@ -229,7 +229,7 @@ def _place(content: PageContent, words: list[Word], drawings: Drawings) -> None:
     tables: list[Grid] = []
     for grid in find_grids(level, upright):
         inside = [word for word in rest if _holds(grid.box, word)]
-        if not inside or any(_around(other.box, grid.box) for other in tables):
+        if not inside or any(_around(other.box, grid.box) for other in tables) or is_coarse(grid, inside):
             continue
         table = fill_grid(grid, inside, frame, content.number, ground)
         if table is not None:

@@ -11,6 +11,7 @@ from services.common.documents.document import Block, BlockKind, Box, Place, Tab
 from services.common.documents.pdf.blocks import Draft, style_of_mark
 from services.common.documents.pdf.cells import cell_text
 from services.common.documents.pdf.frame import Frame, joined_box
+from services.common.documents.pdf.heads import count_header_columns, is_value
 from services.common.documents.pdf.lines import piece_of, rows_of, words_text
 from services.common.documents.pdf.page import PageContent
 from services.common.documents.pdf.tags import Tag
@@ -24,6 +25,9 @@ _LEAVES: Final = frozenset(
     {"P", "H", "Caption", "Code", "BlockQuote", "Quote", "Formula", "Note", "FENote", *_HEADINGS}
 )
 _MAX_COLUMNS: Final = 500
+_SCATTERED: Final = 24
+_SCATTERED_SHARE: Final = 0.4
+_VALUE_WORDS: Final = 2
 
 
 class TaggedPage:
@@ -50,7 +54,24 @@ class TaggedPage:
         if len(set(marks)) < len(marks):
             return False
         inside = sum(len(word.text) for mark in marks for word in self._words.get(mark, ()))
-        return inside >= _COVERED * sum(len(word.text) for word in self._page.words)
+        covered = inside >= _COVERED * sum(len(word.text) for word in self._page.words)
+        return covered and not self._is_scattered(tags)
+
+    def _is_scattered(self, tags: Tag) -> bool:
+        """Say whether the structure takes tables apart: no table in it, but many elements of one value each."""
+        leaves = values = 0
+        stack: list[Tag] = [tags]
+        while stack:
+            tag = stack.pop()
+            if tag.kind in {"Table", *_LISTED}:
+                return False
+            below = [part for part in tag.parts if isinstance(part, Tag)]
+            stack += below
+            words = [word for part in tag.parts if isinstance(part, int) for word in self._words.get(part, ())]
+            if words:
+                leaves += 1
+                values += len(words) <= _VALUE_WORDS and is_value(" ".join(word.text for word in words))
+        return values >= _SCATTERED and values >= _SCATTERED_SHARE * leaves
 
     def left_over(self) -> list[Word]:
         """Return the words that no element holds."""
@@ -222,4 +243,7 @@ def _table(rows: list[Tag], words_of: Callable[[Tag], list[Word]], frame: Frame,
     ):
         head += 1
     names = head < len(rows) and all(heads.get((row, 0), False) for row in range(head, len(rows)))
+    if not names and not any(heads.get((row, 0), False) for row in range(head, len(rows))):
+        bold = [[False] * width for _ in texts]
+        names = bool(count_header_columns([list(row) for row in texts], bold, head))
     return Table(texts, head, int(names), "", frozenset(spanned), tuple(places))

@@ -267,6 +267,8 @@ def _fits(segment: Segment, rows: list[Row], number: int) -> bool:
     crossed = [strip for strip in strips if piece.left < strip.left and piece.right > strip.right]
     if not crossed:
         _part(segment, piece)
+        if piece.left >= segment.right + _MIN_EM * piece.size:
+            segment.strips.append(Strip(segment.right, piece.left, 2))
         segment.left, segment.right = min(segment.left, piece.left), max(segment.right, piece.right)
         return True
     text = piece.text

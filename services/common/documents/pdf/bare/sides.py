@@ -5,7 +5,7 @@ import re
 from typing import Final
 
 from services.common.documents.pdf.bare.cells import Line, value_columns
-from services.common.documents.pdf.bare.segments import Row, Strip
+from services.common.documents.pdf.bare.segments import Row, Strip, is_item
 from services.common.documents.pdf.lines import Piece
 
 _LARGER: Final = 1.1
@@ -24,7 +24,7 @@ _CODE_AND_TOWN: Final = re.compile(
 def find_titled_sides(rows: list[Row]) -> tuple[int, int, tuple[float, ...]] | None:
     """Return first and last line of parts that have titles of their own on one line, and where they are cut."""
     for number, row in enumerate(rows[:-_MIN_LINES]):
-        if len(row) < 2 or any(piece.whole is not None for piece in row):  # noqa: PLR2004
+        if len(row) < 2 or is_item(row) or any(piece.whole is not None for piece in row):  # noqa: PLR2004
             continue
         below = [piece for line in rows[number + 1 : number + 1 + _LOOKED_AT] for piece in line]
         sizes = sorted(piece.size for piece in below)
@@ -88,7 +88,9 @@ def _note(lines: list[Line], strips: list[Strip]) -> tuple[float, ...]:
         return ()
     others = [piece for column, pieces in head.cells.items() if column != last for piece in pieces]
     plain = not any(piece.bold for piece in head.cells[last]) and not all(line.bold for line in lines[1:3])
-    return (strips[-1].middle,) if plain and len(others) >= last and all(piece.bold for piece in others) else ()
+    below = [piece.bold for line in lines[1:] for column, pieces in line.cells.items() if column != last for piece in pieces]
+    marked = all(piece.bold for piece in others) and sum(below) < len(below) / 4
+    return (strips[-1].middle,) if plain and len(others) >= last and marked else ()
 
 
 def _pairs(lines: list[Line], strips: list[Strip], columns: list[list[str]]) -> tuple[float, ...]:

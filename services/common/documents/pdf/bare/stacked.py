@@ -13,6 +13,7 @@ from services.common.documents.pdf.texts import join_lines
 _MAX_LINES: Final = 6
 _ACROSS: Final = 0.6
 _ALIGNED_EM: Final = 0.35
+_OFF_SHARE: Final = 0.25
 _YEAR: Final = re.compile(r"(?:FY\s?)?(?:19|20)\d\d(?:[/\u2013-]\d{2,4})?")
 _BETWEEN: Final = 0.25
 
@@ -163,11 +164,14 @@ def _tiled(
     result: list[tuple[int, int, Piece]] = []
     for at, columns in sorted(groups.items()):
         piece = pieces[at][1]
-        off = abs(extents[columns[0]][0] + extents[columns[-1]][1] - piece.left - piece.right) / 2
-        if off > 2 * _ALIGNED_EM * piece.size and not (len(columns) == 1 and _is_aligned(piece, extents[columns[0]])):
+        left, right = extents[columns[0]][0], extents[columns[-1]][1]
+        off = abs(left + right - piece.left - piece.right) / 2
+        if len(columns) == 1 and not _is_aligned(piece, extents[columns[0]]):
+            return []
+        if len(columns) > 1 and off > _OFF_SHARE * (right - left) + _ALIGNED_EM * piece.size:
             return []
         result.append((columns[0], columns[-1], piece))
-    return result
+    return result if any(first < last for first, last, _ in result) else []
 
 
 def _is_aligned(piece: Piece, extent: Extent) -> bool:
