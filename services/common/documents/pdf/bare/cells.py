@@ -47,17 +47,25 @@ def _line(row: Row, strips: list[Strip]) -> Line:
     bold = all(piece.bold for piece in row)
     line = Line(row[0].base, max(piece.size for piece in row), bold=bold)
     pieces = [part for piece in row for part in _divided(piece, strips)]
-    firsts = [sum(strip.middle <= piece.left for strip in strips) for piece in pieces]
+    firsts = [_first(piece, strips) for piece in pieces]
     for number, piece in enumerate(pieces):
         first = firsts[number]
-        last = sum(strip.left + 0.5 < piece.right and strip.right <= piece.right + 0.5 for strip in strips)
-        last = max(first, last)
+        last = max(first, sum(strip.right < piece.right - 0.5 for strip in strips))
         if number + 1 < len(pieces):
             last = min(last, max(firsts[number + 1] - 1, first))
         line.cells.setdefault(first, []).append(piece)
         if last > first:
             line.spans[first] = last
     return line
+
+
+def _first(piece: Piece, strips: list[Strip]) -> int:
+    """Return the first column that a piece reaches; what stands within a strip belongs to the nearer side."""
+    first = sum(strip.left - 0.5 <= piece.left for strip in strips)
+    if first and piece.right <= strips[first - 1].right:
+        strip = strips[first - 1]
+        return first - (piece.left - strip.left < strip.right - piece.right)
+    return first
 
 
 def _divided(piece: Piece, strips: list[Strip]) -> list[Piece]:

@@ -26,6 +26,7 @@ _HEAD_GAP: Final = 1.2
 _HEAD_LINES: Final = 6
 _SECTION_WORDS: Final = 8
 _MAX_PENDING: Final = 3
+_CROSSED: Final = 0.34
 _MAX_STRIPS: Final = 60
 
 Row = list[Piece]
@@ -33,11 +34,12 @@ Row = list[Piece]
 
 @dataclass(slots=True)
 class Strip:
-    """White between two columns; ``support`` lines have text right on both sides of it."""
+    """White between two columns; ``support`` lines have text right on both sides of it, ``crossed`` cover it."""
 
     left: float
     right: float
     support: int = 1
+    crossed: int = 0
 
     @property
     def middle(self) -> float:
@@ -74,7 +76,8 @@ class Segment:
     def kept(self) -> list[Strip]:
         """Return the strips that more than one line shows."""
         least = 2 if len(self.several) > 2 else 1  # noqa: PLR2004
-        return sorted((one for one in self.strips if one.support >= least), key=lambda one: one.left)
+        shown = [one for one in self.strips if one.support >= least and one.crossed <= _CROSSED * one.support]
+        return sorted(shown, key=lambda one: one.left)
 
 
 def find_segments(rows: list[Row]) -> list[Segment]:
@@ -152,7 +155,7 @@ def _take(segment: Segment, rows: list[Row], number: int) -> bool:
         parts = _parts(strip, row, gaps, size)
         if not parts:
             crossed += 1
-            parts = [strip]
+            parts = [Strip(strip.left, strip.right, strip.support, strip.crossed + 1)]
         kept += parts
     strong = sum(strip.support > 1 for strip in segment.strips) or len(segment.strips)
     head = len(segment.several) <= _HEAD_LINES
@@ -223,13 +226,13 @@ def _parts(strip: Strip, row: Row, gaps: list[tuple[float, float]], size: float)
         return [strip]
     parts: list[Strip] = []
     if strip.left < row[0].left:
-        parts.append(Strip(strip.left, min(strip.right, row[0].left), strip.support))
+        parts.append(Strip(strip.left, min(strip.right, row[0].left), strip.support, strip.crossed))
     for left, right in gaps:
         start, end = max(left, strip.left), min(right, strip.right)
         if end - start >= _NARROW_EM * size:
-            parts.append(Strip(start, end, strip.support + 1))
+            parts.append(Strip(start, end, strip.support + 1, strip.crossed))
     if strip.right > row[-1].right:
-        parts.append(Strip(max(strip.left, row[-1].right), strip.right, strip.support))
+        parts.append(Strip(max(strip.left, row[-1].right), strip.right, strip.support, strip.crossed))
     least = _MIN_EM * size
     wide = [part for part in parts if part.right - part.left >= least]
     return wide or parts
@@ -285,7 +288,8 @@ def _part(segment: Segment, piece: Piece) -> None:
     for strip in segment.strips:
         inside = strip.left + least < piece.left and piece.right < strip.right - least
         if inside:
-            kept += [Strip(strip.left, piece.left, strip.support), Strip(piece.right, strip.right, strip.support)]
+            kept.append(Strip(strip.left, piece.left, strip.support, strip.crossed))
+            kept.append(Strip(piece.right, strip.right, strip.support, strip.crossed))
         else:
             kept.append(strip)
     segment.strips = kept

@@ -24,7 +24,9 @@ def count_head_lines(lines: list[Line], values: set[int], rules: list[Rule], lef
     """Return how many lines at the top name the columns, by a rule, their weight or the values below them."""
     most = min(_MAX_LINES, len(lines) - 1)
     across = sorted(
-        rule.at for rule in rules if min(rule.end, right) - max(rule.start, left) > _ACROSS * (right - left)
+        rule.at
+        for rule in rules
+        if rule.start <= left + 2 * lines[0].size and min(rule.end, right) - left > _ACROSS * (right - left)
     )
     inside = [at for at in across if lines[0].base < at < lines[-1].base - 0.5 * lines[-1].size]
     if inside and (len(inside) <= max(3, len(lines) // 3)):
