@@ -2,6 +2,7 @@
 
 import itertools
 import re
+from bisect import bisect_left
 from typing import Final
 
 from services.common.documents.pdf.bare.cells import Line, value_columns
@@ -15,6 +16,10 @@ _WHITE: Final = 2.2
 _BEFORE_EM: Final = 0.7
 _WIDER: Final = 1.8
 _MAX_PAIRS: Final = 14
+_APART_EM: Final = 2.0
+_ALONE: Final = 0.5
+_CELL_EM: Final = 1.6
+_SAME_EM: Final = 0.25
 _PAIRED: Final = 0.8
 _CODE_AND_TOWN: Final = re.compile(
     r"(?:[A-Z]{1,2}-)?\d{4,6}\s+[^\W\d_].*|.*\b[A-Z]{1,2}\d[A-Z\d]?\s\d[A-Z]{2}|.*,\s[^\W\d_]+(?:\s[^\W\d_]+)?\s\d{5}"
@@ -76,6 +81,9 @@ def find_sides(lines: list[Line], strips: list[Strip], heads: int) -> tuple[floa
     towns = sum(any(_CODE_AND_TOWN.fullmatch(text) for text in column) for column in columns)
     if led or towns > 1:
         return tuple(strip.middle for strip in strips)
+    apart = _out_of_step(lines, strips)
+    if apart:
+        return apart
     noted = _note(lines, strips)
     return noted or (() if heads else _pairs(lines, strips, columns))
 
@@ -110,3 +118,31 @@ def _pairs(lines: list[Line], strips: list[Strip], columns: list[list[str]]) -> 
         if len(named) < 2 or sum(name + 1 in line.cells for line in named) < _PAIRED * len(named):  # noqa: PLR2004
             return ()
     return (strips[at].middle,)
+
+
+def _out_of_step(lines: list[Line], strips: list[Strip]) -> tuple[float, ...]:
+    """Return the widest strip on whose sides most lines stand at heights of their own, level with none beside them."""
+    best: tuple[float, ...] = ()
+    widest = 0.0
+    for number, strip in enumerate(strips):
+        left = [line for line in lines if any(column <= number for column in line.cells)]
+        right = [line for line in lines if any(column > number for column in line.cells)]
+        few, many = sorted((left, right), key=len)
+        width = strip.right - strip.left
+        if len(few) < _MIN_LINES or width < max(widest, _APART_EM * lines[0].size):
+            continue
+        level = {id(line) for line in many}
+        bases = sorted(line.base for line in many)
+        alone = sum(id(line) not in level and not _is_between(line, bases) for line in few)
+        if alone > _ALONE * len(few):
+            best, widest = (strip.middle,), width
+    return best
+
+
+def _is_between(line: Line, bases: list[float]) -> bool:
+    """Say whether a line stands in the middle of two beside it that are one cell's."""
+    at = bisect_left(bases, line.base)
+    if not 0 < at < len(bases):
+        return False
+    above, below = line.base - bases[at - 1], bases[at] - line.base
+    return above + below < _CELL_EM * line.size and abs(above - below) < _SAME_EM * line.size

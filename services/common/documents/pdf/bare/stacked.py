@@ -31,7 +31,7 @@ def count_head_lines(lines: list[Line], values: set[int], rules: list[Rule], lef
     inside = [at for at in across if lines[0].base < at < lines[-1].base - 0.5 * lines[-1].size]
     if inside and (len(inside) <= max(3, len(lines) // 3)):
         count = sum(line.base - _BETWEEN * line.size < inside[0] for line in lines)
-        if count <= most and not _holds_values(lines[:count], values):
+        if count <= most and not _holds_numbers(lines[:count], values):
             return count
     bold = 0
     while bold < most and lines[bold].bold and not (bold and _is_named(lines[bold], values)):
@@ -55,6 +55,14 @@ def _holds_values(lines: list[Line], values: set[int]) -> bool:
         if any(is_value(text) and not _YEAR.fullmatch(text) for text in found):
             return True
     return False
+
+
+def _holds_numbers(lines: list[Line], values: set[int]) -> bool:
+    """Say the same of numbers without any letter."""
+    found = [line.text(column) for line in lines for column in values & set(line.cells) if column]
+    return any(
+        is_value(text) and not any(map(str.isalpha, text)) and not _YEAR.fullmatch(text) for text in found
+    )
 
 
 def _is_named(line: Line, values: set[int]) -> bool:
@@ -88,38 +96,32 @@ def head_rows(
     edge = upper[-1] + 1 if upper else 0
     rows: list[list[str]] = []
     spanned: set[tuple[int, int]] = set()
-    both = _between(lines, spans, edge) if edge else set()
+    both = _between(spans) if edge else -1
     for part in (range(edge), range(edge, len(lines))):
         if not part:
             continue
         cells: list[list[str]] = [[] for _ in extents]
         for number in part:
-            if number in both:
-                continue
             for first, last, piece in spans[number]:
+                if number == both and not first:
+                    continue
                 for column in range(first, last + 1):
                     cells[column].append(piece.text)
                     if column > first:
                         spanned.add((len(rows), column))
         rows.append([join_lines(cell) for cell in cells])
-    for number in sorted(both):
-        for first, _, piece in spans[number]:
-            for index in range(len(rows)):
-                rows[index][first] = f"{rows[index][first]} {piece.text}".strip()
-                if index:
-                    spanned.add((index, first))
+    if both >= 0:
+        name = next(piece.text for first, _, piece in spans[both] if not first)
+        for row in rows:
+            row[0] = name
+        spanned.add((1, 0))
     return rows, spanned
 
 
-def _between(lines: list[Line], spans: list[list[tuple[int, int, Piece]]], edge: int) -> set[int]:
-    """Return the lines that stand between the upper and the lower row of a head: they name their column in both."""
-    found: set[int] = set()
-    for number in range(1, len(lines) - 1):
-        only = all(first == last == 0 for first, last, _ in spans[number])
-        alone = not any(first == 0 for other in range(len(lines)) if other != number for first, _, _ in spans[other])
-        if only and alone and edge - 1 <= number <= edge:
-            found.add(number)
-    return found
+def _between(spans: list[list[tuple[int, int, Piece]]]) -> int:
+    """Return the line between the others that alone names the first column, in both rows of a head; -1 without one."""
+    named = [number for number, found in enumerate(spans) for first, last, _ in found if first == last == 0]
+    return named[0] if len(named) == 1 and 0 < named[0] < len(spans) - 1 else -1
 
 
 def _spans_of(
