@@ -11,7 +11,7 @@ from services.common.documents.document import Block, BlockKind, Box, Place, Tab
 from services.common.documents.pdf.blocks import Draft, style_of_mark
 from services.common.documents.pdf.cells import cell_text
 from services.common.documents.pdf.frame import Frame, joined_box
-from services.common.documents.pdf.heads import count_header_columns, is_value
+from services.common.documents.pdf.heads import count_header_columns, count_header_rows, is_value
 from services.common.documents.pdf.lines import piece_of, rows_of, words_text
 from services.common.documents.pdf.page import PageContent
 from services.common.documents.pdf.tags import Tag
@@ -237,13 +237,23 @@ def _table(rows: list[Tag], words_of: Callable[[Tag], list[Word]], frame: Frame,
         return None
     width = 1 + max(column for _, column in grid)
     texts = tuple(tuple(grid.get((row, column), "") for column in range(width)) for row in range(len(rows)))
-    head = 0
-    while head < len(rows) - 1 and all(
-        heads.get((head, column), True) for column in range(1 if width > 1 else 0, width)
-    ):
-        head += 1
-    names = head < len(rows) and all(heads.get((row, 0), False) for row in range(head, len(rows)))
-    if not names and not any(heads.get((row, 0), False) for row in range(head, len(rows))):
-        bold = [[False] * width for _ in texts]
-        names = bool(count_header_columns([list(row) for row in texts], bold, head))
+    head = _stated_head(heads, len(rows), width)
+    if not any(heads.values()):
+        head = count_header_rows([list(row) for row in texts], [False] * len(texts), {})
+    first = [heads.get((row, 0), False) for row in range(head, len(rows))]
+    names = all(first) if any(first) else _names_rows(texts, head)
     return Table(texts, head, int(names), "", frozenset(spanned), tuple(places))
+
+
+def _stated_head(heads: dict[tuple[int, int], bool], rows: int, width: int) -> int:
+    """Return how many rows at the top are heads by their tags."""
+    head = 0
+    while head < rows - 1 and all(heads.get((head, column), True) for column in range(1 if width > 1 else 0, width)):
+        head += 1
+    return head
+
+
+def _names_rows(texts: tuple[tuple[str, ...], ...], head: int) -> bool:
+    """Say whether the first column names the rows by what it holds, where no cell of it is marked as a head."""
+    plain = [[False] * len(row) for row in texts]
+    return bool(count_header_columns([list(row) for row in texts], plain, head))

@@ -19,6 +19,7 @@ _MIN_SEVERAL: Final = 3
 _ABOVE_LINES: Final = 4
 _CLOSE_EM: Final = 1.5
 _ACROSS: Final = 0.6
+_CROSSING: Final = 0.1
 
 
 @dataclass(slots=True)
@@ -96,7 +97,10 @@ def _reach(rows: list[Row], segment: Segment, end: int) -> None:
             break
         near = below.base - row[0].base <= _CLOSE_EM * max(below.size, row[0].size)
         inner = all(piece.left > strips[0].middle for piece in row)
-        within = all(piece.right < max(line[-1].right for line in rows[segment.first : segment.last + 1]) + piece.size for piece in row)
+        within = all(
+            piece.right < max(line[-1].right for line in rows[segment.first : segment.last + 1]) + piece.size
+            for piece in row
+        )
         if not near or not inner or not within or row[0].size > 1.05 * below.size:
             break
         segment.first -= 1
@@ -157,7 +161,7 @@ def _table(rows: list[Row], segment: Segment, rules: list[Rule]) -> BareTable | 
     if not head:
         table.head = _unmarked_head(texts, bold)
     table.columns = count_header_columns(texts, bold, table.head)
-    return table if is_sure(rows, segment, lines, groups, values, heads) else None
+    return table if is_sure(groups) else None
 
 
 def _unmarked_head(texts: list[list[str]], bold: list[list[bool]]) -> int:
@@ -189,12 +193,8 @@ def _head(
     return head_rows(head, extents, rules)
 
 
-def is_sure(
-    rows: list[Row], segment: Segment, lines: list[Line], groups: list[list[Line]], values: set[int], heads: int
-) -> bool:
-    """Say whether lines are a table beyond doubt."""
+def is_sure(groups: list[list[Line]]) -> bool:
+    """Say whether lines are a table beyond doubt: rows of few lines, hardly any of which covers two columns."""
     body = [line for group in groups for line in group]
     crossing = sum(bool(line.spans) and set(line.cells) != {0} for line in body)
-    if crossing > 0.1 * len(body):
-        return False
-    return len(groups) >= 2  # noqa: PLR2004
+    return len(groups) > 1 and crossing <= _CROSSING * len(body)

@@ -100,8 +100,7 @@ def _is_row_step(bands: list[list[Line]], gaps: list[float], limit: float, value
         joined += 1
         above, here = _filled(bands[start]), _filled(bands[number])
         again = any(
-            column in values and any(_is_number(line.text(column)) for line in bands[number])
-            for column in here & above
+            column in values and any(_is_number(line.text(column)) for line in bands[number]) for column in here & above
         )
         whole = len(here) == len(everything) or (len(here) == len(above) > 1 and not here - above)
         wrong += again or whole or bool(here - above)

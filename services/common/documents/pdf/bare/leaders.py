@@ -19,7 +19,7 @@ def without_leaders(row: list[Piece]) -> list[Piece]:
     result: list[Piece] = []
     for piece in row:
         result += _cut(piece) if piece.whole is None else [piece]
-    return result if result else row
+    return result or row
 
 
 def _cut(piece: Piece) -> list[Piece]:

@@ -105,7 +105,7 @@ def _is_whole(row: Row) -> bool:
 
 def _grown(rows: list[Row], start: int) -> Segment:
     first = rows[start]
-    strips = [Strip(one.right, two.left) for one, two in zip(first, first[1:], strict=False)]
+    strips = [Strip(one.right, two.left) for one, two in itertools.pairwise(first)]
     size = max(piece.size for piece in first)
     segment = Segment(start, start, strips[:_MAX_STRIPS], size, first[0].left, first[-1].right, [start])
     pending = 0

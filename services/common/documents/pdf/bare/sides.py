@@ -96,7 +96,9 @@ def _note(lines: list[Line], strips: list[Strip]) -> tuple[float, ...]:
         return ()
     others = [piece for column, pieces in head.cells.items() if column != last for piece in pieces]
     plain = not any(piece.bold for piece in head.cells[last]) and not all(line.bold for line in lines[1:3])
-    below = [piece.bold for line in lines[1:] for column, pieces in line.cells.items() if column != last for piece in pieces]
+    below = [
+        piece.bold for line in lines[1:] for column, pieces in line.cells.items() if column != last for piece in pieces
+    ]
     marked = all(piece.bold for piece in others) and sum(below) < len(below) / 4
     return (strips[-1].middle,) if plain and len(others) >= last and marked else ()
 
@@ -107,7 +109,9 @@ def _pairs(lines: list[Line], strips: list[Strip], columns: list[list[str]]) -> 
         return ()
     widths = [strip.right - strip.left for strip in strips]
     at = max(range(len(widths)), key=lambda number: widths[number])
-    if at + 1 > len(strips) - 1 or widths[at] < _WIDER * max(width for number, width in enumerate(widths) if number != at):
+    if at + 1 > len(strips) - 1 or widths[at] < _WIDER * max(
+        width for number, width in enumerate(widths) if number != at
+    ):
         return ()
     values = value_columns(lines, len(columns))
     names = [at + 1] if at == 0 else [0, at + 1]

@@ -36,7 +36,7 @@ def count_head_lines(lines: list[Line], values: set[int], rules: list[Rule], lef
     bold = 0
     while bold < most and lines[bold].bold and not (bold and _is_named(lines[bold], values)):
         bold += 1
-    if 0 < bold and not all(line.bold for line in lines[bold:]):
+    if bold > 0 and not all(line.bold for line in lines[bold:]):
         return _without_sections(lines, bold)
     if not values:
         return 0
@@ -60,9 +60,7 @@ def _holds_values(lines: list[Line], values: set[int]) -> bool:
 def _holds_numbers(lines: list[Line], values: set[int]) -> bool:
     """Say the same of numbers without any letter."""
     found = [line.text(column) for line in lines for column in values & set(line.cells) if column]
-    return any(
-        is_value(text) and not any(map(str.isalpha, text)) and not _YEAR.fullmatch(text) for text in found
-    )
+    return any(is_value(text) and not any(map(str.isalpha, text)) and not _YEAR.fullmatch(text) for text in found)
 
 
 def _is_named(line: Line, values: set[int]) -> bool:
