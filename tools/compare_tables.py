@@ -68,7 +68,7 @@ def _tablers(path: Path) -> tuple[int, _Grids]:
     for page in document.pages():
         for way in ("lines", "text"):
             found = library.find_tables(page, extract_text=True, vertical_strategy=way, horizontal_strategy=way)
-            grids += [_texts(table.to_list()) for table in found]
+            grids += [_texts([[cell.text for cell in row] for row in table.to_list()]) for table in found]
     return _count_pages(path), grids
 
 

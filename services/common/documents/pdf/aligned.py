@@ -36,7 +36,7 @@ class _Row:
 
 def read_aligned(rows: list[list[Piece]], cuts: tuple[float, ...], rules: list[Rule], frame: Frame, page: int) -> Table:
     """Return the table that lines make which strips of white divide."""
-    cuts = _finer(rows, cuts)
+    cuts = finer_cuts(rows, cuts)
     lines = _split_at(rows, cuts)
     _spread_sections(lines)
     joined = _with_one_head(_joined_rows(lines, rules))
@@ -133,7 +133,7 @@ def _labelled(labels: tuple[str, ...], values: tuple[str, ...]) -> list[str]:
     return lines
 
 
-def _finer(rows: list[list[Piece]], cuts: tuple[float, ...]) -> tuple[float, ...]:
+def finer_cuts(rows: list[list[Piece]], cuts: tuple[float, ...]) -> tuple[float, ...]:
     """Return the cuts, and those between numbers close together in one column at the same places of each line."""
     found = list(cuts)
     columns: list[list[list[Word]]] = [[] for _ in range(len(cuts) + 1)]

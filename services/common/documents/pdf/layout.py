@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
+from services.common.documents.pdf.aligned import pairs_of
 from services.common.documents.pdf.bare.finding import BareTable, Sides, find_tables
 from services.common.documents.pdf.bare.sides import find_titled_sides, split_at
 from services.common.documents.pdf.gutters import Gutter, find_gutters, rows_of_pieces
@@ -119,12 +120,17 @@ def _bare_parts(rows: list[list[Piece]], band: Band, rules: list[Rule], depth: i
     at = 0
     for table in tables:
         parts.append(_Task(rows[at : table.first], depth=depth + 1))
+        shared = rows[table.first : table.last + 1]
+        if isinstance(table, Sides) and pairs_of(shared, table.columns):
+            parts.append(_Task(region=_region(shared, table.columns)))
+            at = table.last + 1
+            continue
         if isinstance(table, Sides):
-            sides = split_at(rows[table.first : table.last + 1], table.cuts)
+            sides = split_at(shared, table.cuts)
             parts += [_Task(rows_of_pieces(side), depth=depth + 1, alone=True) for side in sides]
             at = table.last + 1
             continue
-        region = _region(rows[table.first : table.last + 1], table.cuts)
+        region = _region(shared, table.cuts)
         region.table = table
         parts.append(_Task(region=region))
         at = table.last + 1

@@ -4,10 +4,11 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from services.common.documents.document import Box, Place, Table
+from services.common.documents.pdf.aligned import finer_cuts
 from services.common.documents.pdf.bare.cells import Line, divide_values, lines_of, value_columns
 from services.common.documents.pdf.bare.grouping import group_lines
 from services.common.documents.pdf.bare.leaders import without_leaders
-from services.common.documents.pdf.bare.segments import Row, Segment, find_segments
+from services.common.documents.pdf.bare.segments import Row, Segment, Strip, find_segments
 from services.common.documents.pdf.bare.sides import find_sides
 from services.common.documents.pdf.bare.stacked import count_head_lines, head_rows
 from services.common.documents.pdf.frame import Frame, joined_box
@@ -20,6 +21,8 @@ _ABOVE_LINES: Final = 4
 _CLOSE_EM: Final = 1.5
 _ACROSS: Final = 0.6
 _CROSSING: Final = 0.1
+_HAIR_PT: Final = 0.1
+_LOOKED_BACK: Final = 100
 
 
 @dataclass(slots=True)
@@ -58,11 +61,13 @@ class Sides:
         first: number of the first line.
         last: number of the last line.
         cuts: where they are divided.
+        columns: where all columns are divided, those of each thing as well.
     """
 
     first: int
     last: int
     cuts: tuple[float, ...]
+    columns: tuple[float, ...]
 
 
 def read_table(rows: list[Row], rules: list[Rule]) -> BareTable | None:
@@ -77,14 +82,23 @@ def find_tables(rows: list[Row], rules: list[Rule]) -> list[BareTable | Sides]:
     bare = [divide_values(without_leaders(row)) for row in rows]
     found: list[BareTable | Sides] = []
     for segment in find_segments(bare):
-        if len(segment.several) < _MIN_SEVERAL or not segment.kept():
+        if len(segment.several) < _MIN_SEVERAL or not segment.kept() or segment.open:
             continue
         end = found[-1].last + 1 if found else 0
         _reach(bare, segment, end)
+        _part_values(bare, segment)
         table = _table(bare, segment, rules)
         if table is not None:
             found.append(table)
     return found
+
+
+def _part_values(rows: list[Row], segment: Segment) -> None:
+    """Add strips between values that stand close together at the same places of each line."""
+    known = {strip.middle for strip in segment.kept()}
+    for cut in finer_cuts(rows[segment.first : segment.last + 1], tuple(sorted(known))):
+        if cut not in known:
+            segment.strips.append(Strip(cut - _HAIR_PT, cut + _HAIR_PT, len(segment.several)))
 
 
 def _reach(rows: list[Row], segment: Segment, end: int) -> None:
@@ -112,7 +126,11 @@ def _is_rest(rows: list[Row], segment: Segment) -> bool:
     """Say whether the line below goes on with a cell of the last row: close, in one column that is not the first."""
     row = rows[segment.last + 1]
     above = rows[segment.last]
-    if len(row) != 1 or row[0].whole is not None or abs(row[0].size - above[0].size) > 0.05 * above[0].size:
+    if (
+        len(row) != 1
+        or row[0].whole is not None
+        or min(abs(row[0].size - one.size) for one in above) > 0.05 * row[0].size
+    ):
         return False
     piece = row[0]
     gap = piece.base - above[0].base
@@ -120,7 +138,11 @@ def _is_rest(rows: list[Row], segment: Segment) -> bool:
         return False
     strips = segment.kept()
     crossed = any(piece.left < strip.left and piece.right > strip.right for strip in strips)
-    near = any(abs(one.left - piece.left) < 0.6 * piece.size for number in segment.several for one in rows[number][1:])
+    near = any(
+        abs(one.left - piece.left) < 0.6 * piece.size
+        for number in segment.several[-_LOOKED_BACK:]
+        for one in rows[number][1:]
+    )
     if not crossed and near and piece.left > strips[0].left:
         return True
     return not crossed and piece.right <= strips[0].right and piece.text[:1].islower()
@@ -136,7 +158,7 @@ def _table(rows: list[Row], segment: Segment, rules: list[Rule]) -> BareTable | 
     heads = count_head_lines(lines, values, rules, left, right)
     cuts = find_sides(lines, strips, heads)
     if cuts:
-        return Sides(segment.first, segment.last, cuts)
+        return Sides(segment.first, segment.last, cuts, tuple(strip.middle for strip in strips))
     values = value_columns(lines[heads:], count)
     across = [rule.at for rule in rules if min(rule.end, right) - max(rule.start, left) > _ACROSS * (right - left)]
     groups = group_lines(lines[heads:], values, across)

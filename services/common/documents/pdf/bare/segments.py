@@ -7,6 +7,7 @@ every line but those that span.
 
 import itertools
 import re
+from bisect import insort
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -25,9 +26,11 @@ _GAP_EM: Final = 2.7
 _HEAD_GAP: Final = 1.2
 _HEAD_LINES: Final = 6
 _SECTION_WORDS: Final = 8
-_MAX_PENDING: Final = 3
+_MAX_PENDING: Final = 6
 _CROSSED: Final = 0.34
 _MAX_STRIPS: Final = 60
+_LOOKED_BACK: Final = 100
+"""A line is held against so many before it and the first ones, so that long tables take linear time."""
 
 Row = list[Piece]
 
@@ -56,6 +59,9 @@ class Segment:
         last: number of its last line.
         several: numbers of its lines of several pieces.
         spanning: numbers of lines a piece of which covers a strip.
+        gaps: how far its lines stand apart, the smallest first.
+        loose: left and right edge of lines of one piece within its columns.
+        open: so many lines of one piece followed that it is not known where it ends.
     """
 
     first: int
@@ -67,11 +73,13 @@ class Segment:
     several: list[int] = field(default_factory=list)
     spanning: set[int] = field(default_factory=set)
     gaps: list[float] = field(default_factory=list)
+    open: bool = False
+    loose: list[tuple[float, float]] = field(default_factory=list)
 
     @property
     def usual(self) -> float:
         """How far its lines usually stand apart."""
-        return sorted(self.gaps)[len(self.gaps) // 2] if self.gaps else 0.0
+        return self.gaps[len(self.gaps) // 2] if self.gaps else 0.0
 
     def kept(self) -> list[Strip]:
         """Return the strips that more than one line shows."""
@@ -122,9 +130,12 @@ def _grown(rows: list[Row], start: int) -> Segment:
             segment.size = max(piece.size for piece in row)
         else:
             pending += 1
-            if pending > _MAX_PENDING + 3 or not _fits(segment, rows, number):
+            if not _fits(segment, rows, number):
                 break
-        segment.gaps.append(row[0].base - rows[number - 1][0].base)
+            if pending > _MAX_PENDING:
+                segment.open = True
+                break
+        insort(segment.gaps, row[0].base - rows[number - 1][0].base)
     return segment
 
 
@@ -165,15 +176,21 @@ def _take(segment: Segment, rows: list[Row], number: int) -> bool:
         segment.spanning.add(number)
     new = [gap for gap in gaps if gap[1] - gap[0] >= _MIN_EM * size and not _known(gap, kept)]
     for left, right in new:
-        covered = [one for one in segment.several if _covers(rows[one], left, right)]
+        looked_at = segment.several[:_HEAD_LINES] + segment.several[_HEAD_LINES:][-_LOOKED_BACK:]
+        covered = [one for one in looked_at if _covers(rows[one], left, right)]
         if not covered:
             kept.append(_narrowed(rows, segment.several, left, right))
         elif len(covered) <= 3 and covered[-1] < segment.first + _HEAD_LINES and _are_heads(rows, covered, left, right):  # noqa: PLR2004
             segment.spanning.update(covered)
             kept.append(_narrowed(rows, [one for one in segment.several if one not in covered], left, right))
-        elif len(covered) == len(segment.several) and _is_apart(segment, rows, number):
+        elif len(covered) == len(looked_at) and _is_apart(segment, rows, number):
             return False
-    kept += [one for one in _outer(segment, gaps, size) if not _known((one.left, one.right), kept)]
+    outer = [
+        (left, right)
+        for left, right in gaps
+        if not _known((left, right), kept) or any(left < one and two < right for one, two in segment.loose)
+    ]
+    kept += [one for one in _outer(segment, outer, size) if not _known((one.left, one.right), kept)]
     if len(kept) > _MAX_STRIPS:
         return False
     segment.strips = kept
@@ -260,16 +277,16 @@ def _covers(row: Row, left: float, right: float) -> bool:
 def _fits(segment: Segment, rows: list[Row], number: int) -> bool:
     """Say whether a line of one piece may stand in a table: within a column, or as the heading of the rows below it."""
     piece = rows[number][0]
-    known = [rows[one] for one in segment.several]
-    known += [row for row in rows[number + 1 : number + 6] if len(row) > 1][:3]
-    left = min(row[0].left for row in known)
-    right = max(row[-1].right for row in known)
+    after = [row for row in rows[number + 1 : number + 6] if len(row) > 1][:3]
+    left = min([segment.left, *(row[0].left for row in after)])
+    right = max([segment.right, *(row[-1].right for row in after)])
     if piece.left < left - 2 * piece.size or piece.right > right + 4 * piece.size:
         return False
     strips = segment.kept()
     crossed = [strip for strip in strips if piece.left < strip.left and piece.right > strip.right]
     if not crossed:
         _part(segment, piece)
+        segment.loose = [*segment.loose[-_LOOKED_BACK:], (piece.left, piece.right)]
         if piece.left >= segment.right + _MIN_EM * piece.size:
             segment.strips.append(Strip(segment.right, piece.left, 2))
         segment.left, segment.right = min(segment.left, piece.left), max(segment.right, piece.right)
