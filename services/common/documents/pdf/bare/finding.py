@@ -6,7 +6,7 @@ from typing import Final
 from services.common.documents.document import Box, Place, Table
 from services.common.documents.pdf.aligned import finer_cuts
 from services.common.documents.pdf.bare.cells import Line, divide_values, lines_of, value_columns
-from services.common.documents.pdf.bare.grouping import group_lines
+from services.common.documents.pdf.bare.grouping import group_lines, is_number
 from services.common.documents.pdf.bare.leaders import without_leaders
 from services.common.documents.pdf.bare.segments import Row, Segment, Strip, find_segments
 from services.common.documents.pdf.bare.sides import find_sides
@@ -183,7 +183,7 @@ def _table(rows: list[Row], segment: Segment, rules: list[Rule]) -> BareTable | 
     if not head:
         table.head = _unmarked_head(texts, bold)
     table.columns = count_header_columns(texts, bold, table.head)
-    return table if is_sure(groups) else None
+    return table if is_sure(groups, values) else None
 
 
 def _unmarked_head(texts: list[list[str]], bold: list[list[bool]]) -> int:
@@ -215,8 +215,14 @@ def _head(
     return head_rows(head, extents, rules)
 
 
-def is_sure(groups: list[list[Line]]) -> bool:
-    """Say whether lines are a table beyond doubt: rows of few lines, hardly any of which covers two columns."""
+def is_sure(groups: list[list[Line]], values: set[int]) -> bool:
+    """Say whether lines are a table beyond doubt: hardly one covers two columns, no row has two numbers in a cell."""
     body = [line for group in groups for line in group]
     crossing = sum(bool(line.spans) and set(line.cells) != {0} for line in body)
-    return len(groups) > 1 and crossing <= _CROSSING * len(body)
+    twice = any(
+        sum(is_number(line.text(column)) for line in group) > 1
+        for group in groups
+        if len(group) > 1
+        for column in values
+    )
+    return len(groups) > 1 and crossing <= _CROSSING * len(body) and not twice

@@ -66,12 +66,13 @@ def _hold(bands: list[list[Line]], divided: list[bool], values: set[int]) -> boo
     """Say whether the rows between rules have one value each in the columns of values."""
     for row in _joined(bands, [not one for one in divided]):
         for column in values:
-            if sum(_is_number(line.text(column)) for line in row) > 1:
+            if sum(is_number(line.text(column)) for line in row) > 1:
                 return False
     return True
 
 
-def _is_number(text: str) -> bool:
+def is_number(text: str) -> bool:
+    """Say whether a cell holds a value without any letter."""
     return is_value(text) and not any(map(str.isalpha, text))
 
 
@@ -100,10 +101,12 @@ def _is_row_step(bands: list[list[Line]], gaps: list[float], limit: float, value
         joined += 1
         above, here = _filled(bands[start]), _filled(bands[number])
         again = any(
-            column in values and any(_is_number(line.text(column)) for line in bands[number]) for column in here & above
+            column in values and any(is_number(line.text(column)) for line in bands[number]) for column in here & above
         )
         whole = len(here) == len(everything) or (len(here) == len(above) > 1 and not here - above)
-        wrong += again or whole or bool(here - above)
+        if again:
+            return False
+        wrong += whole or bool(here - above)
     return joined > 0 and wrong <= (_WRONG * joined if clear else 0)
 
 
