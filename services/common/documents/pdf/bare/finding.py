@@ -6,7 +6,7 @@ from typing import Final
 from services.common.documents.document import Box, Place, Table
 from services.common.documents.pdf.aligned import finer_cuts
 from services.common.documents.pdf.bare.cells import Line, divide_values, lines_of, value_columns
-from services.common.documents.pdf.bare.grouping import group_lines, is_number
+from services.common.documents.pdf.bare.grouping import clashes, group_lines, is_number
 from services.common.documents.pdf.bare.leaders import without_leaders
 from services.common.documents.pdf.bare.segments import Row, Segment, Strip, find_segments
 from services.common.documents.pdf.bare.sides import find_sides
@@ -225,4 +225,4 @@ def is_sure(groups: list[list[Line]], values: set[int]) -> bool:
         if len(group) > 1
         for column in values
     )
-    return len(groups) > 1 and crossing <= _CROSSING * len(body) and not twice
+    return len(groups) > 1 and crossing <= _CROSSING * len(body) and not twice and not clashes(body)

@@ -7,6 +7,7 @@ from services.common.documents.pdf.bare.cells import Line
 from services.common.documents.pdf.heads import is_value
 
 _OVERLAP_EM: Final = 0.8
+_LEVEL_EM: Final = 0.3
 _JUMP: Final = 1.05
 _CLEAR: Final = 1.12
 _MOST: Final = 2.4
@@ -46,6 +47,23 @@ def _bands(lines: list[Line]) -> list[list[Line]]:
         else:
             bands.append([line])
     return bands
+
+
+def clashes(lines: list[Line]) -> bool:
+    """Say whether lines overlap whose cells are level neither at their top nor in their middle: no row has such."""
+    for band in _bands(lines):
+        if len(band) < 2:  # noqa: PLR2004
+            continue
+        heights: dict[int, list[float]] = {}
+        for line in band:
+            for column in line.cells:
+                heights.setdefault(column, []).append(line.base)
+        near = _LEVEL_EM * band[0].size
+        tops = [min(found) for found in heights.values()]
+        middles = [(min(found) + max(found)) / 2 for found in heights.values()]
+        if max(tops) - min(tops) > near and max(middles) - min(middles) > near:
+            return True
+    return False
 
 
 def _joined(bands: list[list[Line]], joins: list[bool]) -> list[list[Line]]:

@@ -6,6 +6,7 @@ from bisect import bisect_left
 from typing import Final
 
 from services.common.documents.pdf.bare.cells import Line, value_columns
+from services.common.documents.pdf.bare.grouping import clashes
 from services.common.documents.pdf.bare.segments import Row, Strip, is_item
 from services.common.documents.pdf.lines import Piece
 
@@ -84,8 +85,16 @@ def find_sides(lines: list[Line], strips: list[Strip], heads: int) -> tuple[floa
     apart = _out_of_step(lines, strips)
     if apart:
         return apart
+    if clashes(lines[heads:]):
+        return _widest(lines, strips)
     noted = _note(lines, strips)
     return noted or (() if heads else _pairs(lines, strips, columns))
+
+
+def _widest(lines: list[Line], strips: list[Strip]) -> tuple[float, ...]:
+    """Return the widest strip when it is wide enough to stand between two things."""
+    strip = max(strips, key=lambda one: one.right - one.left)
+    return (strip.middle,) if strip.right - strip.left >= _APART_EM * lines[0].size else ()
 
 
 def _note(lines: list[Line], strips: list[Strip]) -> tuple[float, ...]:
