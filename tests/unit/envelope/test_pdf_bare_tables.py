@@ -240,7 +240,8 @@ def test_words_are_neither_lost_nor_doubled(content):
         ("Arson. . . . . .", ["Arson"]),
         ("Weapons, etc. . . . . 7", ["Weapons, etc.", "7"]),
         ("It ends. Then more.", ["It ends. Then more."]),
-        ("wait ...", ["wait"]),
+        ("wait ... 7", ["wait ... 7"]),
+        ("(X1, Y1, ... )", ["(X1, Y1, ... )"]),
         (". . . . .", []),
     ],
 )

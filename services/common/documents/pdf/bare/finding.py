@@ -156,6 +156,8 @@ def _table(rows: list[Row], segment: Segment, rules: list[Rule]) -> BareTable | 
     left = min(row[0].left for row in rows[segment.first : segment.last + 1])
     right = max(row[-1].right for row in rows[segment.first : segment.last + 1])
     heads = count_head_lines(lines, values, rules, left, right)
+    if not values and all(piece.fixed for line in lines for piece in line.pieces):
+        return None  # code, whose white is its own
     cuts = find_sides(lines, strips, heads)
     if cuts:
         return Sides(segment.first, segment.last, cuts, tuple(strip.middle for strip in strips))

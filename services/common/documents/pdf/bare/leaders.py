@@ -7,7 +7,8 @@ from services.common.documents.pdf.lines import Piece, piece_of
 from services.common.documents.pdf.words import Word
 
 _DOTS: Final = frozenset(".\u2026\u00b7")
-_LEAST: Final = 3
+_LEAST: Final = 4
+"""Three are an ellipsis."""
 _NEAR_EM: Final = 1.0
 _ABBREVIATED: Final = frozenset({"etc.", "co.", "inc.", "ltd.", "no.", "n.e.c.", "st.", "al."})
 
@@ -64,7 +65,7 @@ def _bare(word: Word) -> tuple[Word, int]:
     text = word.text.rstrip(".\u2026\u00b7")
     dots = word.text[len(text) :]
     count = sum(3 if one == "\u2026" else 1 for one in dots)
-    if not text or count <= _LEAST:
+    if not text or count < _LEAST:
         return word, 0
     return _shortened(word, text), count
 
