@@ -85,7 +85,7 @@ def score_document(labelled: LabelledDocument, count: Callable[[str], int]) -> S
     blocks = [block for block in document.blocks if _within(block.place.page, labelled.pages)]
     facts = [draft.content for draft in drafts if _within(draft.place.page, labelled.pages)]
     score.facts = len(facts)
-    _score_tables(score, labelled.tables, [block.table for block in document.blocks if block.table is not None])
+    score_tables(score, labelled.tables, [block.table for block in document.blocks if block.table is not None])
     _score_order(score, labelled.order, blocks)
     titles = {bare(block.text) for block in blocks if block.kind == "HEADING"}
     for _, text in labelled.headings:
@@ -103,7 +103,7 @@ def _within(page: int, pages: tuple[int, int] | None) -> bool:
     return pages is None or not page or pages[0] <= page <= pages[1]
 
 
-def _score_tables(score: Score, labelled: Sequence[LabelledTable], found: Sequence[Table]) -> None:
+def score_tables(score: Score, labelled: Sequence[LabelledTable], found: Sequence[Table]) -> None:
     """Compare each labelled table with the produced one that has most of its cells; each is taken once."""
     produced = [[[plain(cell) for cell in row] for row in table.rows] for table in found]
     wanted = [[[plain(cell) for cell in row] for row in table.grid] for table in labelled]

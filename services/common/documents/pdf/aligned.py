@@ -21,6 +21,7 @@ _VALUES_SHARE: Final = 0.6
 _CLOSE_EM: Final = 0.2
 _LABEL_SHARE: Final = 0.8
 _APART_EM: Final = 8.0
+_DASHES: Final = frozenset({"-", "\u2013", "\u2014", "\u2212"})
 
 
 @dataclass(slots=True)
@@ -36,7 +37,7 @@ class _Row:
 
 def read_aligned(rows: list[list[Piece]], cuts: tuple[float, ...], rules: list[Rule], frame: Frame, page: int) -> Table:
     """Return the table that lines make which strips of white divide."""
-    cuts = _finer(rows, cuts)
+    cuts = finer_cuts(rows, cuts)
     lines = _split_at(rows, cuts)
     _spread_sections(lines)
     joined = _with_one_head(_joined_rows(lines, rules))
@@ -133,7 +134,7 @@ def _labelled(labels: tuple[str, ...], values: tuple[str, ...]) -> list[str]:
     return lines
 
 
-def _finer(rows: list[list[Piece]], cuts: tuple[float, ...]) -> tuple[float, ...]:
+def finer_cuts(rows: list[list[Piece]], cuts: tuple[float, ...]) -> tuple[float, ...]:
     """Return the cuts, and those between numbers close together in one column at the same places of each line."""
     found = list(cuts)
     columns: list[list[list[Word]]] = [[] for _ in range(len(cuts) + 1)]
@@ -151,6 +152,9 @@ def _finer(rows: list[list[Piece]], cuts: tuple[float, ...]) -> tuple[float, ...
         if any(len(cell) != count for cell in values):
             continue
         for index in range(count - 1):
+            ranges = sum(cell[index].text in _DASHES or cell[index + 1].text in _DASHES for cell in values)
+            if 2 * ranges > len(values):
+                continue  # "8 - 97" is one value
             left = max(cell[index].right for cell in values)
             right = min(cell[index + 1].left for cell in values)
             if right - left > _CLOSE_EM * values[0][0].run.size:

@@ -127,7 +127,7 @@ class _PageDrafts:
             stated.read()
             self._drafts, self.contents = stated.drafts, stated.contents
             pieces = pieces_of(stated.left_over())
-        self._add(lay_out(pieces), set())
+        self._add(lay_out(pieces, self._page.rules), set())
         for line in self._page.turned:
             box = self._page.frame.page
             self._drafts.append(Draft(BlockKind.PARAGRAPH, [line], self._page.number, box, 0.0))
@@ -140,6 +140,8 @@ class _PageDrafts:
                 self._table(region)
             else:
                 self._lines(region.rows, placed)
+            if region.alone and self._drafts:
+                self._drafts[-1].ends_column = False
 
     def _lines(self, rows: list[list[Piece]], placed: set[int]) -> None:
         """Add the blocks of lines, with the tables and boxes between them."""
@@ -160,7 +162,7 @@ class _PageDrafts:
         if whole.table is not None:
             self._table_block(whole.table, whole.box)
         else:
-            self._add(lay_out(whole.pieces), placed)
+            self._add(lay_out(whole.pieces, self._page.rules), placed)
 
     def _text(self, rows: list[list[Piece]]) -> None:
         if not rows:
@@ -209,7 +211,10 @@ class _PageDrafts:
             size = region.rows[0][0].size
             self._drafts += [Draft(BlockKind.PARAGRAPH, [line], self._page.number, box, size) for line in pairs]
             return
-        table = read_aligned(region.rows, region.cuts, self._page.rules, self._page.frame, self._page.number)
+        if region.table is not None:
+            table = region.table.as_table(self._page.frame, self._page.number)
+        else:
+            table = read_aligned(region.rows, region.cuts, self._page.rules, self._page.frame, self._page.number)
         self._table_block(table, box)
 
     def _table_block(self, table: Table, box: tuple[float, float, float, float]) -> None:
@@ -228,7 +233,7 @@ def _with_heads(regions: list[Region]) -> list[Region]:
     """Move heads over several columns, which cross the white that divides the others, to their table."""
     result: list[Region] = []
     for region in regions:
-        if region.cuts and result and not result[-1].cuts:
+        if region.cuts and region.table is None and result and not result[-1].cuts:
             above = [row for row in result[-1].rows if all(piece.whole is None for piece in row)]
             if len(above) == len(result[-1].rows):
                 count = header_above(above, region.cuts, region.left, region.right)

@@ -7,7 +7,7 @@ from typing import Final
 
 from services.common.documents.document import Box, Place, Table
 from services.common.documents.pdf.frame import Frame
-from services.common.documents.pdf.heads import count_header_columns, count_header_rows
+from services.common.documents.pdf.heads import count_header_columns, count_header_rows, is_value
 from services.common.documents.pdf.lines import rows_of, words_text
 from services.common.documents.pdf.ruled import Grid
 from services.common.documents.pdf.texts import join_lines
@@ -15,6 +15,9 @@ from services.common.documents.pdf.words import Word
 
 _FILLED: Final = 0.2
 _MIN_LINES: Final = 3
+_COARSE_LINES: Final = 5
+_COARSE_VALUES: Final = 0.8
+_IN_STEP: Final = 0.8
 
 
 @dataclass(slots=True)
@@ -45,6 +48,28 @@ def fill_grid(grid: Grid, words: list[Word], frame: Frame, page: int, ground: Gr
         return None
     rows = _rows(grid, texts)
     return _table(rows, grid, frame, page, ground) if len(rows) > 1 or len(rows[0].groups) > 1 else None
+
+
+def is_coarse(grid: Grid, words: list[Word]) -> bool:
+    """Say whether the rules divide columns, but not the rows: cells beside each other hold many values in step."""
+    lines: dict[int, dict[int, set[float]]] = {}
+    values: Counter[tuple[int, int]] = Counter()
+    for word in words:
+        position = grid.position((word.left + word.right) / 2, (word.top + word.bottom) / 2)
+        if position is not None:
+            lines.setdefault(position[0], {}).setdefault(position[1], set()).add(round(word.base))
+            values[position] += is_value(word.text)
+    for row, columns in lines.items():
+        many = [column for column, bases in columns.items() if len(bases) >= _COARSE_LINES]
+        held = [column for column in many if values[row, column] >= _COARSE_VALUES * len(columns[column])]
+        for column in held:
+            if any(
+                len(columns[column] & columns[other]) >= _IN_STEP * len(columns[column])
+                for other in many
+                if other != column
+            ):
+                return True
+    return False
 
 
 @dataclass(slots=True)

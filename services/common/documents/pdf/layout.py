@@ -6,17 +6,24 @@ or a table is judged by how its lines fill them.
 """
 
 import itertools
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
+from services.common.documents.pdf.aligned import pairs_of
+from services.common.documents.pdf.bare.finding import BareTable, Sides, find_tables
+from services.common.documents.pdf.bare.sides import find_titled_sides, split_at
 from services.common.documents.pdf.gutters import Gutter, find_gutters, rows_of_pieces
 from services.common.documents.pdf.judging import Band, BandKind, are_sections, judge, table_breaks, table_edges
 from services.common.documents.pdf.lines import Piece
+from services.common.documents.pdf.ruled import Rule
 
 _MAX_DEPTH: Final = 24
 _SAME_EXTENT: Final = 0.5
 _WHITE_RATIO: Final = 3.0
 _WHITE_EM: Final = 3.6
+_APART_LINES: Final = 6
+_APART_SHARE: Final = 0.15
 _NEXT_LINE: Final = 2.6
 """A line further below than so many times its size begins something else."""
 
@@ -27,12 +34,16 @@ class Region:
 
     Attributes:
         cuts: where the columns of a table are divided; empty for lines.
+        table: what was read of it already.
+        alone: no sentence of it goes on elsewhere: it stands beside something else.
     """
 
     rows: list[list[Piece]]
     cuts: tuple[float, ...] = ()
     left: float = 0.0
     right: float = 0.0
+    table: BareTable | None = None
+    alone: bool = False
 
 
 @dataclass(slots=True)
@@ -40,9 +51,10 @@ class _Task:
     rows: list[list[Piece]] = field(default_factory=list)
     region: Region | None = None
     depth: int = 0
+    alone: bool = False
 
 
-def lay_out(pieces: list[Piece]) -> list[Region]:
+def lay_out(pieces: list[Piece], rules: Sequence[Rule] = ()) -> list[Region]:
     """Return the regions of a page in reading order."""
     ordered = sorted(pieces, key=lambda piece: (piece.base, piece.left))
     result: list[Region] = []
@@ -50,14 +62,17 @@ def lay_out(pieces: list[Piece]) -> list[Region]:
     while stack:
         task = stack.pop()
         if task.region is not None:
+            task.region.alone |= task.alone
             result.append(task.region)
         elif task.rows:
-            parts = _parts(task.rows, task.depth)
+            parts = _parts(task.rows, task.depth, list(rules))
+            for part in parts:
+                part.alone |= task.alone
             stack.extend(reversed(parts))
     return result
 
 
-def _parts(rows: list[list[Piece]], depth: int) -> list[_Task]:
+def _parts(rows: list[list[Piece]], depth: int, rules: list[Rule]) -> list[_Task]:
     """Cut lines at their longest strip of white, or return them as they are."""
     if depth < _MAX_DEPTH:
         whites = _whites(rows)
@@ -71,8 +86,55 @@ def _parts(rows: list[list[Piece]], depth: int) -> list[_Task]:
             kind = judge(band)
             if kind is BandKind.NOTHING:
                 continue
+            if kind is BandKind.TABLE:
+                found = _bare_parts(rows, band, rules, depth)
+                if found:
+                    return found
+                kind = BandKind.COLUMNS if _is_apart(band) else kind
             return _cut(rows, band, kind, depth)
     return [_Task(region=_region(rows))]
+
+
+def _is_apart(band: Band) -> bool:
+    """Say whether hardly a line of many has something in two columns: they are out of step."""
+    several = sum(len(row) > 1 for row in band.rows)
+    least = min(map(len, band.columns))
+    return least >= _APART_LINES // 2 and least >= len(band.rows) / 4 and several <= _APART_SHARE * len(band.rows)
+
+
+def _bare_parts(rows: list[list[Piece]], band: Band, rules: list[Rule], depth: int) -> list[_Task]:
+    """Return the tables that are sure and what stands between them; nothing when there is none."""
+    if are_sections(band.rows, table_breaks(band.rows)[1], len(band.cuts) + 1):
+        return []
+    titled = find_titled_sides(rows)
+    if titled is not None:
+        first, last, cuts = titled
+        parts = [_Task(rows[:first], depth=depth + 1)]
+        sides = split_at(rows[first : last + 1], cuts)
+        parts += [_Task(rows_of_pieces(side), depth=depth + 1, alone=True) for side in sides]
+        return [*parts, _Task(rows[last + 1 :], depth=depth + 1)]
+    tables = find_tables(rows, rules)
+    if not tables:
+        return []
+    parts = []
+    at = 0
+    for table in tables:
+        parts.append(_Task(rows[at : table.first], depth=depth + 1))
+        shared = rows[table.first : table.last + 1]
+        if isinstance(table, Sides) and pairs_of(shared, table.columns):
+            parts.append(_Task(region=_region(shared, table.columns)))
+            at = table.last + 1
+            continue
+        if isinstance(table, Sides):
+            sides = split_at(shared, table.cuts)
+            parts += [_Task(rows_of_pieces(side), depth=depth + 1, alone=True) for side in sides]
+            at = table.last + 1
+            continue
+        region = _region(shared, table.cuts)
+        region.table = table
+        parts.append(_Task(region=region))
+        at = table.last + 1
+    return [*parts, _Task(rows[at:], depth=depth + 1)]
 
 
 def _whites(rows: list[list[Piece]]) -> list[int]:

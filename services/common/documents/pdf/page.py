@@ -9,7 +9,8 @@ import pypdfium2.raw as pdfium
 from services.common.documents.document import Box, HiddenText, Place
 from services.common.documents.limits import require_at_most
 from services.common.documents.pdf.aligned import read_aligned
-from services.common.documents.pdf.cells import Ground, fill_grid
+from services.common.documents.pdf.bare.finding import read_table
+from services.common.documents.pdf.cells import Ground, fill_grid, is_coarse
 from services.common.documents.pdf.drawings import Drawings, read_drawings
 from services.common.documents.pdf.frame import Frame, between, joined_box, turned_box
 from services.common.documents.pdf.lines import Piece, Whole, pieces_of, place_shifted, rows_of, words_text
@@ -228,7 +229,7 @@ def _place(content: PageContent, words: list[Word], drawings: Drawings) -> None:
     tables: list[Grid] = []
     for grid in find_grids(level, upright):
         inside = [word for word in rest if _holds(grid.box, word)]
-        if not inside or any(_around(other.box, grid.box) for other in tables):
+        if not inside or any(_around(other.box, grid.box) for other in tables) or is_coarse(grid, inside):
             continue
         table = fill_grid(grid, inside, frame, content.number, ground)
         if table is not None:
@@ -254,7 +255,11 @@ def _without_open_tables(content: PageContent, pieces: list[Piece], wholes: list
         here = {id(piece) for row in found.rows for piece in row}
         if gone.isdisjoint(here):
             gone |= here
-            table = read_aligned(found.rows, found.cuts, content.rules, content.frame, content.number)
+            bare = read_table(found.rows, content.rules)
+            if bare is not None and bare.head:
+                table = bare.as_table(content.frame, content.number)
+            else:
+                table = read_aligned(found.rows, found.cuts, content.rules, content.frame, content.number)
             wholes.append(Whole(found.box, table))
     return [piece for piece in pieces if id(piece) not in gone]
 

@@ -11,6 +11,7 @@ from services.common.documents.document import Block, BlockKind, Box, Place, Tab
 from services.common.documents.pdf.blocks import Draft, style_of_mark
 from services.common.documents.pdf.cells import cell_text
 from services.common.documents.pdf.frame import Frame, joined_box
+from services.common.documents.pdf.heads import count_header_columns, count_header_rows, is_value
 from services.common.documents.pdf.lines import piece_of, rows_of, words_text
 from services.common.documents.pdf.page import PageContent
 from services.common.documents.pdf.tags import Tag
@@ -24,6 +25,9 @@ _LEAVES: Final = frozenset(
     {"P", "H", "Caption", "Code", "BlockQuote", "Quote", "Formula", "Note", "FENote", *_HEADINGS}
 )
 _MAX_COLUMNS: Final = 500
+_SCATTERED: Final = 24
+_SCATTERED_SHARE: Final = 0.4
+_VALUE_WORDS: Final = 2
 
 
 class TaggedPage:
@@ -50,7 +54,24 @@ class TaggedPage:
         if len(set(marks)) < len(marks):
             return False
         inside = sum(len(word.text) for mark in marks for word in self._words.get(mark, ()))
-        return inside >= _COVERED * sum(len(word.text) for word in self._page.words)
+        covered = inside >= _COVERED * sum(len(word.text) for word in self._page.words)
+        return covered and not self._is_scattered(tags)
+
+    def _is_scattered(self, tags: Tag) -> bool:
+        """Say whether the structure takes tables apart: no table in it, but many elements of one value each."""
+        leaves = values = 0
+        stack: list[Tag] = [tags]
+        while stack:
+            tag = stack.pop()
+            if tag.kind in {"Table", *_LISTED}:
+                return False
+            below = [part for part in tag.parts if isinstance(part, Tag)]
+            stack += below
+            words = [word for part in tag.parts if isinstance(part, int) for word in self._words.get(part, ())]
+            if words:
+                leaves += 1
+                values += len(words) <= _VALUE_WORDS and is_value(" ".join(word.text for word in words))
+        return values >= _SCATTERED and values >= _SCATTERED_SHARE * leaves
 
     def left_over(self) -> list[Word]:
         """Return the words that no element holds."""
@@ -216,10 +237,23 @@ def _table(rows: list[Tag], words_of: Callable[[Tag], list[Word]], frame: Frame,
         return None
     width = 1 + max(column for _, column in grid)
     texts = tuple(tuple(grid.get((row, column), "") for column in range(width)) for row in range(len(rows)))
-    head = 0
-    while head < len(rows) - 1 and all(
-        heads.get((head, column), True) for column in range(1 if width > 1 else 0, width)
-    ):
-        head += 1
-    names = head < len(rows) and all(heads.get((row, 0), False) for row in range(head, len(rows)))
+    head = _stated_head(heads, len(rows), width)
+    if not any(heads.values()):
+        head = count_header_rows([list(row) for row in texts], [False] * len(texts), {})
+    first = [heads.get((row, 0), False) for row in range(head, len(rows))]
+    names = all(first) if any(first) else _names_rows(texts, head)
     return Table(texts, head, int(names), "", frozenset(spanned), tuple(places))
+
+
+def _stated_head(heads: dict[tuple[int, int], bool], rows: int, width: int) -> int:
+    """Return how many rows at the top are heads by their tags."""
+    head = 0
+    while head < rows - 1 and all(heads.get((head, column), True) for column in range(1 if width > 1 else 0, width)):
+        head += 1
+    return head
+
+
+def _names_rows(texts: tuple[tuple[str, ...], ...], head: int) -> bool:
+    """Say whether the first column names the rows by what it holds, where no cell of it is marked as a head."""
+    plain = [[False] * len(row) for row in texts]
+    return bool(count_header_columns([list(row) for row in texts], plain, head))

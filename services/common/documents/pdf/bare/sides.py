@@ -1,0 +1,161 @@
+"""Things that stand side by side on the same lines: each is read by itself, not across."""
+
+import itertools
+import re
+from bisect import bisect_left
+from typing import Final
+
+from services.common.documents.pdf.bare.cells import Line, value_columns
+from services.common.documents.pdf.bare.grouping import clashes
+from services.common.documents.pdf.bare.segments import Row, Strip, is_item
+from services.common.documents.pdf.lines import Piece
+
+_LARGER: Final = 1.1
+_LOOKED_AT: Final = 8
+_MIN_LINES: Final = 2
+_WHITE: Final = 2.2
+_BEFORE_EM: Final = 0.7
+_WIDER: Final = 1.8
+_MAX_PAIRS: Final = 14
+_APART_EM: Final = 2.0
+_ALONE: Final = 0.5
+_CELL_EM: Final = 1.6
+_SAME_EM: Final = 0.25
+_PAIRED: Final = 0.8
+_CODE_AND_TOWN: Final = re.compile(
+    r"(?:[A-Z]{1,2}-)?\d{4,6}\s+[^\W\d_].*|.*\b[A-Z]{1,2}\d[A-Z\d]?\s\d[A-Z]{2}|.*,\s[^\W\d_]+(?:\s[^\W\d_]+)?\s\d{5}"
+)
+
+
+def find_titled_sides(rows: list[Row]) -> tuple[int, int, tuple[float, ...]] | None:
+    """Return first and last line of parts that have titles of their own on one line, and where they are cut."""
+    for number, row in enumerate(rows[:-_MIN_LINES]):
+        if len(row) < 2 or is_item(row) or any(piece.whole is not None for piece in row):  # noqa: PLR2004
+            continue
+        below = [piece for line in rows[number + 1 : number + 1 + _LOOKED_AT] for piece in line]
+        sizes = sorted(piece.size for piece in below)
+        if min(piece.size for piece in row) < _LARGER * sizes[len(sizes) // 2]:
+            continue
+        cuts = tuple(piece.left - _BEFORE_EM * piece.size for piece in row[1:])
+        last = _end(rows, number, cuts)
+        if last - number >= _MIN_LINES and _both_filled(rows[number + 1 : last + 1], cuts):
+            return number, last, cuts
+    return None
+
+
+def _end(rows: list[Row], first: int, cuts: tuple[float, ...]) -> int:
+    """Return the last line that no cut touches, up to more white than lies between the lines of one part."""
+    last = first
+    gaps: list[float] = []
+    for number in range(first + 1, len(rows)):
+        row = rows[number]
+        if any(piece.left < cut < piece.right for piece in row for cut in cuts):
+            break
+        gap = row[0].base - rows[number - 1][0].base
+        size = max(piece.size for piece in row)
+        if len(gaps) > 1 and gap > _WHITE * max(sorted(gaps)[len(gaps) // 2], 1.2 * size):
+            break
+        gaps.append(max(gap, size))
+        last = number
+    return last
+
+
+def _both_filled(rows: list[Row], cuts: tuple[float, ...]) -> bool:
+    sides = {sum(cut < piece.left for cut in cuts) for row in rows for piece in row}
+    return len(sides) == len(cuts) + 1
+
+
+def split_at(rows: list[Row], cuts: tuple[float, ...]) -> list[list[Piece]]:
+    """Return the pieces of each side, in the order of their lines."""
+    sides: list[list[Piece]] = [[] for _ in range(len(cuts) + 1)]
+    for piece in itertools.chain.from_iterable(rows):
+        sides[sum(cut < (piece.left + piece.right) / 2 for cut in cuts)].append(piece)
+    return sides
+
+
+def find_sides(lines: list[Line], strips: list[Strip], heads: int) -> tuple[float, ...]:
+    """Return where lines are cut that several things share: pairs beside pairs, addresses, a note beside a table."""
+    count = len(strips) + 1
+    columns = [[line.text(column) for line in lines if column in line.cells] for column in range(count)]
+    first = lines[0]
+    led = len(first.cells) == count and all(first.text(column).endswith(":") for column in range(count))
+    towns = sum(any(_CODE_AND_TOWN.fullmatch(text) for text in column) for column in columns)
+    if led or towns > 1:
+        return tuple(strip.middle for strip in strips)
+    apart = _out_of_step(lines, strips)
+    if apart:
+        return apart
+    if clashes(lines[heads:]):
+        return _widest(lines, strips)
+    noted = _note(lines, strips)
+    return noted or (() if heads else _pairs(lines, strips, columns))
+
+
+def _widest(lines: list[Line], strips: list[Strip]) -> tuple[float, ...]:
+    """Return the widest strip when it is wide enough to stand between two things."""
+    strip = max(strips, key=lambda one: one.right - one.left)
+    return (strip.middle,) if strip.right - strip.left >= _APART_EM * lines[0].size else ()
+
+
+def _note(lines: list[Line], strips: list[Strip]) -> tuple[float, ...]:
+    """Return where a note at the right is cut off, which stands out from a head by its weight."""
+    last = len(strips)
+    head = lines[0]
+    if last < 2 or last not in head.cells or last in value_columns(lines, last + 1):  # noqa: PLR2004
+        return ()
+    others = [piece for column, pieces in head.cells.items() if column != last for piece in pieces]
+    plain = not any(piece.bold for piece in head.cells[last]) and not all(line.bold for line in lines[1:3])
+    below = [
+        piece.bold for line in lines[1:] for column, pieces in line.cells.items() if column != last for piece in pieces
+    ]
+    marked = all(piece.bold for piece in others) and sum(below) < len(below) / 4
+    return (strips[-1].middle,) if plain and len(others) >= last and marked else ()
+
+
+def _pairs(lines: list[Line], strips: list[Strip], columns: list[list[str]]) -> tuple[float, ...]:
+    """Return where names with their values stand beside something else: behind much more white than within them."""
+    if not 2 <= len(strips) <= 5 or len(lines) > _MAX_PAIRS:  # noqa: PLR2004
+        return ()
+    widths = [strip.right - strip.left for strip in strips]
+    at = max(range(len(widths)), key=lambda number: widths[number])
+    if at + 1 > len(strips) - 1 or widths[at] < _WIDER * max(
+        width for number, width in enumerate(widths) if number != at
+    ):
+        return ()
+    values = value_columns(lines, len(columns))
+    names = [at + 1] if at == 0 else [0, at + 1]
+    if any(name in values for name in names) or len(strips) - at > 2 or at > 1:  # noqa: PLR2004
+        return ()
+    for name in names:
+        named = [line for line in lines if name in line.cells]
+        if len(named) < 2 or sum(name + 1 in line.cells for line in named) < _PAIRED * len(named):  # noqa: PLR2004
+            return ()
+    return (strips[at].middle,)
+
+
+def _out_of_step(lines: list[Line], strips: list[Strip]) -> tuple[float, ...]:
+    """Return the widest strip on whose sides most lines stand at heights of their own, level with none beside them."""
+    best: tuple[float, ...] = ()
+    widest = 0.0
+    for number, strip in enumerate(strips):
+        left = [line for line in lines if any(column <= number for column in line.cells)]
+        right = [line for line in lines if any(column > number for column in line.cells)]
+        few, many = sorted((left, right), key=len)
+        width = strip.right - strip.left
+        if len(few) < _MIN_LINES or width < max(widest, _APART_EM * lines[0].size):
+            continue
+        level = {id(line) for line in many}
+        bases = sorted(line.base for line in many)
+        alone = sum(id(line) not in level and not _is_between(line, bases) for line in few)
+        if alone > _ALONE * len(few):
+            best, widest = (strip.middle,), width
+    return best
+
+
+def _is_between(line: Line, bases: list[float]) -> bool:
+    """Say whether a line stands in the middle of two beside it that are one cell's."""
+    at = bisect_left(bases, line.base)
+    if not 0 < at < len(bases):
+        return False
+    above, below = line.base - bases[at - 1], bases[at] - line.base
+    return above + below < _CELL_EM * line.size and abs(above - below) < _SAME_EM * line.size
