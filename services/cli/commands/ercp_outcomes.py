@@ -106,7 +106,7 @@ def _in_words(path: Path, content: bytes) -> list[ercp_pb2.Constraint]:
 
 
 def _as_object(line: str) -> dict[str, Any]:
-    """Return a constraint in words as the document's object; what no rule understands is held by its words (ADR 0117)."""
+    """Return words as the document's constraint object; what no rule understands is held as InWords (ADR 0117)."""
     found: dict[str, Any] = {"type": "predicate", "nl_text": line, "immutable": True}
     if understand_constraint(line).predicate is None:
         found["predicate"] = {"predicate_name": PredicateName.IN_WORDS.value, "args": {"words": line}}
