@@ -2,6 +2,7 @@
 
     python -m tools.evaluate_ercp [--half development|held_back|both|final|all] [--limit N] [--failures FILE] [--save]
     python -m tools.evaluate_ercp --half final --dry-run
+    python -m tools.evaluate_ercp --blind FOLDER [--json FILE]
     python -m tools.evaluate_ercp --model [--limit N] [--save]
     python -m tools.evaluate_ercp --markdown [--check]
 
@@ -9,7 +10,8 @@ The generator is scripted: it answers from a table, so the figures say what the 
 not what a language model can. ``--model`` runs the same loop on a real one: the endpoint that GROUNDTRAIL_LLM__BASE_URL
 or GROUNDTRAIL_TEST_LLM_BASE_URL names. Problems: tests/vectors/ercp/problems. ``development`` and ``held_back`` are the
 halves that the rules are mended on; ``final`` is only counted, and is the figure to quote (ADR 0081). Unless told,
-both halves are measured, and with ``--save`` all three. There is no target and no figure is left out.
+both halves are measured, and with ``--save`` all three. ``--blind`` counts problems of that form in another folder.
+There is no target and no figure is left out.
 """
 
 import argparse
@@ -53,6 +55,8 @@ def parser() -> argparse.ArgumentParser:
     found.add_argument("--limit", type=int, metavar="N", help="at most N problems of each half, evenly chosen")
     found.add_argument("--repeats", type=int, default=REPEATS, metavar="N", help=f"runs of each sampled one; {REPEATS}")
     found.add_argument("--failures", type=Path, metavar="FILE", help=f"write what differed; never of {FINAL}")
+    found.add_argument("--blind", type=Path, metavar="FOLDER", help="count the problems of this folder alone")
+    found.add_argument("--json", type=Path, metavar="FILE", help="write the figures")
     found.add_argument("--model", action="store_true", help="generate with a language model instead of the script")
     default = ercp_tables.DEFAULT_FILE
     found.add_argument("--save", action="store_true", help=f"keep the figures in {default} and {ercp_tables.PAGE}")
@@ -157,6 +161,9 @@ def evaluate(options: argparse.Namespace) -> dict[str, Any]:
     if options.model:
         problems = chosen("development", options.limit)
         return {ercp_tables.MODEL: asyncio.run(measure_with_model(model_settings(), problems))}
+    if options.blind is not None:
+        problems = load(options.blind.name, options.blind.parent)
+        return {options.blind.name: results(asyncio.run(measure_half(load_settings(), problems, options.repeats)))}
     found, differed = {}, []
     for half in asked_for(options):
         measured = asyncio.run(measure_half(load_settings(), chosen(half, options.limit), options.repeats))
@@ -168,15 +175,22 @@ def evaluate(options: argparse.Namespace) -> dict[str, Any]:
     return found
 
 
-def run(arguments: Sequence[str]) -> int:
-    """Do what the command line says and return the exit status."""
-    options = parser().parse_args(arguments)
+def _check(options: argparse.Namespace) -> None:
+    """Refuse options that do not go together."""
     if any(number is not None and number < 1 for number in (options.limit, options.repeats)):
         parser().error("--limit and --repeats must be at least 1")
     if options.save and not options.model and (options.limit is not None or options.repeats != REPEATS):
         parser().error("--save keeps whole measurements: without --limit and --repeats")
     if options.failures is not None and FINAL in asked_for(options):
         parser().error(f"--failures looks at problems, and {FINAL} is only counted: name --half both or one of them")
+    if options.blind is not None and (options.half or options.save or options.failures or options.model):
+        parser().error("--blind goes with --json and --repeats alone: what is blind is counted and not looked at")
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Do what the command line says and return the exit status."""
+    options = parser().parse_args(arguments)
+    _check(options)
     try:
         if options.markdown:
             return write_page(check=options.check)
@@ -188,6 +202,8 @@ def run(arguments: Sequence[str]) -> int:
         for table in ercp_tables.tables_of(found):
             if (table.name == ercp_tables.MODEL) == options.model:
                 table.show(console)
+        if options.json is not None:
+            options.json.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
         if options.save:
             ercp_tables.save(ercp_tables.DEFAULT_FILE, found)
             write_page(check=False)

@@ -287,7 +287,7 @@ def main() -> int:
         "sha256": digest_of(paths),
         "sentences": len(singles),
         "pairs": len(couples),
-        "domains": sorted({each.domain for each in (*singles, *couples)}),
+        "domains": sorted({each.domain for each in singles} | {each.domain for each in couples}),
         "folds": FOLDS,
         "ridge": RIDGE,
         "relation_numbers": list(OVERLAPS),

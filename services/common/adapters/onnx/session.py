@@ -152,7 +152,7 @@ def graph_tensors(path: Path) -> tuple[tuple[TensorSpec, ...], tuple[TensorSpec,
     Raises:
         ModelRepositoryError: it cannot be loaded.
     """
-    session = _open_session(path, 1, None)
+    session = _open_session(path, 1, ())
     return tuple(_specs(session.get_inputs())), tuple(_specs(session.get_outputs()))
 
 
