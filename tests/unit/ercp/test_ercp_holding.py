@@ -84,3 +84,29 @@ def test_about_reaches_as_far_where_it_is_read_demanded_and_learned():
     for other, state in (("98 °C", "HELD"), ("97.9 °C", "VIOLATED"), ("102 °C", "HELD"), ("104 °C", "VIOLATED")):
         form = readings.form_of(learned)
         assert held(f"The boiling point of water is {other}.", rule(form.name, **form.args))[0].state == state
+
+
+@pytest.mark.parametrize(
+    ("text", "state"),
+    [
+        ("Pause 9 s before the first step, 8 s before the second and 7 s before the third.", "UNKNOWN"),
+        ("Pause 25 seconds before the second step, and at least 3 seconds before the first.", "VIOLATED"),
+        ("The pauses take 18 seconds in total.", "HELD"),
+    ],
+    ids=["parts", "a part that is too much", "named"],
+)
+def test_one_part_says_nothing_of_a_total_but_that_it_is_too_much(text, state):
+    (verdict,) = held(text, rule("LessThan", left="pauses.total", right="20", unit="s", inclusive=True))
+    assert verdict.state.name == state
+
+
+def test_midnight_ends_one_day_and_begins_the_next():
+    home = rule("LessThan", left="end", right="22:00", inclusive=True)
+    assert held("The end is at half past midnight.", home)[0].state.name == "UNKNOWN"
+    assert held("The end is at 23:30.", home)[0].state.name == "VIOLATED"
+
+
+def test_a_row_that_names_an_option_beside_another_word_is_no_choice_of_options():
+    colours = rule("OneOf", left="colours", options="red | green | blue")
+    rows = "Mon: Ann - Red, Bob - Green\nTue: Ann - Pink, Bob - Red\nWed: Ann - Blue, Bob - Red"
+    assert held(rows, colours)[0].state.name == "UNKNOWN"

@@ -113,8 +113,7 @@ def _asserts(text: str, place: Place) -> bool:
 def measure_of(value: Value) -> Measure | None:
     """Return what a value is worth; ``None`` for what has no place on a scale."""
     if value.kind is EntityKind.TIME:
-        hour, _, minute = value.normal.partition(":")
-        return Measure(CLOCK, Fraction(int(hour) * 60 + int(minute[:2])))
+        return _clock(value)
     if value.kind is EntityKind.DATE:
         return _date(value.normal)
     if value.magnitude is None or value.kind not in _SCALED:
@@ -125,6 +124,13 @@ def measure_of(value: Value) -> Measure | None:
     if value.unit == "month":
         return Measure("second", amount * _MONTH_S, value.per)
     return Measure(value.unit, amount, value.per)
+
+
+def _clock(value: Value) -> Measure | None:
+    """Return minutes of the day; midnight ends one day and begins the next, and is worth nothing."""
+    hour, _, minute = value.normal.partition(":")
+    is_midnight = value.text.lower().endswith("midnight")
+    return None if is_midnight else Measure(CLOCK, Fraction(int(hour) * 60 + int(minute[:2])))
 
 
 _SCALED: Final = frozenset({EntityKind.NUMBER, EntityKind.QUANTITY, EntityKind.MONEY, EntityKind.PERCENT})

@@ -243,7 +243,9 @@ def _in_rows(options: Sequence[str], facts: TextFacts) -> Iterator[tuple[Span, H
             continue
         for row, is_named in zip(block.rows, named, strict=True):
             others = [word for word in _WORD.findall(row.body) if any(_is_other(word, option) for option in options)]
-            yield row.span, Holds.TRUE if is_named else Holds.FALSE if others else Holds.UNKNOWN
+            # Beside an option another word may stand that is none: "Felix - Early, Greta - Swing".
+            plain = Holds.TRUE if is_named and not others else Holds.FALSE if others and not is_named else None
+            yield row.span, plain or Holds.UNKNOWN
 
 
 _LEAST_ROWS: Final = 3

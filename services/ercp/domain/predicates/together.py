@@ -30,7 +30,7 @@ from services.ercp.domain.predicates.aligning import (
 from services.ercp.domain.predicates.describing import demand, said
 from services.ercp.domain.predicates.facts import Evaluation, Holds, Span, TextFacts
 from services.ercp.domain.predicates.layout import Block, Kind, blocks_of
-from services.ercp.domain.predicates.model import Amount, Path, Predicate, Range
+from services.ercp.domain.predicates.model import Amount, Path, Predicate, PredicateName, Range
 
 TOTALS: Final = frozenset({"total", "sum"})
 """Last segments of a path that mean everything of a kind taken together."""
@@ -64,9 +64,13 @@ def judge_total(predicate: Predicate, facts: TextFacts) -> Evaluation:
     named = [each for each in candidates(facts, "total", wanted) if _names_total(each.place)]
     if named:
         return judge(predicate, facts)
-    parts = _parts(facts, wanted)
+    measured = _measured(facts, wanted)
+    if len(measured) == 1:
+        return judge(predicate, facts)
+    parts = _parts(facts, measured)
     if not _LEAST_PARTS <= len(parts) <= _MOST_PARTS:
-        return judge(predicate, facts) if len(parts) < _LEAST_PARTS else _unknown(predicate)
+        # One of several amounts says nothing of what they come to, unless it alone is more than all of them may be.
+        return _beyond(judge(predicate, facts), predicate)
     amount = sum((measure.amount for _, measure in parts), Fraction(0))
     answer = _compared(predicate, amount)
     spans = tuple(Span(place.value.start, place.value.end) for place, _ in parts[:_MOST_SPANS])
@@ -78,9 +82,19 @@ def _names_total(place: Place) -> bool:
     return bool(place.stretch & _TOTAL_WORDS)
 
 
-def _parts(facts: TextFacts, wanted: Measure) -> list[tuple[Place, Measure]]:
+def _measured(facts: TextFacts, wanted: Measure) -> list[tuple[Place, Measure]]:
+    return [(place, measure) for place in places_of(facts) if (measure := _of_kind(place, wanted)) is not None]
+
+
+def _beyond(answer: Evaluation, predicate: Predicate) -> Evaluation:
+    """Return what holds of a total when it was told of one of its parts: an upper limit broken, a lower one kept."""
+    upper, lower = predicate.name is PredicateName.LESS_THAN, predicate.name is PredicateName.GREATER_THAN
+    holds = (upper and answer.holds is Holds.FALSE) or (lower and answer.holds is Holds.TRUE)
+    return answer if holds else _unknown(predicate)
+
+
+def _parts(facts: TextFacts, measured: Sequence[tuple[Place, Measure]]) -> list[tuple[Place, Measure]]:
     """Return the values that are to be added: one a row of the only block that has them, or all of the prose."""
-    measured = [(place, measure) for place in places_of(facts) if (measure := _of_kind(place, wanted)) is not None]
     for block in blocks_of(facts):
         rows = _by_row(block, measured)
         if len(rows) >= _LEAST_PARTS:
@@ -90,7 +104,7 @@ def _parts(facts: TextFacts, wanted: Measure) -> list[tuple[Place, Measure]]:
     amounts = [measure.amount for _, measure in measured]
     if any(2 * amount == sum(amounts) for amount in amounts):
         return []  # one of them is the others' sum, unless by chance
-    return measured
+    return list(measured)
 
 
 def _of_kind(place: Place, wanted: Measure) -> Measure | None:

@@ -77,6 +77,7 @@ _BETWEEN: Final = re.compile(
     re.IGNORECASE,
 )
 _MOST_WORDS: Final = 10
+_ONLY_THEN: Final = re.compile(r"\b(?:only\s+then|then\s+only|then\s+and\s+only\s+then)\b", re.IGNORECASE)
 
 
 def read_order(sentence: str) -> tuple[Predicate, str] | None:
@@ -89,6 +90,7 @@ def read_order(sentence: str) -> tuple[Predicate, str] | None:
         return None
     if _TELLING.match(sentence) and not _SAYING.search(sentence):
         return None  # what is to be told may itself have an order
+    sentence = _ONLY_THEN.sub("then", sentence)
     several = _several(sentence)
     if several is not None:
         return _sequence(several)
