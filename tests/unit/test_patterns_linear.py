@@ -22,6 +22,8 @@ from pathlib import Path
 import pytest
 
 import services
+from services.common.documents.pdf.joining import NOTICE_CHARS
+from services.envelope.domain.decomposition import LONGEST_SENTENCE_CHARS
 from services.ercp.domain.wording.understanding import MAX_WORDS_CHARS
 from tests.tenth import tenth
 
@@ -50,6 +52,12 @@ COMMON = (
 )
 ANCHORED = {
     "services.envelope.domain.decomposition_comparisons._FORMS": "a table, matched against whole queries",
+    **{
+        f"services.ercp.domain.wording.choosing.{name}": "in a tuple, matched against whole sentences"
+        for name in ("_ALLOW", "_GO", "_ONE_OF", "_ONLY_MAY", "_THE_ONLY", "_USE")
+    },
+    "services.ercp.domain.wording.comparing._BEHIND_PATTERNS": "in a tuple, matched behind a value",
+    "services.ercp.domain.predicates.assertions.COUNTED": "matched behind a value; another module's name is the same",
 }
 """Patterns that are matched from the beginning alone, where this cannot be read from the code; by where they stand."""
 BOUNDED = {
@@ -63,12 +71,27 @@ BOUNDED = {
 } | {
     **{
         f"services.ercp.domain.wording.{name}": MAX_WORDS_CHARS
-        for name in ("comparing._CLOSER", "mentions._NOT_WANTED", "naming._CONDITION", "naming._IS")
+        for name in (
+            *("amounts._NUMBER_END", "choosing._ALLOW", "choosing._GO", "choosing._ONE_OF", "choosing._ONLY_MAY"),
+            *("choosing._SPLIT", "choosing._THE_ONLY", "choosing._USE", "clauses._COURTESY", "clauses._REASON"),
+            *("clauses._SECOND", "comparing._BEHIND_PATTERNS", "comparing._CLOSER", "comparing._EACH_SUBJECT"),
+            *("mentions._BE_SAID", "mentions._MUST_SAY", "mentions._NOT_WANTED", "mentions._WHERE"),
+            *("naming._CONDITION", "naming._IS", "relating._ELLIPSIS", "relating._EXCEED", "relating._SAME"),
+            *("relating._THAN", "steps._BEFORE", "steps._FIRST_THEN", "steps._INNER", "steps._ONLY_AFTER"),
+            *("steps._UNTIL",),
+        )
     },
+    **{
+        f"services.envelope.domain.decomposition_shared.{name}": LONGEST_SENTENCE_CHARS
+        for name in ("_ASKED_BEFORE", "_BARE_VERSIONS", "_COVERED")
+    },
+    "services.common.documents.pdf.joining._NOTICE": NOTICE_CHARS,
     "services.envelope.domain.decomposition_comparisons._FORMS": 1_000,
 }
-"""Patterns that only see so many characters (``2 * REACH``, ``MAX_WORDS_CHARS``, ``LONGEST_SENTENCE_CHARS``) where they
-are searched or matched, by where they stand: instead of their growth, the time that they take for those is tested."""
+"""Patterns that only see so many characters (``2 * REACH``, or the bound that stands beside them) where they are
+searched or matched, by where they stand: instead of their growth, the time that they take for those is tested."""
+LINES = "services.ercp.domain.wording."
+"""The patterns of these modules see a line as ``clauses.plain`` leaves it: with one blank at most between its words."""
 MOST_BOUNDED_S = 0.1
 SHORT, LONG = 2_000, 4_000
 WORTH_S = 0.002
@@ -76,6 +99,7 @@ WORTH_S = 0.002
 MOST_RATIO, MOST_S = 3.0, 0.025
 """What is measured again: twice the text takes twice as long in linear, four times in square time."""
 LIMIT_S = 2.0
+WORTH_QUICK_S, QUICK_LIMIT_S = 0.0005, 0.2
 
 
 class _Endless(Exception):  # noqa: N818 - not an error, a finding
@@ -100,7 +124,7 @@ def _patterns_of(value, depth=0):
 
 
 def _written_in(source):
-    """Return the patterns that stand as text in calls such as ``re.sub("…", …)``."""
+    """Return the patterns that stand as text in calls such as ``re.sub("…", …)``, and what is called."""
     for node in ast.walk(ast.parse(source)):
         if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute) or not node.args:
             continue
@@ -108,25 +132,45 @@ def _written_in(source):
         first = node.args[0]
         if of_re and node.func.attr != "compile" and isinstance(first, ast.Constant) and isinstance(first.value, str):
             ignores_case = any("IGNORECASE" in ast.dump(argument) for argument in node.args[1:])
-            yield re.compile(first.value, re.IGNORECASE if ignores_case else 0)
+            yield node.func.attr, re.compile(first.value, re.IGNORECASE if ignores_case else 0)
 
 
 def _searched_names():
-    """Return the names of patterns that some code searches with, or hands on to who knows whom."""
-    searched = set()
+    """Return what some code searches with, or hands on to who knows whom: names, and private ones with their module.
+
+    A private name is that of its module alone, unless another imports it.
+    """
+    searched, shared = set(), set()
     for path in Path(services.__file__).parent.rglob("*.py"):
+        module = ".".join(path.relative_to(Path(services.__file__).parents[1]).with_suffix("").parts)
+        module = module.removesuffix(".__init__")
         anchored = set()
         tree = ast.parse(path.read_text())
         for node in ast.walk(tree):
+            if isinstance(node, ast.ImportFrom):
+                shared |= {alias.name for alias in node.names}
             if isinstance(node, ast.Attribute) and node.attr in {"match", "fullmatch"}:
                 anchored.add(id(node.value))
         for node in ast.walk(tree):
             if isinstance(getattr(node, "ctx", None), ast.Load) and id(node) not in anchored:
-                searched.add(node.id if isinstance(node, ast.Name) else getattr(node, "attr", ""))
-    return searched
+                name = node.id if isinstance(node, ast.Name) else getattr(node, "attr", "")
+                own = isinstance(node, ast.Name) and name.startswith("_")
+                searched.add(f"{module}.{name}" if own else name)
+    return searched | {name.rpartition(".")[2] for name in searched if name.rpartition(".")[2] in shared}
+
+
+def _is_anchored(places, searched):
+    """Whether the pattern is matched from the beginning alone, at each of the places where it stands."""
+    return all(
+        place in ANCHORED
+        or place.partition(" ")[2].startswith(("match ", "fullmatch "))
+        or (" " not in place and place not in searched and place.rpartition(".")[2] not in searched)
+        for place in places
+    )
 
 
 def _collected():
+    """Return where each pattern stands; the same pattern may stand at some places."""
     found = {}
     for module in pkgutil.walk_packages(services.__path__, "services."):
         if module.name.endswith("__main__"):
@@ -134,10 +178,12 @@ def _collected():
         loaded = importlib.import_module(module.name)
         for name, value in vars(loaded).items():
             for pattern in _patterns_of(value):
-                found.setdefault(pattern, f"{module.name}.{name}")
-        for pattern in _written_in(Path(loaded.__file__).read_text()):
-            found.setdefault(pattern, f"{module.name} {pattern.pattern!r}")
-    return {pattern: where for pattern, where in found.items() if isinstance(pattern.pattern, str)}
+                places = found.setdefault(pattern, [])
+                imported = not name.startswith("_") and any(place.endswith(f".{name}") for place in places)
+                places += [] if imported else [f"{module.name}.{name}"]
+        for called, pattern in _written_in(Path(loaded.__file__).read_text()):
+            found.setdefault(pattern, []).append(f"{module.name} {called} {pattern.pattern!r}")
+    return {pattern: places for pattern, places in found.items() if isinstance(pattern.pattern, str)}
 
 
 _EXAMPLES = {
@@ -204,20 +250,28 @@ def _pieces(pattern):
     return [*COMMON, *sorted(pieces - {""})]
 
 
-def _seconds(pattern, piece, length, *, anchored):
+def _seconds(pattern, piece, length, *, anchored, limit_s=LIMIT_S, is_line=False):
     text = (piece * (length // len(piece) + 1))[:length]
-    signal.setitimer(signal.ITIMER_VIRTUAL, LIMIT_S)
+    text = " ".join((text * 2).split())[:length] if is_line else text
+    signal.setitimer(signal.ITIMER_VIRTUAL, limit_s)
     began = time.thread_time()
     try:
         if anchored:
             pattern.match(text)
+            pattern.fullmatch(text)
         for _ in () if anchored else pattern.finditer(text):
             pass
-    except _Endless:
-        return LIMIT_S
-    finally:
         signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+    except _Endless:
+        return limit_s
     return time.thread_time() - began
+
+
+def _grows(seconds, times):
+    """Whether twice the text takes more than twice as long, in the best of some times."""
+    once = min(seconds(LONG) for _ in range(times))
+    enough_s = max(MOST_S, MOST_RATIO * once)
+    return once >= LIMIT_S or min(seconds(2 * LONG, limit_s=1.1 * enough_s) for _ in range(times)) > enough_s
 
 
 def _steep(pattern, *, anchored=False):
@@ -229,19 +283,29 @@ def _steep(pattern, *, anchored=False):
             return piece
         if first < WORTH_S:
             continue
-        once = min(seconds(LONG) for _ in range(3))
-        twice = min(seconds(2 * LONG) for _ in range(3))
-        if once >= LIMIT_S or (twice > MOST_S and twice > MOST_RATIO * once):
+        if all(_grows(seconds, times) for times in (1, 3)):
             return piece
     return None
 
 
-def _slow(pattern, *, most, anchored):
+def _may_be_steep(pattern, *, anchored):
+    """Whether four times a text takes more than twice of that, in a quick look through few pieces."""
+    own = sorted(set(_pieces(pattern)) - set(COMMON), key=len) or ["a"]
+    for piece in (" ", "\n", "a", "1", own[len(own) // 2], own[-1]):
+        seconds = partial(_seconds, pattern, piece, anchored=anchored)
+        if seconds(SHORT, limit_s=QUICK_LIMIT_S) < WORTH_QUICK_S:
+            continue
+        quarter = min(seconds(SHORT // 4, limit_s=QUICK_LIMIT_S) for _ in range(2))
+        enough_s = 8 * quarter
+        if quarter >= QUICK_LIMIT_S or min(seconds(SHORT, limit_s=1.1 * enough_s) for _ in range(2)) > enough_s:
+            return True
+    return False
+
+
+def _slow(pattern, *, most, anchored, is_line):
     """Return a piece of which ``most`` characters take the pattern long, or ``None``."""
-    return next(
-        (piece for piece in _pieces(pattern) if _seconds(pattern, piece, most, anchored=anchored) > MOST_BOUNDED_S),
-        None,
-    )
+    seconds = partial(_seconds, pattern, length=most, anchored=anchored, is_line=is_line)
+    return next((piece for piece in _pieces(pattern) if seconds(piece) > MOST_BOUNDED_S), None)
 
 
 @pytest.fixture
@@ -260,15 +324,18 @@ def _limited():
 def test_every_pattern_is_searched_in_linear_time():
     patterns = _collected()
     assert len(patterns) > 350
-    assert set(patterns.values()) >= ANCHORED.keys() | BOUNDED.keys()
+    assert {place for places in patterns.values() for place in places} >= ANCHORED.keys() | BOUNDED.keys()
     searched = _searched_names()
+    chosen = dict(tenth("patterns", patterns.items(), name=lambda item: f"{item[1][0]} {item[0].pattern}"))
     steep = {}
-    for pattern, where in tenth("patterns", patterns.items(), name=lambda item: f"{item[1]} {item[0].pattern}"):
-        is_held = " " not in where  # by a module, under a name
-        anchored = where in ANCHORED or (is_held and where.rpartition(".")[2] not in searched)
-        look = partial(_slow, most=BOUNDED[where]) if where in BOUNDED else _steep
+    for pattern, places in patterns.items():
+        bounds = [BOUNDED.get(place) for place in places]
+        anchored = _is_anchored(places, searched)
+        if pattern not in chosen and (None not in bounds or not _may_be_steep(pattern, anchored=anchored)):
+            continue
+        look = _steep if None in bounds else partial(_slow, most=max(bounds), is_line=places[0].startswith(LINES))
         if piece := look(pattern, anchored=anchored):
-            steep[where] = piece
+            steep[", ".join(places)] = piece
     assert steep == {}
 
 
@@ -285,6 +352,19 @@ def test_every_pattern_is_searched_in_linear_time():
 )
 def test_a_pattern_that_is_not_linear_is_found(pattern):
     assert _steep(re.compile(pattern, re.DOTALL)) is not None
+
+
+@pytest.mark.usefixtures("_limited")
+@pytest.mark.parametrize(
+    ("pattern", "steep"),
+    [
+        pytest.param(r"\s+;", True, id="a run that is begun anew at each of its blanks"),
+        pytest.param(r"[\w.]+@\w+", True, id="a run of letters that is begun anew at each"),
+        pytest.param(r"(?<![\w.])[\w.]++@\w+", False, id="a run of letters that is begun once"),
+    ],
+)
+def test_a_quick_look_sees_what_is_worth_the_long_one(pattern, steep):
+    assert _may_be_steep(re.compile(pattern), anchored=False) is steep
 
 
 @pytest.mark.usefixtures("_limited")

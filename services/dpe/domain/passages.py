@@ -111,7 +111,7 @@ def evidence(analysis: Analysis, claim: ClaimWords, near: NearFact, aligned: Seq
     return Evidence(near.fact_index, view.fact.fact_id, span, near.raw_similarity, near.similarity, here)
 
 
-_LABELLED: Final = re.compile(r"[^:;|\n]{1,60}: [^;|\n]+[;|]")
+_LABELLED: Final = re.compile(r"(?<![^;|\n])(?=[^;|\n]*?[^:;|\n]: [^;|\n])[^;|\n]++[;|]")
 
 
 def _whole_row(content: str, clause: FactClause) -> Span:
@@ -119,7 +119,7 @@ def _whole_row(content: str, clause: FactClause) -> Span:
     start = content.rfind("\n", 0, clause.span.start) + 1
     end = content.find("\n", clause.span.end)
     line = Span(max(start, clause.sentence.start), min(len(content) if end < 0 else end, clause.sentence.end))
-    return line if _LABELLED.search(content, line.start, line.end) else clause.span
+    return line if _LABELLED.search(content[line.start : line.end]) else clause.span
 
 
 def _value_keys(value: Value) -> list[Hashable]:

@@ -42,7 +42,7 @@ _SAID: Final = re.compile(
 )
 _ATTRIBUTE: Final = re.compile(r"\bthe\s$", re.IGNORECASE)
 _NOUN_BEHIND: Final = re.compile(r"[\s-](?P<word>[a-z]{3,})")
-_WORD_BEFORE: Final = re.compile(r"(?P<word>[^\W\d_]+)\s$")
+_WORD_BEFORE: Final = re.compile(r"(?<![^\W\d_])(?P<word>[^\W\d_]++)\s$")
 _NEAR: Final = 0.10
 """Approximate values that differ by a tenth or less may be one value (SPEC-005 §8.2)."""
 _BEFORE_CHARS: Final = 30

@@ -46,11 +46,13 @@ _FOOT: Final = re.compile(
     r"|back to top|haut de page|nach oben|last (?:updated|modified|change)",
     re.IGNORECASE,
 )
+_WAY: Final = r"(?:next|prev(?:ious)?|up|top|home|zur\u00fcck|weiter|pr\u00e9c\u00e9dent|suivant)\s*+:"
 _PAGING: Final = re.compile(
-    r"(?:(?:next|prev(?:ious)?|up|top|home|zur\u00fcck|weiter|pr\u00e9c\u00e9dent|suivant)\s*:\s*[^,|\[\]]{1,60}[,|]?\s*)+"
-    r"(?:\s*\[\w+\])*",
+    rf"(?:{_WAY}\s*+(?:(?<=\s)(?={_WAY})|[^,|\[\]](?:(?!{_WAY})[^,|\[\]]){{0,59}}+|(?<=\s))[,|]?+\s*+)++"
+    r"(?:\s*+\[\w++\])*+",
     re.IGNORECASE,
 )
+"""One way to cut such a line: a way's title ends where the next way is named."""
 _SEPARATOR: Final = re.compile(r"\s[\u00b7|\u2022\u2013\u2014/\u203a\u00bb]\s")
 _MAX_FOOT_CHARS: Final = 300
 _LAST_BLOCKS: Final = 6

@@ -31,9 +31,9 @@ _SHOWN_WIDE: Final = re.compile(
     r"(?:sm|md|lg|xl):(?:block|flex|inline|inline-block|grid|table|table-cell|contents|visible|not-sr-only|inline-flex)$"
     r"|d-(?:sm|md|lg|xl)-(?:block|flex|inline|inline-block|grid|table|table-cell|inline-flex)$"
 )
-_LENGTH: Final = re.compile(r"(-?(?:\d+\.?\d*|\.\d+))(px|em|rem|vw|vh|%|pt|ch|in|cm)?$")
+_LENGTH: Final = re.compile(r"(-?(?:\d++(?:\.\d*+)?|\.\d++))(px|em|rem|vw|vh|%|pt|ch|in|cm)?$")
 _PX: Final = {"em": 16.0, "rem": 16.0, "vw": 12.0, "vh": 8.0, "%": 12.0, "pt": 4 / 3, "ch": 8.0, "in": 96.0, "cm": 38.0}
-_OF_WINDOW: Final = re.compile(r"(-?(?:\d+\.?\d*|\.\d+))(vw|vh|%)$")
+_OF_WINDOW: Final = re.compile(r"(-?(?:\d++(?:\.\d*+)?|\.\d++))(vw|vh|%)$")
 _WHOLE_WINDOW: Final = 100.0
 _FAR_PX: Final = 900.0
 _TINY_PX: Final = 1.0

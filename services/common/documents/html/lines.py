@@ -25,7 +25,7 @@ from services.common.documents.marks import (
 )
 from services.common.documents.wording import collapse, has_words
 
-_NOTED: Final = re.compile(f"\\s*{NOTE}([^{NOTE}{NOTE_END}]*){NOTE_END}")
+_NOTED: Final = re.compile(f"(?:(?<!\\s)\\s++)?{NOTE}([^{NOTE}{NOTE_END}]*){NOTE_END}")
 _STRUCK_PART: Final = re.compile(f"{STRUCK}[^{STRUCK}{STRUCK_END}]*{STRUCK_END}")
 _BOLD_PART: Final = re.compile(f"{BOLD}[^{BOLD}{BOLD_END}]*{BOLD_END}")
 _LINK_PART: Final = re.compile(f"{LINK}[^{LINK}{LINK_END}]*{LINK_END}")

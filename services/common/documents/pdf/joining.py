@@ -12,7 +12,7 @@ _NOTICE: Final = re.compile(
     r"[\W_]*(?:\w+\s+){0,3}(?:continue[sd]|cont\.|fortsetzung|fortgesetzt|suite|contin\u00faa|continua|segue|vervolg)\b(?:\s+\S+){0,5}",
     re.IGNORECASE,
 )
-_NOTICE_CHARS: Final = 60
+NOTICE_CHARS: Final = 60
 _PASSED: Final = frozenset({BlockKind.FOOTNOTE, BlockKind.CAPTION, BlockKind.TABLE})
 _RUNNING: Final = frozenset({BlockKind.PARAGRAPH, BlockKind.LIST_ITEM})
 
@@ -93,7 +93,7 @@ def _table_before(blocks: list[Block]) -> int | None:
 
 def _is_notice(block: Block) -> bool:
     """Say whether a line only tells that a table goes on: ``continued on the next page``."""
-    short = block.kind is BlockKind.PARAGRAPH and len(block.text) <= _NOTICE_CHARS
+    short = block.kind is BlockKind.PARAGRAPH and len(block.text) <= NOTICE_CHARS
     return short and _NOTICE.fullmatch(block.text) is not None
 
 

@@ -30,12 +30,12 @@ _GRADED: Final = re.compile(
 )
 _GRADE: Final = re.compile(r"[A-H]")
 _IS: Final = re.compile(
-    r"(?P<left>[^.;:,()\n]{2,80}?)\s+(?:is|are|was|were|will\s+be|remains?|stays?|becomes?)\s+"
+    r"(?P<left>[^.;:,()\n]{2,80}?)(?<!\s)\s++(?:is|are|was|were|will\s+be|remains?|stays?|becomes?)\s++"
     r"(?P<right>(?:[^.;:,()\n]|\.(?=\d)){1,80}?)(?=[;:,()\n]|\.(?!\d)|\s+(?:and|but|because|since|while|so|which|who|that|when|if)\s|\Z)",
     re.IGNORECASE,
 )
 _SET: Final = re.compile(
-    r"\b(?:set|change|switch|fix)\s+(?:the\s+)?(?P<left>[^.;:,()\n]{2,60}?)\s+to\s+(?P<right>(?:[^.;:,()\n]|\.(?=\d)){1,60}?)(?=[;:,()\n]|\.(?!\d)|\Z)",
+    r"\b(?:set|change|switch|fix)\s++(?:the\s++)?(?P<left>[^.;:,()\n]{2,60}?)(?<!\s)\s++to\s++(?P<right>(?:[^.;:,()\n]|\.(?=\d)){1,60}?)(?=[;:,()\n]|\.(?!\d)|\Z)",
     re.IGNORECASE,
 )
 _HEDGED: Final = re.compile(r"\b(?:may|might|could|would|if|perhaps|possibly|either|or|whether)\b", re.IGNORECASE)

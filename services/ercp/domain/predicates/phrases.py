@@ -60,7 +60,7 @@ _APPROXIMATE: Final = (
     r"about|approximately|approx\.?|around|roughly|nearly|almost|circa|ca\.|some|close\s+to|near|~|≈|an\s+estimated"
 )
 FILLER: Final = re.compile(
-    rf"(?P<neg>\s*(?:\bnot\b|\bnever\b|\bno\s+longer\b))?(?P<fill>(?:\s*,?\s*\b(?:{ADVERBS}|set|fixed|limited|equal|given|"
+    rf"(?P<neg>\s*(?:\bnot\b|\bnever\b|\bno\s+longer\b))?(?P<fill>(?:\s*+(?:,\s*+)?+\b(?:{ADVERBS}|set|fixed|limited|equal|given|"
     r"measured|estimated|capped|recorded|known|defined|expected|specified|listed|rated|found|said|taken|from|to|at|as|on|in|of|"
     r"[a-z]{3,20}ed(?=\s+(?:as|at|to)\b)|be|a|an|the|value|total|temperature|speed|rate|around(?=\s+about)|up(?=\s+of))\b)*)"
     rf"(?:\s*\b(?P<relation>{_RELATION})\b)?(?:\s*(?:\b(?:{ADVERBS}|the|a|an|around)\b))?(?:\s*(?P<approximate>{_APPROXIMATE}))?"

@@ -45,7 +45,9 @@ _TIME: Final = re.compile(
 _TIME_DOT: Final = re.compile(r"\d{1,2}\.\d\d")
 _AMOUNT: Final = re.compile(r"(?<![\w.,:-])[-]?\d[\d,.]*\d|(?<![\w.,:-])\d")
 _STEP: Final = re.compile(r"^[ \t]*(?P<mark>[-*•+]|\(?[\w.]{1,6}[.)]|\d{1,3}(?:\.\d{1,3})+\.?)[ \t]", re.MULTILINE)
-_CONTACT: Final = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+|(?<![\w/])\+?\d[\d ()/-]{6,20}\d")
+_CONTACT: Final = re.compile(
+    r"(?:(?<![\w.+-])[\w.+-]++|[\w.+-]{1,64}+)@[\w-]+(?:\.[\w-]+)+|(?<![\w/])\+?\d[\d ()/-]{6,20}\d"
+)
 _LIGHT: Final = frozenset(terms("word words line lines section text sentence part kind sort thing note information"))
 _GENERIC: Final = frozenset({"item", "point", "bullet", "step", "entry", "row", "line", "option", "clause", "part"})
 _FIELDS: Final = frozenset(stem_of(word) for word in ("field", "key", "column", "property", "attribute", "entry"))
@@ -251,7 +253,7 @@ def _is_list_of(sought: frozenset[str], what: str, block: Block, facts: TextFact
 
 _MOSTLY: Final = 0.5
 """A list that is so much of a text is what the text is there to list."""
-_LISTED: Final = re.compile(r",\s*(?:and\s+)?|\s+and\s+|\s*[&/+]\s*|;\s*")
+_LISTED: Final = re.compile(r",\s*(?:and\s+)?|(?<!\s)\s++(?:and\s+|[&/+]\s*)|[&/+]\s*|;\s*")
 _ALONE: Final = re.compile(r"\b(?:on (?:her|his|their) own|alone)\b", re.IGNORECASE)
 
 

@@ -11,8 +11,12 @@ from services.ercp.domain.wording.amounts import read
 from services.ercp.domain.wording.formats import CURRENCY_CODES
 from services.ercp.domain.wording.model import NotUnderstoodError
 
-_ITEM: Final = r"(?:an?\s+|the\s+|by\s+|on\s+)?[^\s,;:][^,;:]{0,40}?"
-_LIST: Final = rf"(?P<list>{_ITEM}(?:,\s*{_ITEM})*,?\s+(?:or|and|nor)\s+(?:else\s+)?{_ITEM})"
+_NAME: Final = r"[^\s,;:][^,;:]{0,40}?"
+_ITEM: Final = rf"(?:(?:an?|the|by|on)\s++(?=[^\s,;:])(?!(?:or|and|nor)\s))?+{_NAME}"
+"""One way to read an article: as one, but in "a or b". Two ways for each item of a list are ways without number."""
+_LIST: Final = (
+    rf"(?P<list>{_ITEM}(?:,\s*{_ITEM})*,?\s+(?:or|and|nor)\s+(?:else\s+)?(?:an?\s+|the\s+|by\s+|on\s+)?{_NAME})"
+)
 _CLOSED: Final = r"(?P<closed>(?:,?\s*(?:but\s+)?(?:by\s+|on\s+|in\s+)?(?:nothing|nobody|none|no\s+one)\s+else|,?\s*(?:and\s+)?no\s+others?|,\s*nothing\s+more)?)"
 _BE: Final = r"(?:must|shall|should|has\s+to|have\s+to|needs?\s+to|may|can|will)\s+(?:only\s+|always\s+)?be|is|are"
 _ONE_OF: Final = re.compile(

@@ -12,7 +12,7 @@ from services.ercp.domain.wording.model import NotUnderstoodError
 
 MOST_PATH_WORDS: Final = 6
 _QUOTES: Final = str.maketrans({"“": '"', "”": '"', "„": '"', "«": '"', "»": '"', "’": "'", "‘": "'", "\u00a0": " "})  # noqa: RUF001
-_MARK: Final = re.compile(r"\s*(?:[-*•]|\(?\d{1,2}[.)])\s+")
+_MARK: Final = re.compile(r"(?:(?<!\s)\s++)?(?:[-*•]|\(?\d{1,2}[.)])\s+")
 _END: Final = re.compile(
     r"(?<!\bMs)(?<!\bMr)(?<!\bDr)(?<!\bSt)(?<!\bMrs)(?<!\bNo)(?<=[a-z0-9%)'\"])[.!]\s+(?=[A-Z'\"])"
 )

@@ -199,7 +199,7 @@ def _topic(name: PredicateName, what: str) -> tuple[Predicate, str]:
     where = _WHERE.search(topic)
     if where is not None and where["doc"].lower() in clauses.DOCUMENT:
         topic = topic[: where.start()]
-    topic = re.sub(r"\s+anywhere\b.*\Z|\s+of\s+any\s+kind\Z", "", topic, flags=re.IGNORECASE)
+    topic = re.sub(r"(?<!\s)\s++(?:anywhere\b.*\Z|of\s+any\s+kind\Z)", "", topic, flags=re.IGNORECASE)
     while _DETERMINER.match(topic):
         topic = _DETERMINER.sub("", topic, count=1)
     words = clauses.names(topic)
