@@ -110,3 +110,19 @@ def test_a_row_that_names_an_option_beside_another_word_is_no_choice_of_options(
     colours = rule("OneOf", left="colours", options="red | green | blue")
     rows = "Mon: Ann - Red, Bob - Green\nTue: Ann - Pink, Bob - Red\nWed: Ann - Blue, Bob - Red"
     assert held(rows, colours)[0].state.name == "UNKNOWN"
+
+
+@pytest.mark.parametrize(
+    ("text", "state"),
+    [
+        ("The rent is 90 euros a month. The salary is 500 euros a year.", "UNKNOWN"),
+        ("The rent is 90 euros per month. The salary is 500 euros per year.", "VIOLATED"),
+        ("The rent is 90 euros a month. The salary is 500 euros.", "UNKNOWN"),
+        ("The rent is 90 euros a month. The salary is 500 euros a month.", "HELD"),
+        ("The rent is 900 euros a month. The salary is 500 euros a month.", "VIOLATED"),
+        ("The rent is 90 euros. The salary is 500 euros.", "HELD"),
+    ],
+)
+def test_amounts_for_different_periods_are_not_compared(text, state):
+    (verdict,) = held(text, rule("LessThan", left="rent", right="salary"))
+    assert verdict.state.name == state

@@ -4,6 +4,7 @@ TRUE needs an assertion of the text that fits and none that does not; FALSE need
 nothing about the predicate never changes the answer (ADR 0070).
 """
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
@@ -266,10 +267,24 @@ def _compare_attributes(predicate: Predicate, lefts: Sequence[ValueFact], facts:
     if not rights:
         return _unknown(f"the text gives no value for the {said(predicate.right)}{_under(predicate)}")
     pairs = product(lefts[:_MAX_EVIDENCE], rights[:_MAX_EVIDENCE])
-    answers = [(left, _pair(predicate, left, right)) for left, right in pairs]
+    answers = [
+        (left, _pair(predicate, left, right) if _period(left, facts) == _period(right, facts) else Holds.UNKNOWN)
+        for left, right in pairs
+    ]
     evaluation = _joined(predicate, answers, is_stated=others.is_stated)
     spans = _spans([*evaluation.evidence, *(fact.span for fact in rights)]) if evaluation.evidence else ()
     return Evaluation(evaluation.holds, spans, evaluation.why)
+
+
+def _period(fact: ValueFact, facts: TextFacts) -> str:
+    """Return the period that stands behind an amount: 90 euros a month are not less than 500 a year."""
+    behind = _BEHIND.match(facts.text, fact.value_span.end)
+    return "" if behind is None else behind["period"].lower()
+
+
+_BEHIND: Final = re.compile(
+    r"\s(?:an?|each|every)\s(?P<period>second|minute|hour|day|night|week|month|quarter|year)\b", re.IGNORECASE
+)
 
 
 def _pair(predicate: Predicate, left: ValueFact, right: ValueFact) -> Holds:
