@@ -19,7 +19,7 @@ from services.ercp.domain.faults import Suspicion, faults_of, suspicion_of
 from services.ercp.domain.predicates import TextFacts
 from services.ercp.domain.records import Constraint, ConstraintOutcome, Fault, Sentence
 from services.ercp.domain.suspecting import SuspicionBounds
-from services.ercp.domain.thinning import asserting, justified
+from services.ercp.domain.thinning import asserting
 from services.ercp.domain.topics import topics_of
 from services.ercp.domain.trace import constraint_summary, fault_summary, outcome_summary, text_summary
 from services.ercp.domain.unit_summary import question_summary, unit_summary
@@ -157,7 +157,7 @@ class Verifying:
         )
         units = await self._units.read(facts, planned)
         question = await compute(answer_to_why, ask.question, Draft(facts, reading.topics, units))
-        suspicions = [*justified(suspicions, units), *lacking(question, ask.question)]
+        suspicions += lacking(question, ask.question)
         planned = asserting(planned, units)
         suspicions += await self._nli(ask, reading, planned)
         suspicions += await compute(_findings, ask, reading)
