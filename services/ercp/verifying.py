@@ -14,7 +14,7 @@ from services.common.ports.embedding import EmbeddingModel
 from services.common.ports.entailment import CONTRADICTION, EntailmentModel
 from services.common.settings import ErcpSettings
 from services.ercp.domain import checking, models, pairs, readings, standing, suspecting, weighing
-from services.ercp.domain.answering_why import Draft, answer_to_why, lacking
+from services.ercp.domain.answering_why import Draft, answer_to_why, asks_why, lacking
 from services.ercp.domain.faults import Suspicion, faults_of, suspicion_of
 from services.ercp.domain.predicates import TextFacts
 from services.ercp.domain.records import Constraint, ConstraintOutcome, Fault, Sentence
@@ -155,7 +155,7 @@ class Verifying:
         planned = await compute(
             pairs.plan, ask.sentences, reading.topics, self._settings.max_nli_pairs, partial(readings.apart, facts)
         )
-        units = await self._units.read(facts, planned)
+        units = await self._units.read(facts, neighbours=asks_why(ask.question))
         question = await compute(answer_to_why, ask.question, Draft(facts, reading.topics, units))
         suspicions += lacking(question, ask.question)
         planned = asserting(planned, units)
