@@ -1,6 +1,5 @@
 """What the sentences of a draft are: rules, then heads over all of its sentences in one batch (ADR 0118)."""
 
-from collections.abc import Sequence
 from typing import Final
 
 from services.common.computing import compute
@@ -34,8 +33,12 @@ class UnitReading:
         """What the trace says of them."""
         return OFF if self._heads is None else self._heads.fingerprint
 
-    async def read(self, facts: TextFacts, planned: Sequence[tuple[int, int]] = ()) -> Units:
-        """Return what a draft's sentences are, and what its neighbours and the planned pairs are to each other.
+    async def read(self, facts: TextFacts, *, neighbours: bool) -> Units:
+        """Return what a draft's sentences are.
+
+        Args:
+            facts: the draft as it was read.
+            neighbours: say as well what neighbours are to each other: each takes as long as a sentence, both ways.
 
         Raises:
             UnavailableError: MODEL_UNAVAILABLE.
@@ -45,7 +48,6 @@ class UnitReading:
         if self._heads is None or not ruled.units:
             return ruled
         texts = [facts.text[each.start : each.end] for each in ruled.units]
-        beside = units.adjacent(len(texts), self._most_pairs)
-        pairs = list(dict.fromkeys([*beside, *planned]))[: 2 * self._most_pairs]
+        pairs = units.adjacent(len(texts), self._most_pairs) if neighbours else []
         seen = await self._heads.read(texts, pairs)
         return await compute(units.with_heads, ruled, seen.kinds, pairs, seen.relations)

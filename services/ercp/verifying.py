@@ -14,12 +14,12 @@ from services.common.ports.embedding import EmbeddingModel
 from services.common.ports.entailment import CONTRADICTION, EntailmentModel
 from services.common.settings import ErcpSettings
 from services.ercp.domain import checking, models, pairs, readings, standing, suspecting, weighing
-from services.ercp.domain.answering_why import Draft, answer_to_why, lacking
+from services.ercp.domain.answering_why import Draft, answer_to_why, asks_why, lacking
 from services.ercp.domain.faults import Suspicion, faults_of, suspicion_of
 from services.ercp.domain.predicates import TextFacts
 from services.ercp.domain.records import Constraint, ConstraintOutcome, Fault, Sentence
 from services.ercp.domain.suspecting import SuspicionBounds
-from services.ercp.domain.thinning import asserting, justified
+from services.ercp.domain.thinning import asserting
 from services.ercp.domain.topics import topics_of
 from services.ercp.domain.trace import constraint_summary, fault_summary, outcome_summary, text_summary
 from services.ercp.domain.unit_summary import question_summary, unit_summary
@@ -155,9 +155,9 @@ class Verifying:
         planned = await compute(
             pairs.plan, ask.sentences, reading.topics, self._settings.max_nli_pairs, partial(readings.apart, facts)
         )
-        units = await self._units.read(facts, planned)
+        units = await self._units.read(facts, neighbours=asks_why(ask.question))
         question = await compute(answer_to_why, ask.question, Draft(facts, reading.topics, units))
-        suspicions = [*justified(suspicions, units), *lacking(question, ask.question)]
+        suspicions += lacking(question, ask.question)
         planned = asserting(planned, units)
         suspicions += await self._nli(ask, reading, planned)
         suspicions += await compute(_findings, ask, reading)

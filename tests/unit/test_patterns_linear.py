@@ -78,7 +78,8 @@ BOUNDED = {
             *("mentions._BE_SAID", "mentions._MUST_SAY", "mentions._NOT_WANTED", "mentions._WHERE"),
             *("naming._CONDITION", "naming._IS", "relating._ELLIPSIS", "relating._EXCEED", "relating._SAME"),
             *("relating._THAN", "steps._BEFORE", "steps._FIRST_THEN", "steps._INNER", "steps._ONLY_AFTER"),
-            *("steps._UNTIL",),
+            *("choosing._ENDING", "days._WEEKDAY", "mentions._NOT_HELD", "relating._HAS_MORE", "relating._NEARER"),
+            *("relating._SAME_NOUN", "steps._BETWEEN", "steps._FIRST", "steps._LAST", "steps._NEXT", "steps._UNTIL"),
         )
     },
     **{

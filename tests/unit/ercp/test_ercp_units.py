@@ -5,8 +5,7 @@ import pytest
 from services.common.questions.kinds import Kind, asked_kind
 from services.ercp.domain import readings, units
 from services.ercp.domain.answering_why import Draft, answer_to_why, asks_why, lacking
-from services.ercp.domain.faults import Suspicion
-from services.ercp.domain.thinning import asserting, justified
+from services.ercp.domain.thinning import asserting
 from services.ercp.domain.topics import topics_of
 from services.ercp.domain.unit_summary import question_summary, unit_summary
 from services.ercp.domain.unit_vocabulary import Relation, UnitKind
@@ -165,16 +164,6 @@ def test_a_reader_of_reasons_is_not_believed_where_the_head_is_sure():
 def test_a_draft_of_no_sentences_is_no_answer():
     assert answer_to_why(WHY, read("", {})).standing is Standing.BROKEN
     assert answer_to_why(WHY, read("")).standing is Standing.UNDECIDED
-
-
-def test_a_bare_conclusion_is_taken_back_where_its_neighbour_gives_the_reason():
-    sentences = readings.sentences_of(BARE)
-    spans = [(each.start, each.end) for each in sentences]
-    bare = [Suspicion(ErrorType.MISSING_JUSTIFICATION, Detector.RULE, 0.78, (), span) for span in spans]
-    other = Suspicion(ErrorType.AMBIGUITY, Detector.RULE, 0.76, (), spans[0])
-    found = justified([*bare, other], read(BARE, {}, {(0, 1): {"justifies": YES}}).units)
-    assert found == [bare[1], other]
-    assert justified([*bare, other], read(BARE).units) == [*bare, other]
 
 
 def test_what_is_assumed_contradicts_nothing():

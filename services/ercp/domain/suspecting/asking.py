@@ -31,11 +31,12 @@ _MOST_OPTIONS: Final = 8
 _LINE: Final = re.compile(r"[^\n]+")
 _OPEN: Final = frozenset({Undecided.NOT_STATED, Undecided.LEFT_OPEN, Undecided.NOT_UNDERSTOOD})
 _DEONTIC: Final = (
-    (re.compile(r"(?:\A|,)\s*please\b\s*,?\s*|,?\s*\bplease\s*(?=[.!]*\s*\Z)", re.IGNORECASE), " "),
-    (re.compile(r"\A\s*(?:make\s+sure|ensure)\s+(?:that\s+)?", re.IGNORECASE), ""),
-    (re.compile(r"\b(?:must|shall|should|may|can)\s+be\b|\b(?:has|have|needs?)\s+to\s+be\b", re.IGNORECASE), "is"),
-    (re.compile(r"\b(?:must|shall|should|has\s+to|have\s+to|needs?\s+to|may|can)\s+", re.IGNORECASE), ""),
+    (re.compile(r"(?:\A|,)\s?please\b\s?,?\s?|,?\s?\bplease\s?(?=[.!]*\s?\Z)", re.IGNORECASE), " "),
+    (re.compile(r"\A\s?(?:make\ssure|ensure)\s(?:that\s)?", re.IGNORECASE), ""),
+    (re.compile(r"\b(?:must|shall|should|may|can)\sbe\b|\b(?:has|have|needs?)\sto\sbe\b", re.IGNORECASE), "is"),
+    (re.compile(r"\b(?:must|shall|should|has\sto|have\sto|needs?\sto|may|can)\s", re.IGNORECASE), ""),
 )
+"""Of words with one blank between them."""
 _DENIED: Final = re.compile(
     r"\b(?:must|shall|should|may|can|do|does|will)\s*(?:not|never)\b\s*|\b(?:cannot|can't|mustn't|shouldn't|don't|doesn't|never)\b\s*"
     r"|\A\s*(?:there\s+(?:must|shall|should|may)\s+be\s+)?no\s+(?:more\s+)?",
@@ -210,8 +211,9 @@ def _in_words(words: str) -> tuple[Way, tuple[str, ...]] | None:
 
 def indicative(words: str) -> str:
     """Return a demand as the statement that holds where it is kept."""
+    words = " ".join(words.split())
     for pattern, instead in _DEONTIC:
-        words = pattern.sub(instead, words)
+        words = " ".join(pattern.sub(instead, words).split())
     return _sentence(words)
 
 
