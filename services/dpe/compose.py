@@ -26,6 +26,7 @@ from services.dpe.domain.opinion_record import Limits as OpinionLimits
 from services.dpe.domain.opinion_record import Scope
 from services.dpe.domain.policy import Amplifiers, Policy, Weights
 from services.dpe.gazetteer import load_gazetteer
+from services.dpe.guard.compose import guard_service
 from services.dpe.metrics import ProvenanceMetrics
 from services.dpe.opinions import counts_of
 from services.dpe.ports import AnalysisModels, OpinionReplay, OpinionTerms
@@ -44,8 +45,10 @@ PROVENANCE_ROLES: Final = {
 
 
 async def build(settings: Settings, adapters: Adapters) -> list[ServedService]:
-    """Return ProvenanceService over the process's models."""
-    return [await _service(settings, adapters, await open_models(adapters))]
+    """Return ProvenanceService and GuardService over the process's models."""
+    models = await open_models(adapters)
+    provenance = await _service(settings, adapters, models)
+    return [provenance, await guard_service(models, settings, adapters, provenance.check)]
 
 
 def build_for_replay(replay: OpinionReplay) -> Callable[[Settings, Adapters], Coroutine[Any, Any, list[ServedService]]]:

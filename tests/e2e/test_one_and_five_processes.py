@@ -26,7 +26,7 @@ PEERS = ("envelope", "dpe", "dag")
 SERVED = {
     "knowledge": {"crp.ckf.v1.KnowledgeService"},
     "envelope": {"crp.ckf.v1.KnowledgeService", "crp.envelope.v1.EnvelopeService"},
-    "dpe": {"crp.dpe.v1.ProvenanceService"},
+    "dpe": {"crp.dpe.v1.GuardService", "crp.dpe.v1.ProvenanceService"},
     "dag": {"crp.dag.v1.SessionService", "crp.dag.v1.TransparencyService", "crp.dag.v1.RetentionService"},
     "gateway": {"crp.gateway.v1.DispatchService", "crp.gateway.v1.AdminService"},
     "ercp": {"ercp.v1.ErcpService"},

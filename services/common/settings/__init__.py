@@ -28,6 +28,7 @@ from services.common.settings.environment import (
 from services.common.settings.ercp import ErcpSettings
 from services.common.settings.event_sink import EventSinkSettings
 from services.common.settings.gateway import GatewaySettings
+from services.common.settings.guard import GuardSettings
 from services.common.settings.http import HttpSettings
 from services.common.settings.inference import InferenceSettings
 from services.common.settings.integrity import IntegritySettings
@@ -54,6 +55,7 @@ __all__ = [
     "ErcpSettings",
     "EventSinkSettings",
     "GatewaySettings",
+    "GuardSettings",
     "InferenceSettings",
     "IntegritySettings",
     "JwtSettings",
@@ -120,6 +122,8 @@ class Settings(BaseSettings):
     """Ingestion, retrieval and packing."""
     dpe: DpeSettings = DpeSettings()
     """The provenance stages."""
+    guard: GuardSettings = GuardSettings()
+    """Scoring outside a session: coherence, streams, injection, verified claims."""
     second_opinion: SecondOpinionSettings = SecondOpinionSettings()
     """An endpoint that is asked about claims; off by default."""
     dag: DagSettings = DagSettings()

@@ -1,0 +1,1 @@
+"""Between the guard's messages and its domain."""

@@ -1,0 +1,1 @@
+"""The guard's rules: coherence, oversight of streams, injection, verified claims (Director-AI page)."""
