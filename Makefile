@@ -89,7 +89,8 @@ test-real: $(DEV_STAMP) ## Run the tests that need real servers, beside servers 
 	  $(BIN)/python -m tools.real_servers milvus-lite --if-possible -- \
 	  $(BIN)/python -m tools.real_servers llm --if-possible -- \
 	  $(BIN)/python -m tools.real_servers envoy --if-possible -- \
-	  $(BIN)/pytest -q -m "needs_triton or needs_milvus or needs_neo4j or needs_llm or needs_envoy" tests
+	  $(BIN)/python -m tools.real_servers litellm --if-possible -- \
+	  $(BIN)/pytest -q -m "needs_triton or needs_milvus or needs_neo4j or needs_llm or needs_envoy or needs_litellm" tests
 	@$(BIN)/python -m bench.triton_sweep --if-possible
 
 test-faults: $(DEV_STAMP) ## What is long, whole: kill -9 again and again, new examples, every case of what make test samples

@@ -130,7 +130,7 @@ def in_force(policy: str) -> "PolicyInForce | None":
     """
     if not policy.strip():
         return None
-    from services.allinone.check_policy import read_policy
+    from services.gateway.check_policy import read_policy
 
     return read_policy(policy)
 

@@ -9,7 +9,7 @@ from crp.dpe.v1 import claim_pb2, finding_pb2, report_pb2
 from crp.dpe.v1 import provenance_service_pb2 as pb
 
 if TYPE_CHECKING:
-    from services.allinone.check_policy import PolicyVerdict
+    from services.gateway.check_policy import PolicyVerdict
     from services.gateway.domain.outcome import PolicyInForce
 
 
@@ -117,7 +117,7 @@ def result_of(response: pb.CheckResponse, force: "PolicyInForce | None") -> Chec
     report = response.report
     verdict = None
     if force is not None:
-        from services.allinone.check_policy import policy_verdict
+        from services.gateway.check_policy import policy_verdict
 
         verdict = policy_verdict(report, force)
     facts = {fact.fact_id: fact for fact in response.facts}

@@ -7,6 +7,7 @@ from functools import partial
 from importlib.metadata import version
 from typing import Final
 
+from crp.dpe.v1.provenance_service_pb2_grpc import ProvenanceServiceStub
 from crp.gateway.v1 import dispatch_service_pb2_grpc as pb_grpc
 from ercp.v1.ercp_service_pb2_grpc import ErcpServiceStub
 
@@ -39,6 +40,7 @@ from services.gateway.work import WORK
 from services.gateway.writing import Writing
 
 ERCP_SERVICE: Final = "ercp.v1.ErcpService"
+PROVENANCE_SERVICE: Final = "crp.dpe.v1.ProvenanceService"
 _LOG: Final = logging.getLogger(__name__)
 
 
@@ -126,13 +128,17 @@ async def _http(settings: Settings, adapters: Adapters) -> list[PeerChannels]:
     if settings.http.port is None:
         return []
     from services.gateway.http.app import create_app
+    from services.gateway.http.check_routes import CheckRoutes
     from services.gateway.http.server import HttpServer
 
-    channels = PeerChannels(settings, {"ercp": ERCP_SERVICE})
+    channels = PeerChannels(settings, {"ercp": ERCP_SERVICE, "dpe": PROVENANCE_SERVICE})
     adapters.closing(channels.close)
     stub = ErcpServiceStub(channels.to("ercp"))  # type: ignore[no-untyped-call]  # generated
     gate = await adapters.credential_gate(settings)
-    app = create_app(stub, gate, settings.http, adapters.clock, version("groundtrail"))
+    checking = ProvenanceServiceStub(channels.to("dpe"))  # type: ignore[no-untyped-call]  # generated
+    policy = settings.gateway.default_safety_policy
+    checks = CheckRoutes(checking, gate, settings.http, adapters.clock, policy)
+    app = create_app(stub, gate, settings.http, adapters.clock, version("groundtrail"), checks)
     server = await HttpServer.open(app, settings.http, adapters.clock, gate.addresses)
     adapters.closing(server.close)
     _LOG.info("HTTP on %s:%s", settings.http.host, server.port)

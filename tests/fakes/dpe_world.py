@@ -185,13 +185,13 @@ def statuses(finished):
 
 
 class OneCaller:
-    """Lets one caller in by the credential "reader"."""
+    """Lets one caller in by the credential "reader", bare or as a bearer's."""
 
     def remembered(self, authorization):
-        return READER if authorization == "reader" else None
+        return READER if authorization in {"reader", "Bearer reader"} else None
 
     async def authenticate(self, authorization):
-        if authorization != "reader":
+        if self.remembered(authorization) is None:
             raise UnauthenticatedError(ErrorReason.CREDENTIAL_MISSING, "Send a credential.")
         return READER
 

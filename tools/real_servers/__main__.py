@@ -1,7 +1,7 @@
 """``python -m tools.real_servers SERVER [OPTIONS] [-- COMMAND…]``: a command beside a real server.
 
-SERVER is triton, neo4j, milvus, milvus-lite, llm or envoy. Of Envoy only the program is fetched: what it stands in
-front of is the command's own.
+SERVER is triton, neo4j, milvus, milvus-lite, llm, envoy or litellm. Of the last two only the program is fetched: what
+they stand in front of is the command's own.
 
 For two servers the command of the first is this program with the second.
 """
@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
 
-from tools.real_servers import envoy, llm, milvus, neo4j, triton
+from tools.real_servers import envoy, litellm, llm, milvus, neo4j, triton
 from tools.real_servers.processes import ServerProcess
 from tools.real_servers.provisioning import RealServerError, supported
 
@@ -65,17 +65,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _known(server: str) -> tuple[str, str, str | None]:
     """Return the server's name, its variable, and why it cannot be started here."""
-    if server == "neo4j":
-        return "Neo4j", neo4j.VARIABLE, neo4j.missing()
-    if server == "milvus":
-        return "Milvus", milvus.VARIABLE, supported()
-    if server == "milvus-lite":
-        return "milvus-lite", milvus.LITE_VARIABLE, supported()
-    if server == "llm":
-        return "A language model", llm.VARIABLE, llm.missing()
-    if server == "envoy":
-        return "Envoy", envoy.VARIABLE, supported()
-    return "Triton", triton.VARIABLE, supported()
+    known = {
+        "neo4j": ("Neo4j", neo4j.VARIABLE, neo4j.missing),
+        "milvus": ("Milvus", milvus.VARIABLE, supported),
+        "milvus-lite": ("milvus-lite", milvus.LITE_VARIABLE, supported),
+        "llm": ("A language model", llm.VARIABLE, llm.missing),
+        "envoy": ("Envoy", envoy.VARIABLE, supported),
+        "litellm": ("LiteLLM's proxy", litellm.VARIABLE, supported),
+        "triton": ("Triton", triton.VARIABLE, supported),
+    }
+    named, variable, missing = known[server]
+    return named, variable, missing()
 
 
 @contextmanager
@@ -95,6 +95,9 @@ def _served(options: argparse.Namespace) -> Iterator[_Serving]:
     elif options.server == "envoy":
         program = str(envoy.installed())
         yield _Serving(f"{envoy.NAME}, at {program}", {envoy.VARIABLE: program}, None)
+    elif options.server == "litellm":
+        program = str(litellm.installed())
+        yield _Serving(f"{litellm.NAME}, at {program}", {litellm.VARIABLE: program}, None)
     else:
         with triton.running(options.model_repository.resolve(), tuple(options.model)) as running:
             says = f"{triton.NAME}, at {running.target}: {', '.join(running.models)}"
@@ -115,6 +118,7 @@ def _parser() -> argparse.ArgumentParser:
         "milvus-lite": milvus.LITE_NAME,
         "llm": llm.NAME,
         "envoy": envoy.NAME,
+        "litellm": litellm.NAME,
     }
     for server in (for_triton, *(servers.add_parser(name, help=what) for name, what in others.items())):
         server.add_argument(

@@ -27,6 +27,8 @@ from services.common.rpc.credential_gate import CredentialGate
 from services.common.rpc.status import internal_error
 from services.common.settings.http import HttpSettings
 from services.gateway.http import ercp_schemas as schemas
+from services.gateway.http.check_routes import CheckRoutes
+from services.gateway.http.check_schemas import CheckForm, GuardrailForm
 from services.gateway.http.ercp_routes import ENDPOINTS, ErcpRoutes
 from services.gateway.http.problems import problem_response
 from services.gateway.http.requests import request_id_of
@@ -45,7 +47,12 @@ SECURITY_HEADERS: Final = {
 
 
 def create_app(
-    stub: ErcpServiceStub, gate: CredentialGate, settings: HttpSettings, clock: Clock, version: str
+    stub: ErcpServiceStub,
+    gate: CredentialGate,
+    settings: HttpSettings,
+    clock: Clock,
+    version: str,
+    checks: CheckRoutes | None = None,
 ) -> FastAPI:
     """Return the app.
 
@@ -55,16 +62,19 @@ def create_app(
         settings: limits and deadlines.
         clock: the time.
         version: of Groundtrail, for the OpenAPI document.
+        checks: check mode, where it is served.
     """
     app = FastAPI(
         title="Groundtrail",
         version=version,
-        description="ERCP 1.0 over HTTP. Everything else of Groundtrail is gRPC.",
+        description="ERCP 1.0 and check mode over HTTP. Everything else of Groundtrail is gRPC.",
         docs_url=None,  # the pages load scripts from elsewhere
         redoc_url=None,
         redirect_slashes=False,
     )
     app.include_router(ErcpRoutes(stub, gate, settings, clock).router())
+    if checks is not None:
+        app.include_router(checks.router())
     app.add_api_route(
         "/healthz", _alive, methods=["GET"], response_class=PlainTextResponse, summary="The process lives."
     )
@@ -182,6 +192,7 @@ def _openapi(app: FastAPI) -> dict[str, Any]:
     if app.openapi_schema is None:
         document = get_openapi(title=app.title, version=app.version, description=app.description, routes=app.routes)
         forms: list[type[BaseModel]] = [schemas.RunRequest, *(endpoint.form for endpoint in ENDPOINTS)]
+        forms += [CheckForm, GuardrailForm]
         read: Sequence[tuple[type[BaseModel], Literal["validation"]]] = [(form, "validation") for form in forms]
         _, defined = models_json_schema(read, ref_template="#/components/schemas/{model}")
         components = document.setdefault("components", {})

@@ -18,6 +18,7 @@ from services.common.errors import (
 )
 from services.common.rpc.pipeline import AUTHORIZATION_KEY, REQUEST_ID_KEY
 from services.common.settings.http import HttpSettings
+from services.gateway.http.callers import API_KEY
 from services.gateway.http.problems import SlowRequestError
 
 _SANE_ID: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:-]{0,63}")
@@ -69,6 +70,7 @@ def call_metadata(request: Request, request_id: str) -> tuple[tuple[str, str], .
     """
     carried = [(REQUEST_ID_KEY, request_id)]
     credentials = request.headers.getlist(AUTHORIZATION_KEY)
+    credentials += [f"Bearer {key.strip()}" for key in request.headers.getlist(API_KEY)]
     if len(credentials) > 1 or not all(map(_CREDENTIAL.fullmatch, credentials)):
         text = "the header Authorization must stand there once, in plain ASCII of at most 8,192 characters"
         raise UnauthenticatedError(ErrorReason.CREDENTIAL_INVALID, text)
