@@ -19,6 +19,7 @@ from services.common.clock import Clock, SystemClock
 from services.common.errors import StartupError
 from services.common.ids import IdSource, RandomIds
 from services.common.keywords import Stemming
+from services.common.ports.chat_provider import ChatProvider
 from services.common.ports.credentials import CredentialStore
 from services.common.ports.event_endpoint import EventEndpoint
 from services.common.ports.event_feed import EventFeed
@@ -213,6 +214,17 @@ class Adapters:
         from services.common.adapters.openai.language_model import open_language_model
 
         return await self._once("language_model", lambda: open_language_model(self.settings.llm))
+
+    async def chat_provider(self) -> ChatProvider | None:
+        """Return the configured LLM provider as one that bodies go through to, or ``None`` when none is set."""
+        if not self.settings.llm.base_url:
+            return None
+        from services.common.adapters.http.chat_provider import HttpChatProvider
+
+        async def opened() -> ChatProvider:
+            return HttpChatProvider(self.settings.llm)
+
+        return await self._once("chat_provider", opened)
 
     async def second_opinion(self) -> SecondOpinion | None:
         """Return the endpoint that is asked about claims, or ``None`` when none is set (ADR 0119).

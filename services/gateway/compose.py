@@ -128,6 +128,7 @@ async def _http(settings: Settings, adapters: Adapters) -> list[PeerChannels]:
     if settings.http.port is None:
         return []
     from services.gateway.http.app import create_app
+    from services.gateway.http.chat.routes import ChatRoutes
     from services.gateway.http.check_routes import CheckRoutes
     from services.gateway.http.server import HttpServer
 
@@ -137,8 +138,10 @@ async def _http(settings: Settings, adapters: Adapters) -> list[PeerChannels]:
     gate = await adapters.credential_gate(settings)
     checking = ProvenanceServiceStub(channels.to("dpe"))  # type: ignore[no-untyped-call]  # generated
     policy = settings.gateway.default_safety_policy
-    checks = CheckRoutes(checking, gate, settings.http, adapters.clock, policy)
-    app = create_app(stub, gate, settings.http, adapters.clock, version("groundtrail"), checks)
+    routers = [CheckRoutes(checking, gate, settings.http, adapters.clock, policy).router()]
+    if (provider := await adapters.chat_provider()) is not None:
+        routers.append(ChatRoutes(provider, checking, gate, settings.http, policy).router())
+    app = create_app(stub, gate, settings.http, adapters.clock, version("groundtrail"), routers)
     server = await HttpServer.open(app, settings.http, adapters.clock, gate.addresses)
     adapters.closing(server.close)
     _LOG.info("HTTP on %s:%s", settings.http.host, server.port)

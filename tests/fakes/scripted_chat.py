@@ -1,68 +1,114 @@
 """An OpenAI-compatible provider that says what a script says, plain and streamed; remembers what it was asked."""
 
+import asyncio
 import contextlib
 import json
 import threading
 from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
+_CHUNK = {"id": "x", "object": "chat.completion.chunk", "created": 1, "model": "scripted"}
+
 
 class ScriptedChat:
-    """A provider on loopback; ``answer`` makes an answer of the request's messages."""
+    """A provider on loopback.
+
+    Attributes:
+        answer: makes an answer of the request's messages.
+        refusal: a status to refuse with.
+        body: what is answered instead of a completion.
+        events: what is streamed instead of the answer.
+        cut: a stream ends without its end.
+        asked: headers and body of every request; ``raw`` the bytes.
+    """
 
     def __init__(self, answer: Callable[[list], str]):
         self.answer = answer
+        self.refusal = 0
+        self.body = None
+        self.events = None
+        self.cut = False
         self.asked = []
+        self.raw = []
+        self._left = threading.Event()
+        self._server = None
+
+    def stop(self):
+        self._server.shutdown()
+        self._server.server_close()
+
+    async def left(self, within_s):
+        """Return whether a client left in the middle of a stream."""
+        return await asyncio.to_thread(self._left.wait, within_s)
 
     @contextlib.contextmanager
-    def running(self):
+    def running(self):  # noqa: C901 - a handler inside
         script = self
 
         class Handler(BaseHTTPRequestHandler):
+            def do_GET(self):
+                self._json(200, {"object": "list", "data": [{"id": "scripted", "object": "model", "created": 1}]})
+
             def do_POST(self):
-                body = json.loads(self.rfile.read(int(self.headers["content-length"])))
+                raw = self.rfile.read(int(self.headers["content-length"]))
+                body = json.loads(raw)
+                script.raw.append(raw)
                 script.asked.append((dict(self.headers), body))
-                text = script.answer(body["messages"])
-                self._streamed(text) if body.get("stream") else self._plain(text)
+                if script.refusal:
+                    self._json(script.refusal, {"error": {"message": "No.", "type": "t", "code": "slow"}})
+                elif body.get("stream"):
+                    with contextlib.suppress(ConnectionError):
+                        self._streamed(script.answer(body["messages"]))
+                        return
+                    script._left.set()
+                else:
+                    self._plain(script.answer(body["messages"]))
 
             def _plain(self, text):
-                choice = {
-                    "index": 0,
-                    "message": {"role": "assistant", "content": text},
-                    "finish_reason": "stop",
-                }
+                choice = {"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": "stop"}
                 usage = {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}
-                whole = {"id": "x", "object": "chat.completion", "created": 1, "model": "scripted"}
-                data = json.dumps({**whole, "choices": [choice], "usage": usage}).encode()
-                self.send_response(200)
+                whole = {**_CHUNK, "object": "chat.completion", "choices": [choice], "usage": usage}
+                self._json(200, whole if script.body is None else script.body)
+
+            def _json(self, status, value):
+                data = value if isinstance(value, bytes) else value if isinstance(value, str) else json.dumps(value)
+                data = data.encode() if isinstance(data, str) else data
+                self.send_response(status)
                 self.send_header("content-type", "application/json")
                 self.send_header("content-length", str(len(data)))
+                if status >= 400:
+                    self.send_header("retry-after", "7")
                 self.end_headers()
-                self.wfile.write(data)
+                with contextlib.suppress(ConnectionError):
+                    self.wfile.write(data)
 
             def _streamed(self, text):
                 self.send_response(200)
                 self.send_header("content-type", "text/event-stream")
                 self.end_headers()
+                for event in script.events or ():
+                    self.wfile.write(event)
+                if script.events is not None:
+                    return
                 for piece in text.split(" "):
                     self._event({"role": "assistant", "content": f"{piece} "}, None)
-                self._event({}, "stop")
-                self.wfile.write(b"data: [DONE]\n\n")
+                if not script.cut:
+                    self._event({}, "stop")
+                    self.wfile.write(b"data: [DONE]\n\n")
 
             def _event(self, delta, reason):
                 choice = {"index": 0, "delta": delta, "finish_reason": reason}
-                whole = {"id": "x", "object": "chat.completion.chunk", "created": 1, "model": "scripted"}
-                self.wfile.write(f"data: {json.dumps({**whole, 'choices': [choice]})}\n\n".encode())
+                self.wfile.write(f"data: {json.dumps({**_CHUNK, 'choices': [choice]})}\n\n".encode())
 
             def log_message(self, *_):
                 pass
 
-        server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        thread = threading.Thread(target=server.serve_forever, daemon=True)
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self._server.daemon_threads = True
+        thread = threading.Thread(target=self._server.serve_forever, daemon=True)
         thread.start()
         try:
-            yield f"http://127.0.0.1:{server.server_port}/v1"
+            yield f"http://127.0.0.1:{self._server.server_port}/v1"
         finally:
-            server.shutdown()
-            server.server_close()
+            self.stop()
             thread.join()

@@ -6,7 +6,7 @@ from http import HTTPStatus
 from typing import Any, Final, Literal
 
 from ercp.v1.ercp_service_pb2_grpc import ErcpServiceStub
-from fastapi import FastAPI, Request
+from fastapi import APIRouter, FastAPI, Request
 from fastapi.openapi.utils import get_openapi
 from pydantic import BaseModel
 from pydantic.json_schema import models_json_schema
@@ -27,7 +27,6 @@ from services.common.rpc.credential_gate import CredentialGate
 from services.common.rpc.status import internal_error
 from services.common.settings.http import HttpSettings
 from services.gateway.http import ercp_schemas as schemas
-from services.gateway.http.check_routes import CheckRoutes
 from services.gateway.http.check_schemas import CheckForm, GuardrailForm
 from services.gateway.http.ercp_routes import ENDPOINTS, ErcpRoutes
 from services.gateway.http.problems import problem_response
@@ -52,7 +51,7 @@ def create_app(
     settings: HttpSettings,
     clock: Clock,
     version: str,
-    checks: CheckRoutes | None = None,
+    more: Sequence[APIRouter] = (),
 ) -> FastAPI:
     """Return the app.
 
@@ -62,7 +61,7 @@ def create_app(
         settings: limits and deadlines.
         clock: the time.
         version: of Groundtrail, for the OpenAPI document.
-        checks: check mode, where it is served.
+        more: routes beside those of ERCP.
     """
     app = FastAPI(
         title="Groundtrail",
@@ -73,8 +72,8 @@ def create_app(
         redirect_slashes=False,
     )
     app.include_router(ErcpRoutes(stub, gate, settings, clock).router())
-    if checks is not None:
-        app.include_router(checks.router())
+    for router in more:
+        app.include_router(router)
     app.add_api_route(
         "/healthz", _alive, methods=["GET"], response_class=PlainTextResponse, summary="The process lives."
     )
