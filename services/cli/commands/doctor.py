@@ -24,12 +24,11 @@ from services.common.composition import (
     GRAPH_FILE,
     SESSIONS_FILE,
     Adapters,
-    answering_milvus,
-    answering_neo4j,
 )
 from services.common.counting import counted
 from services.common.errors import CrpError, StartupError, UnavailableError
 from services.common.model_repository import ModelRepository, ModelRepositoryError, open_repository
+from services.common.server_clients import answering_milvus, answering_neo4j
 from services.common.settings import Settings, SettingsError
 from services.common.settings.server import is_loopback
 
