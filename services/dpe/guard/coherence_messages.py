@@ -10,6 +10,7 @@ from crp.dpe.v1 import guard_service_pb2 as pb
 from services.common.reading.text_types import Span
 from services.common.rpc.validation import Violations
 from services.common.settings.dpe import DpeSettings
+from services.dpe.convert.findings import enum_value
 from services.dpe.convert.report import models_messages
 from services.dpe.domain.guard.coherence import Exhibit, JudgeOpinion, Origin
 from services.dpe.domain.guard.grounds import GroundText
