@@ -21,6 +21,8 @@ from tests.fakes.opinion_endpoint import Raw, all_of, completion, data_of, servi
 
 WRONG = "The fee for late reports is 7 euros."
 OPEN = "Tell the company about damage in a week at most."
+NEAR = "The fee for late reports is paid in cash."
+"""Near enough to a fact for the entailment model to be asked."""
 ELSEWHERE = "The garden of the villa was laid out by a painter."
 COMPLETED, DEGRADED = taxonomy.STAGE_STATUS_COMPLETED, taxonomy.STAGE_STATUS_DEGRADED
 INVALID = grpc.StatusCode.INVALID_ARGUMENT
@@ -116,7 +118,7 @@ class TestLogic:
         async with GuardWorld(models=judged(opposed)).serving() as client:
             prompt = "The team meets on Monday in Bern. Write a note."
             scored = await client().score("The team meets on Friday in Bern.", prompt)
-            assert scored.logical_divergence >= 0.9
+            assert scored.logical_divergence == pytest.approx(0.9)
             assert not scored.approved
             prompted = [one for one in scored.evidence if one.origin == guard_pb2.EVIDENCE_ORIGIN_PROMPT]
             span = prompted[0].span
@@ -178,7 +180,7 @@ class TestMissing:
     )
     async def test_without_entailment(self, changes, reason):
         async with GuardWorld(models=judged(**changes)).serving() as client:
-            scored = await client().score(ELSEWHERE, facts=[FEE])
+            scored = await client().score(NEAR, facts=[FEE])
             assert not scored.HasField("logical_divergence")
             assert not scored.HasField("entailment_confidence")
             assert scored.coherence == pytest.approx(1 - scored.factual_divergence)
@@ -215,7 +217,7 @@ class TestMissing:
         full = DownModel(LimitExceededError(ErrorReason.QUEUE_FULL, "full"))
         async with GuardWorld(models=judged(entailment=full)).serving() as client:
             with pytest.raises(grpc.aio.AioRpcError) as raised:
-                await client().score(ELSEWHERE, facts=[FEE])
+                await client().score(NEAR, facts=[FEE])
             assert refusal(raised.value)[:2] == (grpc.StatusCode.RESOURCE_EXHAUSTED, "QUEUE_FULL")
 
     async def test_a_deadline_that_leaves_no_time_is_told(self, client):
@@ -311,7 +313,7 @@ class TestCache:
 
     async def test_what_failed_is_not_remembered(self):
         async with GuardWorld(models=judged(entailment=DownModel())).serving() as client:
-            assert [(await client().score(ELSEWHERE, facts=[FEE])).cache_hit for _ in range(2)] == [False, False]
+            assert [(await client().score(NEAR, facts=[FEE])).cache_hit for _ in range(2)] == [False, False]
 
     async def test_hits_are_counted(self):
         world = GuardWorld(models=judged())
