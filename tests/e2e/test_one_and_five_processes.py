@@ -77,7 +77,7 @@ def six_processes(folder: Path) -> dict:
     try:
         for name in SIX:
             peers = {f"GROUNDTRAIL_PEERS__{n.upper()}": servers[n].address for n in PEERS if n in servers}
-            servers[name] = start(folder, name, name, env=env | (peers if name in {"gateway", "ercp"} else {}))
+            servers[name] = start(folder, name, name, env=env | (peers if name in {"dpe", "gateway", "ercp"} else {}))
         seen = drive(folder, {name: server.address for name, server in servers.items()}, key)
     finally:
         codes = {name: server.stop() for name, server in servers.items()}

@@ -88,7 +88,7 @@ def _fact(fact: envelope_pb2.EnvelopeFact) -> EnvelopeFact:
         fact.fact_id,
         fact.content,
         fact.importance_weight,
-        tuple(_entity(entity, fact.content) for entity in fact.entities) or None,
+        tuple(read_entity(entity, fact.content) for entity in fact.entities) or None,
         vector,
         fact.source_id,
         superseded=fact.stale_reason in _OUT_OF_TIME or (is_stale and not fact.stale_reason),
@@ -125,7 +125,7 @@ def _source(source: text_pb2.FactSource) -> FactSource:
     return FactSource(source.source_id, source.uri, source.title, source.section, source.page)
 
 
-def _entity(entity: text_pb2.Entity, content: str) -> Entity:
+def read_entity(entity: text_pb2.Entity, content: str) -> Entity:
     """Return the entity as it stands in the content; what the message says of its text is not relied on."""
     name = text_pb2.EntityKind.Name(entity.kind).removeprefix("ENTITY_KIND_")
     kind = EntityKind(name) if name in EntityKind.__members__ else EntityKind.OTHER

@@ -1,6 +1,7 @@
 """The guard's composition: models, stores and settings in, a served service out."""
 
-from collections.abc import Awaitable, Callable, Mapping
+import asyncio
+from collections.abc import Callable, Mapping
 from typing import Final
 
 import grpc
@@ -8,22 +9,30 @@ from crp.dpe.v1 import guard_service_pb2_grpc as pb_grpc
 
 from services.common.composition import Adapters
 from services.common.context import Role
+from services.common.ids import IdSource
+from services.common.rpc.peers import PeerChannels
 from services.common.rpc.server import ServedService
 from services.common.rpc.work import Work
 from services.common.settings import Settings
+from services.dpe.app import ProvenanceApp
+from services.dpe.guard.coherence import CoherenceApp
+from services.dpe.guard.ground_truth import GrpcGroundTruth
+from services.dpe.guard.judge import Judge
+from services.dpe.guard.metrics import CoherenceMetrics, GuardMetrics
+from services.dpe.guard.score_cache import ScoreCache
 from services.dpe.guard.servicer import GuardServicer
-from services.dpe.ports import AnalysisModels
+from services.dpe.guard.work import coherence_units
+from services.dpe.ports import AnalysisModels, OpinionTerms
 
 GUARD_SERVICE: Final = "crp.dpe.v1.GuardService"
-GUARD_ROLES: Final[Mapping[str, Role]] = {}
-WORK: Final[Mapping[str, Work]] = {}
+GUARD_ROLES: Final[Mapping[str, Role]] = {"ScoreCoherence": Role.READER}
+WORK: Final[Mapping[str, Work]] = {"ScoreCoherence": Work(coherence_units)}
+KNOWLEDGE: Final = {"envelope": "crp.ckf.v1.KnowledgeService"}
+"""The peer that scores without facts of their own are held against."""
 
 
 async def guard_service(
-    models: AnalysisModels,  # noqa: ARG001
-    settings: Settings,  # noqa: ARG001
-    adapters: Adapters,  # noqa: ARG001
-    check: Callable[[], Awaitable[None]],
+    models: AnalysisModels, settings: Settings, adapters: Adapters, analyses: ProvenanceApp
 ) -> ServedService:
     """Return GuardService over the models of the provenance service.
 
@@ -31,8 +40,37 @@ async def guard_service(
         models: of the process, shared with the provenance service.
         settings: of the process.
         adapters: of the process, for what only the guard needs.
-        check: returns when the models can serve.
+        analyses: the provenance service's own stages, with what its models said before.
     """
-    servicer = GuardServicer()
+    channels = PeerChannels(settings, KNOWLEDGE)
+    adapters.closing(channels.close)
+    return guard_over(models, settings, adapters.ids, analyses, channels)
+
+
+def guard_over(
+    models: AnalysisModels, settings: Settings, ids: IdSource, analyses: ProvenanceApp, channels: PeerChannels
+) -> ServedService:
+    """Return GuardService over any models; without a knowledge service scores need facts in the request."""
+    wanted = settings.guard.coherence
+    judge = Judge(models.second_opinion, ids) if isinstance(models.second_opinion, OpinionTerms) else None
+    cache = ScoreCache(wanted.cache_entries, wanted.cache_ttl_s, asyncio.get_running_loop().time)
+    coherence = CoherenceApp(analyses, None, judge, wanted, cache)
+    servicer = GuardServicer(coherence, settings.dpe)
     add: Callable[[GuardServicer, grpc.aio.Server], None] = pb_grpc.add_GuardServiceServicer_to_server
-    return ServedService(GUARD_SERVICE, lambda server: add(servicer, server), GUARD_ROLES, check, work=WORK)
+
+    def listening(target: str, names: frozenset[str]) -> None:
+        """Find the knowledge service: a peer, or a service of this process; without one there is no knowledge."""
+        if settings.peers.envelope or KNOWLEDGE["envelope"] in names:
+            channels.listening(target, names)
+            share = wanted.knowledge_deadline_share
+            coherence.ground_truth = GrpcGroundTruth(channels.to("envelope"), wanted.retrieved_facts, share)
+
+    return ServedService(
+        GUARD_SERVICE,
+        lambda server: add(servicer, server),
+        GUARD_ROLES,
+        analyses.check,
+        listening=listening,
+        metrics=GuardMetrics(CoherenceMetrics(coherence, judge)),
+        work=WORK,
+    )

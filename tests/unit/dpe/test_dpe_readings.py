@@ -123,6 +123,13 @@ def test_polarity(left, right, turned):
     assert compared(right, left).turned is turned
 
 
+def test_the_word_that_answers_a_question_is_no_negation():
+    assert not is_negated("No, you can keep it.")
+    assert is_negated("No, do not take it.")
+    assert is_negated("No dog is allowed.")
+    assert is_negated("No dogs, no cats, and no birds.")
+
+
 def test_a_limit_of_a_value_is_no_negation():
     assert not is_negated("It must not exceed 30 °C.")
     assert is_negated("It did not exceed expectations.")

@@ -9,6 +9,13 @@ from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
 
 DESCRIPTOR: _descriptor.FileDescriptor
 
+class EvidenceOrigin(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    EVIDENCE_ORIGIN_UNSPECIFIED: _ClassVar[EvidenceOrigin]
+    EVIDENCE_ORIGIN_FACT: _ClassVar[EvidenceOrigin]
+    EVIDENCE_ORIGIN_PROMPT: _ClassVar[EvidenceOrigin]
+    EVIDENCE_ORIGIN_ANSWER: _ClassVar[EvidenceOrigin]
+
 class HaltMode(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     __slots__ = ()
     HALT_MODE_UNSPECIFIED: _ClassVar[HaltMode]
@@ -22,6 +29,10 @@ class HaltReason(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     HALT_REASON_WINDOW_AVG: _ClassVar[HaltReason]
     HALT_REASON_DOWNWARD_TREND: _ClassVar[HaltReason]
     HALT_REASON_CALLBACK_TIMEOUT: _ClassVar[HaltReason]
+EVIDENCE_ORIGIN_UNSPECIFIED: EvidenceOrigin
+EVIDENCE_ORIGIN_FACT: EvidenceOrigin
+EVIDENCE_ORIGIN_PROMPT: EvidenceOrigin
+EVIDENCE_ORIGIN_ANSWER: EvidenceOrigin
 HALT_MODE_UNSPECIFIED: HaltMode
 HALT_MODE_HARD: HaltMode
 HALT_MODE_SOFT: HaltMode
@@ -40,18 +51,20 @@ class GroundingText(_message.Message):
     def __init__(self, id: _Optional[str] = ..., content: _Optional[str] = ...) -> None: ...
 
 class GroundingEvidence(_message.Message):
-    __slots__ = ("id", "span", "answer_span", "similarity", "contradiction_probability")
+    __slots__ = ("id", "span", "answer_span", "similarity", "contradiction_probability", "origin")
     ID_FIELD_NUMBER: _ClassVar[int]
     SPAN_FIELD_NUMBER: _ClassVar[int]
     ANSWER_SPAN_FIELD_NUMBER: _ClassVar[int]
     SIMILARITY_FIELD_NUMBER: _ClassVar[int]
     CONTRADICTION_PROBABILITY_FIELD_NUMBER: _ClassVar[int]
+    ORIGIN_FIELD_NUMBER: _ClassVar[int]
     id: str
     span: _text_pb2.TextSpan
     answer_span: _text_pb2.TextSpan
     similarity: float
     contradiction_probability: float
-    def __init__(self, id: _Optional[str] = ..., span: _Optional[_Union[_text_pb2.TextSpan, _Mapping]] = ..., answer_span: _Optional[_Union[_text_pb2.TextSpan, _Mapping]] = ..., similarity: _Optional[float] = ..., contradiction_probability: _Optional[float] = ...) -> None: ...
+    origin: EvidenceOrigin
+    def __init__(self, id: _Optional[str] = ..., span: _Optional[_Union[_text_pb2.TextSpan, _Mapping]] = ..., answer_span: _Optional[_Union[_text_pb2.TextSpan, _Mapping]] = ..., similarity: _Optional[float] = ..., contradiction_probability: _Optional[float] = ..., origin: _Optional[_Union[EvidenceOrigin, str]] = ...) -> None: ...
 
 class StartOversight(_message.Message):
     __slots__ = ("prompt", "facts", "halt_mode", "hard_limit", "window_tokens", "window_threshold", "trend_window_tokens", "trend_threshold", "soft_limit", "soft_halt_cap_tokens", "score_every_tokens")

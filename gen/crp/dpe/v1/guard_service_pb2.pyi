@@ -119,7 +119,7 @@ class ScoreCoherenceRequest(_message.Message):
     def __init__(self, prompt: _Optional[str] = ..., response: _Optional[str] = ..., facts: _Optional[_Iterable[_Union[_guard_pb2.GroundingText, _Mapping]]] = ..., threshold: _Optional[float] = ..., use_llm_judge: _Optional[bool] = ..., bypass_cache: _Optional[bool] = ...) -> None: ...
 
 class ScoreCoherenceResponse(_message.Message):
-    __slots__ = ("approved", "coherence", "logical_divergence", "factual_divergence", "threshold", "warning", "entailment_confidence", "judge", "blended_divergence", "cache_hit", "evidence", "status", "reason", "models")
+    __slots__ = ("approved", "coherence", "logical_divergence", "factual_divergence", "threshold", "warning", "entailment_confidence", "judge", "blended_divergence", "cache_hit", "evidence", "status", "reason", "models", "policy_hash")
     APPROVED_FIELD_NUMBER: _ClassVar[int]
     COHERENCE_FIELD_NUMBER: _ClassVar[int]
     LOGICAL_DIVERGENCE_FIELD_NUMBER: _ClassVar[int]
@@ -134,6 +134,7 @@ class ScoreCoherenceResponse(_message.Message):
     STATUS_FIELD_NUMBER: _ClassVar[int]
     REASON_FIELD_NUMBER: _ClassVar[int]
     MODELS_FIELD_NUMBER: _ClassVar[int]
+    POLICY_HASH_FIELD_NUMBER: _ClassVar[int]
     approved: bool
     coherence: float
     logical_divergence: float
@@ -148,7 +149,8 @@ class ScoreCoherenceResponse(_message.Message):
     status: _taxonomy_pb2.StageStatus
     reason: str
     models: _containers.RepeatedCompositeFieldContainer[_report_pb2.ModelFingerprint]
-    def __init__(self, approved: _Optional[bool] = ..., coherence: _Optional[float] = ..., logical_divergence: _Optional[float] = ..., factual_divergence: _Optional[float] = ..., threshold: _Optional[float] = ..., warning: _Optional[bool] = ..., entailment_confidence: _Optional[float] = ..., judge: _Optional[_Union[JudgeOpinion, str]] = ..., blended_divergence: _Optional[float] = ..., cache_hit: _Optional[bool] = ..., evidence: _Optional[_Iterable[_Union[_guard_pb2.GroundingEvidence, _Mapping]]] = ..., status: _Optional[_Union[_taxonomy_pb2.StageStatus, str]] = ..., reason: _Optional[str] = ..., models: _Optional[_Iterable[_Union[_report_pb2.ModelFingerprint, _Mapping]]] = ...) -> None: ...
+    policy_hash: str
+    def __init__(self, approved: _Optional[bool] = ..., coherence: _Optional[float] = ..., logical_divergence: _Optional[float] = ..., factual_divergence: _Optional[float] = ..., threshold: _Optional[float] = ..., warning: _Optional[bool] = ..., entailment_confidence: _Optional[float] = ..., judge: _Optional[_Union[JudgeOpinion, str]] = ..., blended_divergence: _Optional[float] = ..., cache_hit: _Optional[bool] = ..., evidence: _Optional[_Iterable[_Union[_guard_pb2.GroundingEvidence, _Mapping]]] = ..., status: _Optional[_Union[_taxonomy_pb2.StageStatus, str]] = ..., reason: _Optional[str] = ..., models: _Optional[_Iterable[_Union[_report_pb2.ModelFingerprint, _Mapping]]] = ..., policy_hash: _Optional[str] = ...) -> None: ...
 
 class OverseeStreamRequest(_message.Message):
     __slots__ = ("start", "token", "end")

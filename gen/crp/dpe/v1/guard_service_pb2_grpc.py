@@ -62,8 +62,9 @@ class GuardServiceServicer:
     """
 
     def ScoreCoherence(self, request, context):
-        """Scores prompt and answer by dual entropy: coherence = 1 - (0.6 H_logical + 0.4 H_factual). Read-only. Errors:
-        INVALID_FIELD, MESSAGE_TOO_LARGE, QUEUE_FULL, MODEL_UNAVAILABLE, LLM_UNAVAILABLE, DEADLINE_EXCEEDED.
+        """Scores prompt and answer by dual entropy: coherence = 1 - (0.6 H_logical + 0.4 H_factual). Read-only; what is missing
+        is absent, and the status says why. Role reader. Errors: INVALID_FIELD, MESSAGE_TOO_LARGE, QUEUE_FULL,
+        LLM_UNAVAILABLE, DEADLINE_EXCEEDED.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
