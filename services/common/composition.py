@@ -51,6 +51,7 @@ if TYPE_CHECKING:  # they bring NumPy, which not every process needs
     from services.common.ports.reranking import Reranker
     from services.common.ports.sentence_heads import SentenceHeads
     from services.common.ports.token_vectors import TokenVectorModel
+    from services.common.ports.vector_engine import VectorEngine
 
 FACTS_FILE = "knowledge.db"
 GRAPH_FILE = "graph.db"
@@ -243,7 +244,7 @@ class Adapters:
         """Return the store of facts and vectors.
 
         Raises:
-            StartupError: Milvus is asked for and its client is not installed.
+            StartupError: Milvus or a vector engine is asked for and its client is not installed.
         """
         if self.settings.store.facts == "milvus":
             return await self._once("fact_store", self._milvus_facts)
@@ -252,7 +253,8 @@ class Adapters:
         async def opened() -> "FactStore":
             path = await self._claimed(FACTS_FILE)  # before the weights are read: a refusal comes at once
             model = await self.embedding()
-            return await SqliteFactStore.open(path, self.settings.store, dimension=model.dimension)
+            engine = await self._vector_engine(model.dimension)
+            return await SqliteFactStore.open(path, self.settings.store, dimension=model.dimension, engine=engine)
 
         return await self._once("fact_store", opened)
 
@@ -404,6 +406,13 @@ class Adapters:
         from services.common.adapters.neo4j import Neo4jSessionStore
 
         return await Neo4jSessionStore.open(self.settings.neo4j)
+
+    async def _vector_engine(self, dimension: int) -> "VectorEngine | None":
+        if not self.settings.vectors.engine:
+            return None
+        from services.common.adapters.vector_engines import open_engine
+
+        return await asyncio.to_thread(open_engine, self.settings.vectors, self.settings.store.data_dir, dimension)
 
     async def _milvus_facts(self) -> "FactStore":
         _check_milvus_client()

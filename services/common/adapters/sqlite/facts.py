@@ -13,6 +13,7 @@ import numpy as np
 
 from services.common.adapters.sqlite.access_counts import AccessCounts
 from services.common.adapters.sqlite.database import PLAIN_WRITE, Database
+from services.common.adapters.sqlite.engine_index import EngineIndexes
 from services.common.adapters.sqlite.fact_changes import known_change, outline_block, state_changes
 from services.common.adapters.sqlite.fact_reads import FactReads, ranked
 from services.common.adapters.sqlite.fact_rows import FactChanges, encode, tenant_number
@@ -20,6 +21,7 @@ from services.common.adapters.sqlite.fact_schema import FACTS_SCHEMA
 from services.common.adapters.sqlite.fact_text import build_anew, built_as
 from services.common.adapters.sqlite.failures import unavailable
 from services.common.adapters.sqlite.index_files import IndexFiles
+from services.common.adapters.sqlite.tenant_indexes import Graphs, TenantIndexes
 from services.common.adapters.sqlite.values import micros
 from services.common.adapters.sqlite.vector_cache import VectorCache
 from services.common.adapters.sqlite.writer import WriteTraits
@@ -35,6 +37,7 @@ from services.common.ports.facts import (
     Vectors,
     check_queries,
 )
+from services.common.ports.vector_engine import Numbers, VectorEngine, VectorEngineError
 from services.common.settings.stores import StoreSettings
 
 _LOG: Final = logging.getLogger(__name__)
@@ -63,13 +66,16 @@ class SqliteFactStore:
         self._counting: asyncio.Task[None] | None = None
 
     @classmethod
-    async def open(cls, path: Path, settings: StoreSettings, *, dimension: int) -> Self:
+    async def open(
+        cls, path: Path, settings: StoreSettings, *, dimension: int, engine: VectorEngine | None = None
+    ) -> Self:
         """Open or create the file.
 
         Args:
             path: the database file.
             settings: durability, thresholds, memory.
             dimension: length of every vector; a file keeps the one that it was created with.
+            engine: proposes in the place of graphs of our own; closed with the store (ADR 0129).
 
         Raises:
             UnavailableError: STORE_UNAVAILABLE: the file cannot be used, or holds vectors of another length.
@@ -82,8 +88,11 @@ class SqliteFactStore:
         except BaseException:
             await database.close()
             raise
-        files = IndexFiles(path.with_suffix(".indexes"), store_id, settings)
-        return cls(database, dimension, VectorCache(dimension, settings, files))
+        directory = path.with_suffix(".indexes")
+        indexes: TenantIndexes = Graphs(IndexFiles(directory, store_id, settings), settings)
+        if engine is not None:
+            indexes = EngineIndexes(engine, store_id, directory)
+        return cls(database, dimension, VectorCache(dimension, settings, indexes))
 
     async def upsert(self, facts: Sequence[FactRecord]) -> None:
         """Insert or replace by ``fact_id``, all or nothing.
@@ -262,7 +271,7 @@ class SqliteFactStore:
         if view.change != change:
             return None
         units = _units(queries)
-        numbers = view.candidates(units.astype(np.float32), limit, where)
+        numbers = view.candidates(units.astype(np.float32), limit, where, facts.vectors_of)
         return ranked(facts, units, numbers, limit)
 
     async def _change(
@@ -277,15 +286,23 @@ class SqliteFactStore:
         return await self._database.write(job, traits)
 
     async def _entomb(self, tenant_id: str, chosen: Callable[[sqlite3.Connection], Sequence[str]], at: datetime) -> int:
-        tenants: list[int] = []
+        gone: list[tuple[int, Numbers]] = []
 
         def change(changes: FactChanges) -> int:
-            tenants.append(changes.tenant_no)
-            return changes.entomb(chosen(changes.connection), micros(at))
+            facts, ids = self._of(changes.connection, tenant_id), chosen(changes.connection)
+            gone.append((changes.tenant_no, facts.numbers_of(ids)))
+            self._vectors.erasing(changes.tenant_no)
+            return changes.entomb(ids, micros(at))
 
         erased = await self._change(tenant_id, change, _ERASURE)
-        if erased:
-            await asyncio.to_thread(self._vectors.forget_files, tenants[-1])
+        if gone:
+            tenant_no, numbers = gone[-1]
+            alive = None if len(numbers) else await self._database.read(lambda c: self._of(c, tenant_id).numbers())
+            try:
+                await asyncio.to_thread(self._vectors.erased, tenant_no, numbers, alive)
+            except VectorEngineError as error:
+                text = "the facts are erased, but their vectors stand in the engine until it answers; erase them again"
+                raise unavailable(self._database.path, f"{text}: {error}") from None
         return erased
 
 
