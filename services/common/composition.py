@@ -9,13 +9,14 @@ import logging
 from collections import defaultdict
 from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
-from importlib.util import find_spec
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Final, Literal, Protocol, Self, TypeVar, cast
 
+from services.common.answering import check_milvus_client, check_neo4j_driver
 from services.common.build_manifest import BuildIdentity, installed_build
 from services.common.clock import Clock, SystemClock
+from services.common.engine_counts import EngineCounts
 from services.common.errors import StartupError
 from services.common.ids import IdSource, RandomIds
 from services.common.keywords import Stemming
@@ -32,7 +33,7 @@ from services.common.ports.sessions import SessionStore
 from services.common.ports.tokens import TokenCounter
 from services.common.ports.witness import Witness
 from services.common.queue_counts import QueueCounts
-from services.common.settings import EventSinkSettings, MilvusSettings, Neo4jSettings, Settings, SettingsError
+from services.common.settings import EventSinkSettings, Settings, SettingsError
 from services.common.workers.counts import WorkerCounts
 from services.common.workers.frames import Json
 from services.common.workers.pool import WorkerLimits, WorkerPool
@@ -105,6 +106,8 @@ class Adapters:
         self.ids: IdSource = ids or RandomIds()
         self.worker_counts = WorkerCounts()
         """What the pools of worker processes count; for a registry."""
+        self.engine_counts = EngineCounts()
+        """What is counted of a vector engine; for a registry."""
         self.queue_counts: list[QueueCounts] = []  # of the models and processes that there are
         self._built: dict[str, object] = {}
         self._locks: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
@@ -254,7 +257,8 @@ class Adapters:
             path = await self._claimed(FACTS_FILE)  # before the weights are read: a refusal comes at once
             model = await self.embedding()
             engine = await self._vector_engine(model.dimension)
-            return await SqliteFactStore.open(path, self.settings.store, dimension=model.dimension, engine=engine)
+            counts, store = self.engine_counts, self.settings.store
+            return await SqliteFactStore.open(path, store, dimension=model.dimension, engine=engine, counts=counts)
 
         return await self._once("fact_store", opened)
 
@@ -396,13 +400,13 @@ class Adapters:
         return CredentialGate(open_authenticator(settings.auth, await self.credentials(), self.clock), settings)
 
     async def _neo4j_knowledge(self) -> KnowledgeGraph:
-        _check_neo4j_driver()
+        check_neo4j_driver()
         from services.common.adapters.neo4j import Neo4jKnowledgeGraph
 
         return await Neo4jKnowledgeGraph.open(self.settings.neo4j)
 
     async def _neo4j_sessions(self) -> SessionStore:
-        _check_neo4j_driver()
+        check_neo4j_driver()
         from services.common.adapters.neo4j import Neo4jSessionStore
 
         return await Neo4jSessionStore.open(self.settings.neo4j)
@@ -415,7 +419,7 @@ class Adapters:
         return await asyncio.to_thread(open_engine, self.settings.vectors, self.settings.store.data_dir, dimension)
 
     async def _milvus_facts(self) -> "FactStore":
-        _check_milvus_client()
+        check_milvus_client()
         from services.common.adapters.milvus import MilvusFactStore
 
         model = await self.embedding()
@@ -457,45 +461,3 @@ class Adapters:
                     self.queue_counts.append(cast("_Queued", adapter).queue_counts)
                 self._built[name] = adapter
             return cast("AdapterT", self._built[name])
-
-
-async def answering_neo4j(settings: Neo4jSettings) -> None:
-    """Return when Neo4j answers now, under the user and for the database of the settings; change nothing.
-
-    Raises:
-        UnavailableError: STORE_UNAVAILABLE.
-        StartupError: its driver is not installed, or a file that the settings name cannot be read.
-    """
-    _check_neo4j_driver()
-    from services.common.adapters.neo4j.database import Neo4jDatabase
-
-    patience = {"start_timeout_s": settings.connect_timeout_s}
-    await (await Neo4jDatabase.open(settings.model_copy(update=patience))).close()
-
-
-async def answering_milvus(settings: MilvusSettings) -> None:
-    """Return when Milvus answers now, under the token of the settings; change nothing.
-
-    Raises:
-        UnavailableError: STORE_UNAVAILABLE.
-        StartupError: its client is not installed, or a file that the settings name cannot be read.
-    """
-    _check_milvus_client()
-    from services.common.adapters.milvus.database import MilvusDatabase
-
-    patience = {"start_timeout_s": min(settings.timeout_s, settings.start_timeout_s)}
-    await (await MilvusDatabase.open(settings.model_copy(update=patience))).close()
-
-
-def _check_milvus_client() -> None:
-    if find_spec("pymilvus") is None:
-        raise StartupError(
-            "facts on Milvus (GROUNDTRAIL_STORE__FACTS=milvus) need its client: pip install 'groundtrail[milvus]'"
-        )
-
-
-def _check_neo4j_driver() -> None:
-    if find_spec("neo4j") is None:
-        raise StartupError(
-            "a store on Neo4j (GROUNDTRAIL_STORE__…=neo4j) needs its driver: pip install 'groundtrail[neo4j]'"
-        )

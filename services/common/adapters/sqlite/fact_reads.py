@@ -151,21 +151,6 @@ class FactReads:
         blob = b"".join(nothing if row[1] is None else row[1] for row in rows)
         return np.frombuffer(blob, dtype=VECTOR_TYPE).reshape(-1, self._dimension).astype(np.float64)
 
-    def numbers(self) -> Numbers:
-        """Return the numbers of all facts that are not DELETED, ascending."""
-        statement = "SELECT fact_no FROM facts WHERE tenant_no = ? AND status <> 'DELETED' ORDER BY fact_no"
-        return np.array([row[0] for row in self.connection.execute(statement, (self._key,))], dtype=np.int64)
-
-    def numbers_of(self, fact_ids: Sequence[str]) -> Numbers:
-        """Return the numbers of the known ones among the ids that are not DELETED."""
-        found: list[int] = []
-        for some in chunks(list(dict.fromkeys(fact_ids))):
-            statement = (
-                f"SELECT fact_no FROM facts WHERE tenant_no = ? AND status <> 'DELETED' AND fact_id IN ({marks(some)})"  # noqa: S608
-            )
-            found += [row[0] for row in self.connection.execute(statement, (self._key, *some))]
-        return np.array(found, dtype=np.int64)
-
     def vectors_of(self, numbers: Numbers) -> Vectors:
         """Return the vectors of facts by ascending number, one below the other."""
         statement = "SELECT embedding FROM vectors WHERE fact_no IN (SELECT value FROM json_each(?)) ORDER BY fact_no"

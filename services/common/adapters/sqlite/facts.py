@@ -13,10 +13,11 @@ import numpy as np
 
 from services.common.adapters.sqlite.access_counts import AccessCounts
 from services.common.adapters.sqlite.database import PLAIN_WRITE, Database
-from services.common.adapters.sqlite.engine_index import EngineIndexes
+from services.common.adapters.sqlite.engine_index import AskedEngine
+from services.common.adapters.sqlite.engine_indexes import EngineIndexes
 from services.common.adapters.sqlite.fact_changes import known_change, outline_block, state_changes
 from services.common.adapters.sqlite.fact_reads import FactReads, ranked
-from services.common.adapters.sqlite.fact_rows import FactChanges, encode, tenant_number
+from services.common.adapters.sqlite.fact_rows import FactChanges, encode, tenant_ids, tenant_number
 from services.common.adapters.sqlite.fact_schema import FACTS_SCHEMA
 from services.common.adapters.sqlite.fact_text import build_anew, built_as
 from services.common.adapters.sqlite.failures import unavailable
@@ -25,6 +26,7 @@ from services.common.adapters.sqlite.tenant_indexes import Graphs, TenantIndexes
 from services.common.adapters.sqlite.values import micros
 from services.common.adapters.sqlite.vector_cache import VectorCache
 from services.common.adapters.sqlite.writer import WriteTraits
+from services.common.engine_counts import EngineCounts
 from services.common.errors import CrpError
 from services.common.keywords import Stemming
 from services.common.ports.fact_changes import FactOutline, StateChanges, StateKnown
@@ -37,7 +39,7 @@ from services.common.ports.facts import (
     Vectors,
     check_queries,
 )
-from services.common.ports.vector_engine import Numbers, VectorEngine, VectorEngineError
+from services.common.ports.vector_engine import VectorEngine, VectorEngineError
 from services.common.settings.stores import StoreSettings
 
 _LOG: Final = logging.getLogger(__name__)
@@ -67,7 +69,13 @@ class SqliteFactStore:
 
     @classmethod
     async def open(
-        cls, path: Path, settings: StoreSettings, *, dimension: int, engine: VectorEngine | None = None
+        cls,
+        path: Path,
+        settings: StoreSettings,
+        *,
+        dimension: int,
+        engine: VectorEngine | None = None,
+        counts: EngineCounts | None = None,
     ) -> Self:
         """Open or create the file.
 
@@ -76,6 +84,7 @@ class SqliteFactStore:
             settings: durability, thresholds, memory.
             dimension: length of every vector; a file keeps the one that it was created with.
             engine: proposes in the place of graphs of our own; closed with the store (ADR 0129).
+            counts: of the engine.
 
         Raises:
             UnavailableError: STORE_UNAVAILABLE: the file cannot be used, or holds vectors of another length.
@@ -91,7 +100,7 @@ class SqliteFactStore:
         directory = path.with_suffix(".indexes")
         indexes: TenantIndexes = Graphs(IndexFiles(directory, store_id, settings), settings)
         if engine is not None:
-            indexes = EngineIndexes(engine, store_id, directory)
+            indexes = EngineIndexes(AskedEngine(engine, counts or EngineCounts()), store_id, directory, database)
         return cls(database, dimension, VectorCache(dimension, settings, indexes))
 
     async def upsert(self, facts: Sequence[FactRecord]) -> None:
@@ -244,6 +253,10 @@ class SqliteFactStore:
             yield ids, vectors
             after = ids[-1]
 
+    async def tenants(self) -> list[str]:
+        """Return the ids of all tenants, ordered."""
+        return await self._database.read(tenant_ids)
+
     async def check(self) -> None:
         """Return when the file can be read."""
         await self._database.check()
@@ -286,23 +299,23 @@ class SqliteFactStore:
         return await self._database.write(job, traits)
 
     async def _entomb(self, tenant_id: str, chosen: Callable[[sqlite3.Connection], Sequence[str]], at: datetime) -> int:
-        gone: list[tuple[int, Numbers]] = []
+        tenants: list[int] = []
 
         def change(changes: FactChanges) -> int:
-            facts, ids = self._of(changes.connection, tenant_id), chosen(changes.connection)
-            gone.append((changes.tenant_no, facts.numbers_of(ids)))
-            self._vectors.erasing(changes.tenant_no)
-            return changes.entomb(ids, micros(at))
+            count = changes.entomb(chosen(changes.connection), micros(at))
+            if count:
+                tenants.append(changes.tenant_no)
+                self._vectors.erased(changes.tenant_no)  # before: whatever breaks off, no file outlives the facts
+            return count
 
         erased = await self._change(tenant_id, change, _ERASURE)
-        if gone:
-            tenant_no, numbers = gone[-1]
-            alive = None if len(numbers) else await self._database.read(lambda c: self._of(c, tenant_id).numbers())
-            try:
-                await asyncio.to_thread(self._vectors.erased, tenant_no, numbers, alive)
-            except VectorEngineError as error:
-                text = "the facts are erased, but their vectors stand in the engine until it answers; erase them again"
-                raise unavailable(self._database.path, f"{text}: {error}") from None
+        for tenant_no in tenants:
+            self._vectors.erased(tenant_no)  # after: a graph that was being built meanwhile is not kept either
+        try:
+            await self._vectors.forget(tenant_id)
+        except VectorEngineError as error:
+            text = "the facts are erased, but their vectors stand in the engine until it answers; erase them again"
+            raise unavailable(self._database.path, f"{text}: {error}") from None
         return erased
 
 

@@ -1,5 +1,6 @@
 """What proposes a tenant's nearest facts, and who builds it: graphs of our own, or an engine (ADR 0031, ADR 0129)."""
 
+import sqlite3
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Final, Protocol, Self, TypeAlias
 
@@ -51,8 +52,14 @@ class TenantIndex(Protocol):
 class TenantIndexes(Protocol):
     """The indexes of all tenants of a store. Tenants are numbers."""
 
-    def load(self, tenant_no: int, dimension: int) -> TenantIndex | None:
-        """Return what an earlier process left; ``None`` when there is none, or none that can be trusted."""
+    def load(self, connection: sqlite3.Connection, tenant_no: int, dimension: int) -> TenantIndex | None:
+        """Return what an earlier process left; ``None`` when there is none, or none that can be trusted.
+
+        Args:
+            connection: inside a read transaction.
+            tenant_no: the tenant.
+            dimension: length of every vector.
+        """
         ...
 
     def loaded(self, tenant_no: int, saved: TenantIndex, view: "VectorView") -> None:
@@ -63,17 +70,12 @@ class TenantIndexes(Protocol):
         """Learn that facts in the index are no more."""
         ...
 
-    def erasing(self, tenant_no: int) -> None:
-        """Note, before facts are erased, that the index has to forget them."""
+    def erased(self, tenant_no: int) -> None:
+        """Forget what this process keeps of erased facts."""
         ...
 
-    def erased(self, tenant_no: int, numbers: Numbers, alive: Numbers | None) -> None:
-        """Forget erased facts for good; those of an erasure that was broken off, when there are none now.
-
-        Args:
-            tenant_no: the tenant.
-            numbers: facts that were erased now.
-            alive: all facts that there are, given when none was erased now.
+    async def forget(self, tenant_id: str) -> None:
+        """Have others forget, for good, what is erased; also what an erasure that was broken off has left.
 
         Raises:
             VectorEngineError: they could not be destroyed now; to be called again.
@@ -111,7 +113,7 @@ class Graphs:
         self._files = files
         self._settings = settings
 
-    def load(self, tenant_no: int, dimension: int) -> HnswIndex | None:
+    def load(self, connection: sqlite3.Connection, tenant_no: int, dimension: int) -> HnswIndex | None:  # noqa: ARG002 - of the port
         """Return the graph of the tenant's file."""
         return self._files.load(tenant_no, dimension)
 
@@ -124,13 +126,12 @@ class Graphs:
         """Remove the file: it still holds them."""
         self._files.forget(tenant_no)
 
-    def erasing(self, tenant_no: int) -> None:
-        """Need nothing: a file is removed whole."""
-
-    def erased(self, tenant_no: int, numbers: Numbers, alive: Numbers | None) -> None:  # noqa: ARG002
+    def erased(self, tenant_no: int) -> None:
         """Remove the file."""
-        if len(numbers):
-            self._files.forget(tenant_no)
+        self._files.forget(tenant_no)
+
+    async def forget(self, tenant_id: str) -> None:
+        """Need nothing: there are no others."""
 
     def erasures(self, tenant_no: int) -> int:
         """Return how often a file was removed."""

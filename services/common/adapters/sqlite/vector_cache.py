@@ -18,7 +18,6 @@ import numpy as np
 from services.common.adapters.sqlite.tenant_indexes import GONE, GONE_SHARE, Mask, TenantIndex, TenantIndexes
 from services.common.adapters.sqlite.vector_reads import first_view, next_view, trimmed
 from services.common.adapters.sqlite.vector_view import VectorView
-from services.common.ports.vector_engine import Numbers
 from services.common.settings.stores import StoreSettings
 
 _LOG: Final = logging.getLogger(__name__)
@@ -71,13 +70,13 @@ class VectorCache:
             self._start_build(tenant_no, tenant)
         return view
 
-    def erasing(self, tenant_no: int) -> None:
-        """Note that facts of the tenant are about to be erased."""
-        self._indexes.erasing(tenant_no)
+    def erased(self, tenant_no: int) -> None:
+        """Have the tenant's index forget erased facts."""
+        self._indexes.erased(tenant_no)
 
-    def erased(self, tenant_no: int, numbers: Numbers, alive: Numbers | None) -> None:
-        """Have the tenant's index forget erased facts for good; arguments and errors as ``TenantIndexes.erased``."""
-        self._indexes.erased(tenant_no, numbers, alive)
+    async def forget(self, tenant_id: str) -> None:
+        """Have whatever is outside of this process forget them; errors as ``TenantIndexes.forget``."""
+        await self._indexes.forget(tenant_id)
 
     def close(self) -> None:
         """Stop building; idempotent."""
@@ -95,7 +94,7 @@ class VectorCache:
         self, connection: sqlite3.Connection, tenant_no: int, change: int, view: VectorView | None
     ) -> VectorView:
         if view is None:
-            saved = self._indexes.load(tenant_no, self._dimension)
+            saved = self._indexes.load(connection, tenant_no, self._dimension)
             fresh = first_view(connection, tenant_no, change, self._dimension, saved)
             if saved is not None:
                 self._indexes.loaded(tenant_no, saved, fresh)

@@ -9,6 +9,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from pkgutil import iter_modules
+from types import ModuleType
 from typing import cast
 
 from services.common.errors import StartupError
@@ -34,13 +35,7 @@ def open_engine(settings: VectorSettings, directory: Path, dimension: int) -> Ve
     Raises:
         StartupError: there is no such engine, it is not installed, or it does not answer.
     """
-    if settings.engine not in engine_names():
-        known = ", ".join(engine_names())
-        raise StartupError(f"GROUNDTRAIL_VECTORS__ENGINE: {settings.engine!r} is none of: {known}; empty = our own.")
-    module = import_module(f"{__name__}.{settings.engine}")
-    if find_spec(module.MODULE) is None:
-        text = f"GROUNDTRAIL_VECTORS__ENGINE={settings.engine} needs {module.DISTRIBUTION}: "
-        raise StartupError(f'{text}pip install "groundtrail[{settings.engine}]".')
+    module = check_installed(settings)
     opened = cast("Callable[[VectorSettings, Path, int], VectorEngine]", module.open_engine)
     try:
         engine = opened(settings, directory, dimension)
@@ -48,3 +43,19 @@ def open_engine(settings: VectorSettings, directory: Path, dimension: int) -> Ve
     except VectorEngineError as error:
         raise StartupError(f"the vector engine {settings.engine} cannot be used: {error}") from None
     return engine
+
+
+def check_installed(settings: VectorSettings) -> ModuleType:
+    """Return the adapter of the engine that the settings name.
+
+    Raises:
+        StartupError: there is no such engine, or it is not installed.
+    """
+    if settings.engine not in engine_names():
+        known = ", ".join(engine_names())
+        raise StartupError(f"GROUNDTRAIL_VECTORS__ENGINE: {settings.engine!r} is none of: {known}; empty = our own.")
+    module = import_module(f"{__name__}.{settings.engine}")
+    if find_spec(module.MODULE) is None:
+        text = f"GROUNDTRAIL_VECTORS__ENGINE={settings.engine} needs {module.DISTRIBUTION}: "
+        raise StartupError(f'{text}pip install "groundtrail[{settings.engine}]".')
+    return module

@@ -26,6 +26,8 @@ _WRITTEN: Final = 100
 _REMOVED: Final = 1_000
 _MOST: Final = 10_000
 """Most vectors of one upsert, ids of one deletion, and hits of one query that the service takes."""
+_ITSELF: Final = 1 - 1e-3
+"""Least score of a vector with itself; a former one under the same number has less."""
 _LOOK_EVERY_S: Final = 0.2
 _CAUGHT_UP_S: Final = 60.0
 
@@ -119,7 +121,7 @@ class PineconeEngine:
             if committed is not None and reconciled is not None:
                 seen = reconciled >= committed
             else:
-                seen = any(match.id == last[0] for match in answer.matches)
+                seen = any(match.id == last[0] and match.score >= _ITSELF for match in answer.matches)
             if seen:
                 return
             if time.monotonic() > deadline:
