@@ -8,13 +8,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
-from services.cli.console import Advance, Output
+from services.cli.console import Output
 from services.cli.exits import Exit
 from services.cli.forms import UNFINISHED
 from services.common.composition import FACTS_FILE, Adapters
 from services.common.counting import counted
 from services.common.errors import FieldViolation, InvalidRequestError
 from services.common.ports.embedding import EmbeddingModel
+from services.common.ports.facts import FactFilter, FactStatus
 from services.common.ports.tenant_listing import TenantListing
 from services.common.settings import Settings
 from services.common.settings.vectors import VectorSettings
@@ -91,29 +92,24 @@ class _Marker:
 async def _copied(  # noqa: PLR0913, PLR0917 - the parts of one copy
     old: Stores, new: Stores, model: str, tenant_id: str, wish: CopyWish, marker: _Marker, output: Output
 ) -> tuple[CopyPlan, Proof | None]:
-    facts = await old.facts.count(tenant_id)
-    with output.progress(f"comparing {tenant_id}", total=facts) as bar:
-        copying = StoreCopy(old, new, model, _steps(bar))
+    everything = FactFilter(statuses=tuple(FactStatus))
+    counts = [await side.facts.count(tenant_id, everything) for side in (old, new)]
+    if not counts[0]:
+        raise InvalidRequestError.of(FieldViolation("--tenant", f"no facts of {tenant_id}"))
+    with output.progress(f"comparing {tenant_id}", total=sum(counts)) as bar:
+        copying = StoreCopy(old, new, model, bar.step)
         plan = await copying.plan(tenant_id, merge=wish.merge)
     if wish.dry_run:
         return plan, None
     if plan.facts or plan.sources or plan.communities:
         marker.put(tenant_id)
     with output.progress(f"copying {tenant_id}", total=len(plan.before.facts)) as bar:
-        await StoreCopy(old, new, model, _steps(bar)).carry_out(plan)
+        await StoreCopy(old, new, model, bar.step).carry_out(plan)
     with output.progress(f"proving {tenant_id}", total=2 * len(plan.before.facts)) as bar:
-        proof = await StoreCopy(old, new, model, _steps(bar)).prove(plan)
+        proof = await StoreCopy(old, new, model, bar.step).prove(plan)
     if proof.equal:
         marker.remove()
     return plan, proof
-
-
-def _steps(bar: Advance) -> Any:
-    def advance(count: int) -> None:
-        for _ in range(count):
-            bar.step()
-
-    return advance
 
 
 def _stores_of(settings: Settings, side: str, where: str) -> Settings:

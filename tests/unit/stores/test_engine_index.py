@@ -330,6 +330,21 @@ class TestDown:
         engine._held.clear()
         assert await one.search(vectors) == [brute_force(vectors, query) for query in vectors]
         assert one.counts.of_searches("short") == 1
+        await one.settled(vectors[:1])  # and gets them again
+        assert one.held() == list(range(1, 201))
+        await one.search(vectors)
+        assert (one.counts.of_searches("short"), one.counts.of_searches("answered")) == (1, 1)
+
+    async def test_one_that_gives_less_than_it_has_is_not_filled_anew(self, open_store, engine, monkeypatch):
+        one, vectors = await open_store(), random_vectors(1, 200)
+        await one.store.upsert(facts(vectors))
+        await one.settled(vectors[:1])
+        original = FaultyEngine.nearest
+        monkeypatch.setattr(FaultyEngine, "nearest", lambda self, c, q, limit: original(self, c, q, min(limit, 9)))
+        view = one.view()
+        for _ in range(2):
+            assert await one.search(vectors) == [brute_force(vectors, query) for query in vectors]
+        assert one.view() is view
 
     def test_it_rests_longer_each_time_and_no_more_once_it_answers(self, engine):
         now = [0.0]

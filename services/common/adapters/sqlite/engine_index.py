@@ -34,6 +34,7 @@ class AskedEngine:
         self._lock = threading.Lock()
         self._until = 0.0
         self._rest_s = _REST_S
+        self._lost: set[str] = set()
 
     @property
     def resting(self) -> bool:
@@ -55,7 +56,7 @@ class AskedEngine:
             self._until, self._rest_s = 0.0, _REST_S
 
     def nearest(self, collection: str, queries: Vectors, limit: int) -> Sequence[Proposals] | None:
-        """Return ``limit`` proposals for each query; ``None`` when it did not give them."""
+        """Return ``limit`` proposals for each query, fewer when it has no more; ``None`` when it did not answer."""
         if self.resting:
             return self._none("resting")
         try:
@@ -65,9 +66,26 @@ class AskedEngine:
             return self._none("failed")
         self.answered()
         if any(len(one.numbers) < limit for one in found):
-            return self._none("short")  # it has lost some
+            self.counts.searched(self.engine.name, "short")
+            return found
         self.counts.searched(self.engine.name, "answered")
         return found
+
+    def look_for(self, collection: str, count: int) -> None:
+        """Learn whether the engine has lost vectors of a collection that should hold so many."""
+        try:
+            if self.engine.count(collection) < count:
+                self._lost.add(collection)
+        except VectorEngineError as error:
+            self.failed("list", error)
+
+    def has_lost(self, collection: str) -> bool:
+        """Say whether vectors of a collection were missed."""
+        return collection in self._lost
+
+    def listed(self, collection: str) -> None:
+        """Take note that it is known now what a collection holds."""
+        self._lost.discard(collection)
 
     def _none(self, outcome: str) -> None:
         self.counts.searched(self.engine.name, outcome)
@@ -95,10 +113,21 @@ class EngineIndex:
         """Memory of the numbers; the vectors are elsewhere."""
         return self.known.nbytes
 
+    @property
+    def lost(self) -> bool:
+        """Whether the engine has lost some of them."""
+        return self.asked.has_lost(self.collection)
+
     def search(self, queries: Vectors, limit: int) -> Sequence[Proposals] | None:
         """Ask the engine; facts that came after this index are for the tail."""
-        found = self.asked.nearest(self.collection, queries, min(limit, len(self.known)))
-        return None if found is None else [self._kept(one) for one in found]
+        limit = min(limit, len(self.known))
+        found = self.asked.nearest(self.collection, queries, limit)
+        if found is None:
+            return None
+        if any(len(one.numbers) < limit for one in found):
+            self.asked.look_for(self.collection, len(self.known))
+            return None
+        return [self._kept(one) for one in found]
 
     def vectors(self, numbers: Numbers) -> Vectors | None:  # noqa: ARG002 - of the port
         """Leave them to SQLite, which has them exactly."""

@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 
 _BLOCK: Final = 512
 """Vectors sent at a time: what a service that is stopping, or an erasure, waits for."""
+_REMOVED: Final = 10_000
+"""Vectors destroyed by one request."""
 _STORE_CHARS: Final = 16
 _VOUCHING: Final = 512
 """Latest numbers among which a fact is sought whose vector shows that the engine's are of this store."""
@@ -72,6 +74,7 @@ class EngineIndexes:
             return None
         try:
             numbers = self._engine.numbers(self.collection(tenant_no))
+            self._asked.listed(self.collection(tenant_no))
             if not len(numbers) or not self._vouched(tenant_no, latest_of(connection, tenant_no, numbers[-_VOUCHING:])):
                 return None
         except VectorEngineError as error:
@@ -176,7 +179,8 @@ class EngineIndexes:
     def _pay(self, owed: Debt) -> None:
         with self._alone(owed.tenant_no):
             try:
-                self._engine.remove(self.collection(owed.tenant_no), owed.numbers)
+                for start in range(0, len(owed.numbers), _REMOVED):
+                    self._engine.remove(self.collection(owed.tenant_no), owed.numbers[start : start + _REMOVED])
             except VectorEngineError as error:
                 self._asked.failed("erase", error)
                 raise

@@ -41,6 +41,11 @@ class HnswIndex:
         edges = self._graph.hnsw.neighbors.size() * np.dtype(np.int32).itemsize
         return int(self._graph.storage.sa_code_size() * len(self) + edges + self._numbers.nbytes)
 
+    @property
+    def lost(self) -> bool:
+        """Return False: it holds its vectors itself."""
+        return False
+
     @classmethod
     def empty(cls, dimension: int, settings: StoreSettings) -> Self:
         """Return an index without vectors."""

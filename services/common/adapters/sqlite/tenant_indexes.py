@@ -36,6 +36,11 @@ class TenantIndex(Protocol):
         """Memory of this process that it takes."""
         ...
 
+    @property
+    def lost(self) -> bool:
+        """Whether it no longer has what it should; then it is loaded anew."""
+        ...
+
     def search(self, queries: Vectors, limit: int) -> Sequence[Proposals] | None:
         """Return up to ``limit`` candidates per query; ``None`` when it cannot be asked now."""
         ...

@@ -61,7 +61,7 @@ class VectorCache:
         """
         tenant = self._tenant(tenant_no)
         view = tenant.view
-        if view is None or view.change < change:
+        if view is None or view.change < change or _is_lost(view):
             with tenant.lock:
                 view = self._caught_up(connection, tenant_no, change, tenant.view)
                 tenant.view = view
@@ -93,7 +93,7 @@ class VectorCache:
     def _caught_up(
         self, connection: sqlite3.Connection, tenant_no: int, change: int, view: VectorView | None
     ) -> VectorView:
-        if view is None:
+        if view is None or _is_lost(view):
             saved = self._indexes.load(connection, tenant_no, self._dimension)
             fresh = first_view(connection, tenant_no, change, self._dimension, saved)
             if saved is not None:
@@ -145,6 +145,8 @@ class VectorCache:
             index, kept = built
             with tenant.lock:
                 current = tenant.view or view
+                if not _extends(current, view):
+                    return
                 tenant.view = with_index(current, view, index, kept)
                 clean = tenant.view.gone_from_index == 0
             if clean:
@@ -154,6 +156,16 @@ class VectorCache:
             _LOG.exception("building a vector index failed", extra={"tenant_no": tenant_no})
         finally:
             tenant.building = False
+
+
+def _is_lost(view: VectorView) -> bool:
+    return view.index is not None and view.index.lost
+
+
+def _extends(current: VectorView, view: VectorView) -> bool:
+    """Say whether ``current`` has grown out of ``view``, and was not loaded anew since."""
+    count = len(view.numbers)
+    return current.indexed == view.indexed and np.array_equal(current.numbers[:count], view.numbers)
 
 
 def with_index(current: VectorView, built_from: VectorView, index: TenantIndex, kept: Mask) -> VectorView:
