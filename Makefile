@@ -7,6 +7,7 @@ BIN := $(VENV)/bin
 RUN_STAMP := $(VENV)/.installed
 DEV_STAMP := $(VENV)/.installed-dev
 LOCK := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header
+ENGINES := --extra chroma --extra pinecone --extra qdrant
 TRAINING := .venv-training
 TRAINING_STAMP := $(TRAINING)/.installed
 .PHONY: help demo test lint format lock generate bench eval eval-models eval-retrieval conformance docs test-real test-faults training test-training clean
@@ -55,8 +56,8 @@ format: $(DEV_STAMP) ## Format Python and protos in place
 
 lock: $(DEV_STAMP) ## Resolve pyproject.toml anew into the lock files (needs the package index)
 	@$(LOCK) pyproject.toml --extra milvus --extra neo4j --extra triton -o requirements.lock
-	@$(LOCK) pyproject.toml --extra milvus --extra neo4j --extra triton --group dev -c requirements.lock -o requirements-dev.lock
-	@$(LOCK) pyproject.toml --extra milvus --extra neo4j --extra triton --group training --group dev -c requirements-dev.lock -o requirements-training.lock
+	@$(LOCK) pyproject.toml --extra milvus --extra neo4j --extra triton $(ENGINES) --group dev -c requirements.lock -o requirements-dev.lock
+	@$(LOCK) pyproject.toml --extra milvus --extra neo4j --extra triton $(ENGINES) --group training --group dev -c requirements-dev.lock -o requirements-training.lock
 
 generate: $(DEV_STAMP) ## Generate gen/ from proto/ without a network
 	@$(BIN)/python tools/gen_protos.py

@@ -29,6 +29,10 @@ BENCHMARKS: Final = {
     "loop_latency": "An echo beside threads that compute, by their number and the switch interval",
     "ercp_solver": "Consistency of 10 to 300 predicates against Z3 asked once",
 }
+BESIDE_ENGINES: Final = {
+    "vector_engines": "Nearest facts by our own graphs, Qdrant and Chroma beside NumPy over all vectors",
+}
+"""Those that need engines beside the suite: optional extras, which the development packages bring."""
 HELD: Final = {
     "linear": "Every call that takes text with every kind of repetition: linear time, and a tenant beside it",
 }
@@ -42,7 +46,7 @@ BESIDE_SERVERS: Final = {
 def main() -> None:
     """Run the named benchmarks, all when none is named."""
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
-    known = [*BENCHMARKS, *HELD, *BESIDE_SERVERS]
+    known = [*BENCHMARKS, *HELD, *BESIDE_ENGINES, *BESIDE_SERVERS]
     parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(known))
     given, options = parser.parse_known_args()
     names = given.names or list(BENCHMARKS)

@@ -16,6 +16,7 @@ from services.cli.later import Later, run
 from services.cli.log_commands import log_app, signer_app, witness_app
 from services.cli.model_commands import model_app
 from services.cli.session_commands import session_app
+from services.cli.store_commands import store_app
 from services.cli.system_commands import system_app
 from services.common.document_kinds import ACCEPTED
 
@@ -44,6 +45,7 @@ app.add_typer(system_app, name="systems")
 app.add_typer(model_app, name="models")
 app.add_typer(source_app, name="sources")
 app.add_typer(fact_app, name="facts")
+app.add_typer(store_app, name="stores")
 app.add_typer(session_app, name="sessions")
 app.add_typer(log_app, name="log")
 app.add_typer(witness_app, name="witness")

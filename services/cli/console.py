@@ -160,9 +160,9 @@ class Advance:
         self._what = what
         self._task = bar.add_task(what, total=total)
 
-    def step(self) -> None:
-        """Count one item as done; what was being done with it is told no more."""
-        self._bar.update(self._task, advance=1, description=self._what)
+    def step(self, count: int = 1) -> None:
+        """Count items as done; what was being done with them is told no more."""
+        self._bar.update(self._task, advance=count, description=self._what)
 
     def tell(self, what: str) -> None:
         """Say what is being done just now."""

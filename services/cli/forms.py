@@ -15,6 +15,9 @@ MinCosignatures = Annotated[
     int | None, typer.Option(min=0, help="How many of the witnesses must have cosigned; none = all; with --offline.")
 ]
 
+UNFINISHED: Final = "copy-unfinished.json"
+"""Stands in the target's data directory from the first write of ``stores copy`` to the proof."""
+
 MOST_LISTED: Final = 100_000
 """What --limit of a list takes at most."""
 

@@ -13,8 +13,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Final, Literal, Protocol, Self, TypeVar, cast
 
+from services.common.answering import check_milvus_client, check_neo4j_driver
 from services.common.build_manifest import BuildIdentity, installed_build
 from services.common.clock import Clock, SystemClock
+from services.common.engine_counts import EngineCounts
 from services.common.errors import StartupError
 from services.common.ids import IdSource, RandomIds
 from services.common.keywords import Stemming
@@ -32,7 +34,6 @@ from services.common.ports.sessions import SessionStore
 from services.common.ports.tokens import TokenCounter
 from services.common.ports.witness import Witness
 from services.common.queue_counts import QueueCounts
-from services.common.server_clients import check_milvus_client, check_neo4j_driver
 from services.common.settings import EventSinkSettings, Settings, SettingsError
 from services.common.workers.counts import WorkerCounts
 from services.common.workers.frames import Json
@@ -52,6 +53,7 @@ if TYPE_CHECKING:  # they bring NumPy, which not every process needs
     from services.common.ports.reranking import Reranker
     from services.common.ports.sentence_heads import SentenceHeads
     from services.common.ports.token_vectors import TokenVectorModel
+    from services.common.ports.vector_engine import VectorEngine
 
 FACTS_FILE = "knowledge.db"
 GRAPH_FILE = "graph.db"
@@ -105,6 +107,8 @@ class Adapters:
         self.ids: IdSource = ids or RandomIds()
         self.worker_counts = WorkerCounts()
         """What the pools of worker processes count; for a registry."""
+        self.engine_counts = EngineCounts()
+        """What is counted of a vector engine; for a registry."""
         self.queue_counts: list[QueueCounts] = []  # of the models and processes that there are
         self._built: dict[str, object] = {}
         self._locks: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
@@ -255,7 +259,7 @@ class Adapters:
         """Return the store of facts and vectors.
 
         Raises:
-            StartupError: Milvus is asked for and its client is not installed.
+            StartupError: Milvus or a vector engine is asked for and its client is not installed.
         """
         if self.settings.store.facts == "milvus":
             return await self._once("fact_store", self._milvus_facts)
@@ -264,7 +268,9 @@ class Adapters:
         async def opened() -> "FactStore":
             path = await self._claimed(FACTS_FILE)  # before the weights are read: a refusal comes at once
             model = await self.embedding()
-            return await SqliteFactStore.open(path, self.settings.store, dimension=model.dimension)
+            engine = await self._vector_engine(model.dimension)
+            counts, store = self.engine_counts, self.settings.store
+            return await SqliteFactStore.open(path, store, dimension=model.dimension, engine=engine, counts=counts)
 
         return await self._once("fact_store", opened)
 
@@ -416,6 +422,13 @@ class Adapters:
         from services.common.adapters.neo4j import Neo4jSessionStore
 
         return await Neo4jSessionStore.open(self.settings.neo4j)
+
+    async def _vector_engine(self, dimension: int) -> "VectorEngine | None":
+        if not self.settings.vectors.engine:
+            return None
+        from services.common.adapters.vector_engines import open_engine
+
+        return await asyncio.to_thread(open_engine, self.settings.vectors, self.settings.store.data_dir, dimension)
 
     async def _milvus_facts(self) -> "FactStore":
         check_milvus_client()

@@ -16,6 +16,7 @@ from services.common.adapters.memory import (
     MemoryFactStore,
     MemoryKnowledgeGraph,
     MemorySessionStore,
+    MemoryVectorEngine,
 )
 from services.common.adapters.sqlite import (
     SqliteCredentialStore,
@@ -23,8 +24,11 @@ from services.common.adapters.sqlite import (
     SqliteKnowledgeGraph,
     SqliteSessionStore,
 )
+from services.common.adapters.vector_engines import open_engine
+from services.common.ports.vector_engine import VectorEngine
 from services.common.settings.neo4j import Neo4jSettings
 from services.common.settings.stores import StoreSettings
+from services.common.settings.vectors import VectorSettings
 from services.dag.domain.keys import MasterKey
 from services.dag.master_keys import FixedMasterKeys
 from services.dag.sealed_store import SealedSessionStore
@@ -102,6 +106,19 @@ def _milvus_facts(variable: str, **changes: object) -> Callable[[Path], Awaitabl
 PLAIN: Final = StoreSettings(disk_reserve_bytes=0, synchronous="NORMAL")
 INDEXED: Final = PLAIN.model_copy(update={"exact_search_below": 8, "hnsw_ef_search": 256})
 """A graph from the ninth fact on, so that the suite also runs through it."""
+
+
+def _indexed_by(engine: VectorEngine | None, name: str = "") -> Callable[[Path], Awaitable[Any]]:
+    """Return what opens facts in SQLite with an engine's proposals from the ninth fact on."""
+
+    async def open_(directory: Path) -> Any:
+        settings = VectorSettings(engine=name)
+        used = engine or open_engine(settings, directory, DIMENSION)
+        return await SqliteFactStore.open(directory / "knowledge.db", INDEXED, dimension=DIMENSION, engine=used)
+
+    return open_
+
+
 IN_MEMORY: Final = frozenset({Lacks.DURABILITY})
 ALONE: Final = frozenset({Lacks.SHARING})
 ON_MILVUS: Final = (pytest.mark.needs_milvus, pytest.mark.timeout(300))
@@ -110,6 +127,9 @@ FACT_STORES: Final = (
     Adapter("memory", _memory(lambda: MemoryFactStore(DIMENSION)), IN_MEMORY),
     Adapter("sqlite", lambda path: SqliteFactStore.open(path / "knowledge.db", PLAIN, dimension=DIMENSION)),
     Adapter("sqlite-indexed", lambda path: SqliteFactStore.open(path / "knowledge.db", INDEXED, dimension=DIMENSION)),
+    Adapter("sqlite-memory-engine", _indexed_by(MemoryVectorEngine())),
+    Adapter("sqlite-qdrant", _indexed_by(None, "qdrant"), ALONE),
+    Adapter("sqlite-chroma", _indexed_by(None, "chroma")),
     Adapter("milvus", _milvus_facts(milvus.VARIABLE), ALONE, ON_MILVUS),
     Adapter("milvus-shared", _milvus_facts(milvus.VARIABLE, consistency="strong"), marks=ON_MILVUS),
     Adapter("milvus-lite", _milvus_facts(milvus.LITE_VARIABLE), ALONE, ON_MILVUS),

@@ -16,8 +16,10 @@ from urllib.parse import urlsplit
 
 from services.cli.console import Output
 from services.cli.exits import Exit
+from services.cli.forms import UNFINISHED
 from services.cli.log_findings import log_faults
 from services.cli.render import coloured
+from services.common.answering import answering_milvus, answering_neo4j, answering_vector_engine
 from services.common.composition import (
     FACTS_FILE,
     GATEWAY_FILE,
@@ -28,7 +30,6 @@ from services.common.composition import (
 from services.common.counting import counted
 from services.common.errors import CrpError, StartupError, UnavailableError
 from services.common.model_repository import ModelRepository, ModelRepositoryError, open_repository
-from services.common.server_clients import answering_milvus, answering_neo4j
 from services.common.settings import Settings, SettingsError
 from services.common.settings.server import is_loopback
 
@@ -154,6 +155,29 @@ async def _milvus(settings: Settings) -> list[Finding]:
         advice = "start Milvus, or correct GROUNDTRAIL_MILVUS__URI, __TOKEN and __DATABASE"
         return [Finding("milvus", Level.PROBLEM, str(error), advice)]
     return [Finding("milvus", Level.OK, f"{settings.milvus.uri} answers; it keeps facts and vectors")]
+
+
+async def _vector_engine(settings: Settings) -> list[Finding]:
+    """Ask the engine once, where there is one and the facts are in files."""
+    wanted = settings.vectors
+    if not wanted.engine or settings.store.facts != "sqlite":
+        return []
+    where = wanted.url or "this process, with its files under GROUNDTRAIL_STORE__DATA_DIR"
+    try:
+        await answering_vector_engine(settings)
+    except (StartupError, ModelRepositoryError) as error:
+        advice = "start it, install its client, or unset GROUNDTRAIL_VECTORS__ENGINE: the facts are in knowledge.db"
+        return [Finding("vector engine", Level.PROBLEM, str(error), advice)]
+    return [Finding("vector engine", Level.OK, f"{wanted.engine} at {where} proposes the nearest facts")]
+
+
+async def _copies(settings: Settings) -> list[Finding]:
+    """Say so when a copy into these stores was broken off."""
+    path = Path(settings.store.data_dir) / UNFINISHED
+    if not path.is_file():
+        return []
+    detail = f"a copy of facts into these stores was not finished: {path.read_text(encoding='utf-8')[:1_000]}"
+    return [Finding("stores copy", Level.PROBLEM, detail, "run the same `groundtrail stores copy` again")]
 
 
 async def _logs(settings: Settings) -> list[Finding]:
@@ -348,6 +372,8 @@ _CHECKS: Final[tuple[Callable[[Settings], Awaitable[list[Finding]]], ...]] = (
     _stores,
     _logs,
     _milvus,
+    _vector_engine,
+    _copies,
     _neo4j,
     _secrets,
     _files,

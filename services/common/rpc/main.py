@@ -63,6 +63,7 @@ async def running_server(
         if adapters is None:
             adapters = await stack.enter_async_context(Adapters(settings, serving=serving))
         telemetry.registry.register(adapters.worker_counts)
+        telemetry.registry.register(adapters.engine_counts)
         telemetry.registry.register(QueueMetrics(adapters.queue_counts))
         _log_build(await adapters.build_identity())  # before anything else of the installation is trusted
         configure(settings.server.computing_threads)

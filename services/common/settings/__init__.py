@@ -42,6 +42,7 @@ from services.common.settings.second_opinion import SecondOpinionSettings
 from services.common.settings.server import ServerSettings, TlsSettings
 from services.common.settings.stores import StoreSettings
 from services.common.settings.telemetry import TelemetrySettings
+from services.common.settings.vectors import VectorSettings
 from services.common.settings.workers import WorkerSettings
 
 __all__ = [
@@ -73,6 +74,7 @@ __all__ = [
     "StoreSettings",
     "TelemetrySettings",
     "TlsSettings",
+    "VectorSettings",
     "WorkerSettings",
     "effective_configuration",
     "known_variables",
@@ -110,6 +112,8 @@ class Settings(BaseSettings):
     """The connection to Milvus; used when the facts are there."""
     neo4j: Neo4jSettings = Neo4jSettings()
     """The connection to Neo4j; used by the stores that are there."""
+    vectors: VectorSettings = VectorSettings()
+    """An engine that proposes nearest facts; none by default."""
     inference: InferenceSettings = InferenceSettings()
     """Models and tokenizers."""
     workers: WorkerSettings = WorkerSettings()

@@ -17,11 +17,11 @@ class StoreSettings(BaseModel):
 
     graph: Literal["sqlite", "neo4j"] = "sqlite"
     """Where sources and communities are kept: graph.db under ``data_dir``, or the Neo4j of GROUNDTRAIL_NEO4J__URI
-    (ADR 0061). Nothing moves from one to the other when this changes."""
+    (ADR 0061). Nothing moves from one to the other when this changes; `groundtrail stores copy` does it."""
 
     facts: Literal["sqlite", "milvus"] = "sqlite"
     """Where facts and vectors are kept: knowledge.db under ``data_dir``, or the Milvus of GROUNDTRAIL_MILVUS__URI
-    (ADR 0060). Nothing moves from one to the other when this changes."""
+    (ADR 0060). Nothing moves from one to the other when this changes; `groundtrail stores copy` does it."""
 
     text_stemming: Literal["english", "none"] = "english"
     """What keyword search makes of endings (ADR 0082). english: reports is found by report; codes are left as they are.

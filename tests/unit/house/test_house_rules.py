@@ -205,6 +205,7 @@ THREADS = {
     "services/allinone/check.py": "reads the caller's own files, in the caller's own process",
     "services/common/adapters/": "vendors' clients, files and models, each bounded by its own settings",
     "services/common/composition.py": "the start",
+    "services/common/answering.py": "the start, and `doctor`",
     "services/common/rpc/http_endpoint.py": "waits for its thread to end, when the process does",
     "services/dag/publishing/targets.py": "appends to a file in the background, for no caller",
     "services/witness/": "the last head, a few hundred bytes: it must be on the disk before anybody is answered",
@@ -226,3 +227,14 @@ def test_what_is_computed_for_a_caller_can_be_ended():
     }
     assert sorted(name for name in found if not name.startswith(tuple(THREADS))) == []
     assert [where for where in THREADS if not any(name.startswith(where) for name in found)] == []
+
+
+def test_no_module_but_its_adapter_names_a_vector_engine():
+    """A new engine is a module, an extra and a row of the contract suite; nothing else knows it (ADR 0129)."""
+    folder = ROOT / "services" / "common" / "adapters" / "vector_engines"
+    engines = {path.stem for path in folder.glob("*.py")} - {"__init__", "failures"}
+    assert len(engines) >= 3
+    named = re.compile("|".join(engines), re.IGNORECASE)
+    adapters = {folder / f"{engine}.py" for engine in engines}
+    others = [path for path in (ROOT / "services").rglob("*.py") if path not in adapters]
+    assert [path for path in others if named.search(path.read_text())] == []

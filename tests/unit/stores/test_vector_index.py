@@ -224,7 +224,7 @@ async def test_a_build_that_began_before_an_erasure_is_not_saved(open_store, tmp
     one, vectors = await open_store(), random_vectors(1, 100)
     await one.store.upsert(facts(vectors))
     await one.settled(vectors[:1])
-    files, index = one.store._vectors._files, one.view().index
+    files, index = one.store._vectors._indexes._files, one.view().index
     before = files.erasures(1)
     files.forget(1)
     assert files.save(1, index, before) is False

@@ -45,6 +45,10 @@ class MemoryFactStore:
         for fact in kept:
             self._facts.setdefault(fact.tenant_id, {})[fact.fact_id] = fact
 
+    async def tenants(self) -> list[str]:
+        """Return the ids of all tenants, ordered."""
+        return sorted(tenant_id for tenant_id, facts in self._facts.items() if facts)
+
     async def get(self, tenant_id: str, fact_ids: Sequence[str]) -> list[FactRecord]:
         """Return the known facts in the given order."""
         known = self._facts.get(tenant_id, {})

@@ -68,6 +68,15 @@ class Database:
         """
         return await asyncio.wrap_future(self._readers.submit(job))
 
+    def write_now(self, job: Callable[[sqlite3.Connection], _T]) -> _T:
+        """Write from a thread of one's own, that waits for it; errors as ``write``."""
+        outcome: _T = self._writer.submit(job, PLAIN_WRITE).result()
+        return outcome
+
+    def read_now(self, job: Callable[[sqlite3.Connection], _T]) -> _T:
+        """Read from a thread of one's own, that waits for it; never from inside another job. Errors as ``read``."""
+        return self._readers.submit(job).result()
+
     async def check(self) -> None:
         """Return when the file can be read.
 

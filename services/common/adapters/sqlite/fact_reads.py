@@ -19,9 +19,9 @@ from services.common.adapters.sqlite.fact_rows import (
     tenant_number,
 )
 from services.common.adapters.sqlite.fact_text import filter_condition, rank_text
-from services.common.adapters.sqlite.hnsw import Numbers
 from services.common.adapters.sqlite.values import chunks, json_list, marks, micros, moment
 from services.common.ports.facts import FactFilter, FactHit, FactRecord, FactStatus, StateEntry, Vectors
+from services.common.ports.vector_engine import Numbers
 
 _BLOCK_ROWS: Final = 4_096
 _FACT_ID: Final = 2
@@ -150,6 +150,12 @@ class FactReads:
         nothing = bytes(VECTOR_TYPE.itemsize * self._dimension)
         blob = b"".join(nothing if row[1] is None else row[1] for row in rows)
         return np.frombuffer(blob, dtype=VECTOR_TYPE).reshape(-1, self._dimension).astype(np.float64)
+
+    def vectors_of(self, numbers: Numbers) -> Vectors:
+        """Return the vectors of facts by ascending number, one below the other."""
+        statement = "SELECT embedding FROM vectors WHERE fact_no IN (SELECT value FROM json_each(?)) ORDER BY fact_no"
+        blob = b"".join(row[0] for row in self.connection.execute(statement, (json_list(numbers.tolist()),)))
+        return np.frombuffer(blob, dtype=VECTOR_TYPE).reshape(-1, self._dimension)
 
     def _facts(self, condition: str, values: Sequence[Any]) -> list[FactRecord]:
         return [self.fact(row) for row in self.connection.execute(SELECT_FACTS + condition, values)]

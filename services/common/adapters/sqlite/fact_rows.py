@@ -150,6 +150,12 @@ def tenant_number(connection: sqlite3.Connection, tenant_id: str) -> int | None:
     return row[0] if row else None
 
 
+def tenant_ids(connection: sqlite3.Connection) -> list[str]:
+    """Return the ids of all tenants that have facts, tombstones included, ordered."""
+    statement = "SELECT tenant_id FROM tenants WHERE tenant_no IN (SELECT tenant_no FROM facts) ORDER BY tenant_id"
+    return [row[0] for row in connection.execute(statement)]
+
+
 def tenant_change(connection: sqlite3.Connection, tenant_no: int) -> int:
     """Return the tenant's change number."""
     change: int = connection.execute("SELECT change FROM tenants WHERE tenant_no = ?", (tenant_no,)).fetchone()[0]

@@ -13,16 +13,20 @@ import numpy as np
 
 from services.common.adapters.sqlite.access_counts import AccessCounts
 from services.common.adapters.sqlite.database import PLAIN_WRITE, Database
+from services.common.adapters.sqlite.engine_index import AskedEngine
+from services.common.adapters.sqlite.engine_indexes import EngineIndexes
 from services.common.adapters.sqlite.fact_changes import known_change, outline_block, state_changes
 from services.common.adapters.sqlite.fact_reads import FactReads, ranked
-from services.common.adapters.sqlite.fact_rows import FactChanges, encode, tenant_number
+from services.common.adapters.sqlite.fact_rows import FactChanges, encode, tenant_ids, tenant_number
 from services.common.adapters.sqlite.fact_schema import FACTS_SCHEMA
 from services.common.adapters.sqlite.fact_text import build_anew, built_as
 from services.common.adapters.sqlite.failures import unavailable
 from services.common.adapters.sqlite.index_files import IndexFiles
+from services.common.adapters.sqlite.tenant_indexes import Graphs, TenantIndexes
 from services.common.adapters.sqlite.values import micros
 from services.common.adapters.sqlite.vector_cache import VectorCache
 from services.common.adapters.sqlite.writer import WriteTraits
+from services.common.engine_counts import EngineCounts
 from services.common.errors import CrpError
 from services.common.keywords import Stemming
 from services.common.ports.fact_changes import FactOutline, StateChanges, StateKnown
@@ -35,6 +39,7 @@ from services.common.ports.facts import (
     Vectors,
     check_queries,
 )
+from services.common.ports.vector_engine import VectorEngine, VectorEngineError
 from services.common.settings.stores import StoreSettings
 
 _LOG: Final = logging.getLogger(__name__)
@@ -63,13 +68,23 @@ class SqliteFactStore:
         self._counting: asyncio.Task[None] | None = None
 
     @classmethod
-    async def open(cls, path: Path, settings: StoreSettings, *, dimension: int) -> Self:
+    async def open(
+        cls,
+        path: Path,
+        settings: StoreSettings,
+        *,
+        dimension: int,
+        engine: VectorEngine | None = None,
+        counts: EngineCounts | None = None,
+    ) -> Self:
         """Open or create the file.
 
         Args:
             path: the database file.
             settings: durability, thresholds, memory.
             dimension: length of every vector; a file keeps the one that it was created with.
+            engine: proposes in the place of graphs of our own; closed with the store (ADR 0129).
+            counts: of the engine.
 
         Raises:
             UnavailableError: STORE_UNAVAILABLE: the file cannot be used, or holds vectors of another length.
@@ -82,8 +97,11 @@ class SqliteFactStore:
         except BaseException:
             await database.close()
             raise
-        files = IndexFiles(path.with_suffix(".indexes"), store_id, settings)
-        return cls(database, dimension, VectorCache(dimension, settings, files))
+        directory = path.with_suffix(".indexes")
+        indexes: TenantIndexes = Graphs(IndexFiles(directory, store_id, settings), settings)
+        if engine is not None:
+            indexes = EngineIndexes(AskedEngine(engine, counts or EngineCounts()), store_id, directory, database)
+        return cls(database, dimension, VectorCache(dimension, settings, indexes))
 
     async def upsert(self, facts: Sequence[FactRecord]) -> None:
         """Insert or replace by ``fact_id``, all or nothing.
@@ -235,6 +253,10 @@ class SqliteFactStore:
             yield ids, vectors
             after = ids[-1]
 
+    async def tenants(self) -> list[str]:
+        """Return the ids of all tenants, ordered."""
+        return await self._database.read(tenant_ids)
+
     async def check(self) -> None:
         """Return when the file can be read."""
         await self._database.check()
@@ -262,7 +284,7 @@ class SqliteFactStore:
         if view.change != change:
             return None
         units = _units(queries)
-        numbers = view.candidates(units.astype(np.float32), limit, where)
+        numbers = view.candidates(units.astype(np.float32), limit, where, facts.vectors_of)
         return ranked(facts, units, numbers, limit)
 
     async def _change(
@@ -280,12 +302,20 @@ class SqliteFactStore:
         tenants: list[int] = []
 
         def change(changes: FactChanges) -> int:
-            tenants.append(changes.tenant_no)
-            return changes.entomb(chosen(changes.connection), micros(at))
+            count = changes.entomb(chosen(changes.connection), micros(at))
+            if count:
+                tenants.append(changes.tenant_no)
+                self._vectors.erased(changes.tenant_no)  # before: whatever breaks off, no file outlives the facts
+            return count
 
         erased = await self._change(tenant_id, change, _ERASURE)
-        if erased:
-            await asyncio.to_thread(self._vectors.forget_files, tenants[-1])
+        for tenant_no in tenants:
+            self._vectors.erased(tenant_no)  # after: a graph that was being built meanwhile is not kept either
+        try:
+            await self._vectors.forget(tenant_id)
+        except VectorEngineError as error:
+            text = "the facts are erased, but their vectors stand in the engine until it answers; erase them again"
+            raise unavailable(self._database.path, f"{text}: {error}") from None
         return erased
 
 

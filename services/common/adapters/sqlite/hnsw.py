@@ -5,30 +5,19 @@ vectors in SQLite. ``SCORE_ERROR`` bounds what the lower precision can move a sc
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from services.common.ports.facts import Vectors
+from services.common.ports.vector_engine import Numbers, Proposals
 from services.common.settings.stores import StoreSettings
-
-Numbers = NDArray[np.int64]
 
 SCORE_ERROR: Final = 2e-3
 """Twice what rounding a unit vector to 11 significant bits can change its dot product with another by, and some."""
 _BLOCK: Final = 512
 """Vectors added at a time: what a service that is stopping waits for."""
-
-
-@dataclass(frozen=True, slots=True)
-class Proposals:
-    """Candidates of one query: fact numbers and their approximate scores."""
-
-    numbers: Numbers
-    scores: Vectors
 
 
 class HnswIndex:
@@ -51,6 +40,11 @@ class HnswIndex:
         """Memory that vectors, edges and numbers take."""
         edges = self._graph.hnsw.neighbors.size() * np.dtype(np.int32).itemsize
         return int(self._graph.storage.sa_code_size() * len(self) + edges + self._numbers.nbytes)
+
+    @property
+    def lost(self) -> bool:
+        """Return False: it holds its vectors itself."""
+        return False
 
     @classmethod
     def empty(cls, dimension: int, settings: StoreSettings) -> Self:
@@ -93,9 +87,9 @@ class HnswIndex:
         vectors: Vectors = self._graph.reconstruct_batch(np.searchsorted(self._numbers, numbers))
         return vectors
 
-    def holds_exactly(self, numbers: Numbers) -> bool:
-        """Say whether these facts are the ones in the index."""
-        return np.array_equal(self._numbers, numbers)
+    def leading(self, numbers: Numbers) -> Self | None:
+        """Return the index itself when the first of these facts are exactly the ones in it, else ``None``."""
+        return self if len(self) and np.array_equal(self._numbers, numbers[: len(self)]) else None
 
     def save(self, path: Path) -> None:
         """Write the index to a file."""

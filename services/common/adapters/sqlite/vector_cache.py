@@ -9,25 +9,21 @@ import logging
 import sqlite3
 import threading
 from collections import OrderedDict
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Final
 
 import numpy as np
 
-from services.common.adapters.sqlite.hnsw import HnswIndex
-from services.common.adapters.sqlite.index_files import IndexFiles
+from services.common.adapters.sqlite.tenant_indexes import GONE, GONE_SHARE, Mask, TenantIndex, TenantIndexes
 from services.common.adapters.sqlite.vector_reads import first_view, next_view, trimmed
-from services.common.adapters.sqlite.vector_view import GONE, Mask, VectorView
+from services.common.adapters.sqlite.vector_view import VectorView
 from services.common.settings.stores import StoreSettings
 
 _LOG: Final = logging.getLogger(__name__)
 _TAIL_ROWS: Final = 2_048
-"""A tail longer than this, and than ``_TAIL_SHARE`` of the graph, is moved into the graph."""
+"""A tail longer than this, and than ``_TAIL_SHARE`` of the index, is moved into the index."""
 _TAIL_SHARE: Final = 0.05
-_GONE_SHARE: Final = 0.10
-"""Share of a graph's facts that may be gone before it is built anew without them."""
 
 
 class _Tenant:
@@ -43,13 +39,13 @@ class VectorCache:
     Args:
         dimension: length of every vector.
         settings: thresholds, graph parameters, memory.
-        files: where graphs outlive the process.
+        indexes: what proposes.
     """
 
-    def __init__(self, dimension: int, settings: StoreSettings, files: IndexFiles) -> None:
+    def __init__(self, dimension: int, settings: StoreSettings, indexes: TenantIndexes) -> None:
         self._dimension = dimension
         self._settings = settings
-        self._files = files
+        self._indexes = indexes
         self._tenants: OrderedDict[int, _Tenant] = OrderedDict()
         self._lock = threading.Lock()
         self._stopping = threading.Event()
@@ -65,7 +61,7 @@ class VectorCache:
         """
         tenant = self._tenant(tenant_no)
         view = tenant.view
-        if view is None or view.change < change:
+        if view is None or view.change < change or _is_lost(view):
             with tenant.lock:
                 view = self._caught_up(connection, tenant_no, change, tenant.view)
                 tenant.view = view
@@ -74,14 +70,19 @@ class VectorCache:
             self._start_build(tenant_no, tenant)
         return view
 
-    def forget_files(self, tenant_no: int) -> None:
-        """Remove the tenant's graph from disk, because something in it was erased."""
-        self._files.forget(tenant_no)
+    def erased(self, tenant_no: int) -> None:
+        """Have the tenant's index forget erased facts."""
+        self._indexes.erased(tenant_no)
+
+    async def forget(self, tenant_id: str) -> None:
+        """Have whatever is outside of this process forget them; errors as ``TenantIndexes.forget``."""
+        await self._indexes.forget(tenant_id)
 
     def close(self) -> None:
         """Stop building; idempotent."""
         self._stopping.set()
         self._builder.shutdown(cancel_futures=True)
+        self._indexes.close()
 
     def _tenant(self, tenant_no: int) -> _Tenant:
         with self._lock:
@@ -92,17 +93,18 @@ class VectorCache:
     def _caught_up(
         self, connection: sqlite3.Connection, tenant_no: int, change: int, view: VectorView | None
     ) -> VectorView:
-        if view is None:
-            saved = self._files.load(tenant_no, self._dimension)
+        if view is None or _is_lost(view):
+            saved = self._indexes.load(connection, tenant_no, self._dimension)
             fresh = first_view(connection, tenant_no, change, self._dimension, saved)
-            if saved is not None and fresh.index is None:
-                self._files.forget(tenant_no)
+            if saved is not None:
+                self._indexes.loaded(tenant_no, saved, fresh)
             return fresh
         if view.change >= change:
             return view
         later = next_view(connection, tenant_no, change, view)
         if later.gone_from_index > view.gone_from_index:
-            self._files.forget(tenant_no)
+            gone = (later.statuses[: view.indexed] == GONE) & (view.statuses[: view.indexed] != GONE)
+            self._indexes.left(tenant_no, view.numbers[: view.indexed][gone])
         return later
 
     def _evict(self, in_use: int) -> None:
@@ -121,7 +123,7 @@ class VectorCache:
         if view.index is None:
             return waiting >= max(1, self._settings.exact_search_below)
         longest_tail = max(1, min(_TAIL_ROWS, self._settings.exact_search_below // 4), _TAIL_SHARE * view.indexed)
-        return waiting >= longest_tail or view.gone_from_index > _GONE_SHARE * view.indexed
+        return waiting >= longest_tail or view.gone_from_index > GONE_SHARE * view.indexed
 
     def _start_build(self, tenant_no: int, tenant: _Tenant) -> None:
         with tenant.lock:
@@ -133,53 +135,41 @@ class VectorCache:
 
     def _build(self, tenant_no: int, tenant: _Tenant) -> None:
         try:
-            erasures = self._files.erasures(tenant_no)
+            erasures = self._indexes.erasures(tenant_no)
             view = tenant.view
             if view is None:
                 return
-            built = extended_graph(view, self._dimension, self._settings, self._stopping.is_set)
+            built = self._indexes.extended(tenant_no, view, self._dimension, self._stopping.is_set)
             if built is None:
                 return
             index, kept = built
             with tenant.lock:
                 current = tenant.view or view
-                tenant.view = with_graph(current, view, index, kept)
+                if not _extends(current, view):
+                    return
+                tenant.view = with_index(current, view, index, kept)
                 clean = tenant.view.gone_from_index == 0
             if clean:
                 with contextlib.suppress(OSError, RuntimeError):  # a cache: the next start builds it again
-                    self._files.save(tenant_no, index, erasures)
-        except Exception:  # noqa: BLE001 - searches go on without the graph, only slower
+                    self._indexes.save(tenant_no, index, erasures)
+        except Exception:  # noqa: BLE001 - searches go on without the index, only slower
             _LOG.exception("building a vector index failed", extra={"tenant_no": tenant_no})
         finally:
             tenant.building = False
 
 
-def extended_graph(
-    view: VectorView, dimension: int, settings: StoreSettings, stopping: Callable[[], bool]
-) -> tuple[HnswIndex, Mask] | None:
-    """Return a graph over all of the view's facts and which slots are in it; ``None`` when ``stopping``.
-
-    The present graph is extended, or built anew when too much of it is gone.
-    """
-    kept = view.statuses != GONE
-    waiting = kept[view.indexed :]
-    tail = np.concatenate([np.empty((0, dimension), dtype=np.float32), *view.tail])[waiting]
-    numbers = view.numbers[view.indexed :][waiting]
-    start = view.index
-    if start is None or view.gone_from_index > _GONE_SHARE * view.indexed:
-        alive = view.numbers[: view.indexed][kept[: view.indexed]]
-        if start is not None and len(alive):
-            tail = np.concatenate([start.vectors(alive), tail])
-            numbers = np.concatenate([alive, numbers])
-        start = HnswIndex.empty(dimension, settings)
-    else:
-        kept[: view.indexed] = True
-    index = start.extended(numbers, tail, settings, stopping)
-    return None if index is None else (index, kept)
+def _is_lost(view: VectorView) -> bool:
+    return view.index is not None and view.index.lost
 
 
-def with_graph(current: VectorView, built_from: VectorView, index: HnswIndex, kept: Mask) -> VectorView:
-    """Return ``current`` with a graph that was built from an earlier view of it."""
+def _extends(current: VectorView, view: VectorView) -> bool:
+    """Say whether ``current`` has grown out of ``view``, and was not loaded anew since."""
+    count = len(view.numbers)
+    return current.indexed == view.indexed and np.array_equal(current.numbers[:count], view.numbers)
+
+
+def with_index(current: VectorView, built_from: VectorView, index: TenantIndex, kept: Mask) -> VectorView:
+    """Return ``current`` with an index that was built from an earlier view of it."""
     later = np.ones(len(current.numbers) - len(kept), dtype=np.bool_)
     slots = np.concatenate([kept, later])
     return replace(

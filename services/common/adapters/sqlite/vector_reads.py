@@ -8,9 +8,10 @@ from typing import Any, Final
 import numpy as np
 
 from services.common.adapters.sqlite.fact_rows import VECTOR_TYPE
-from services.common.adapters.sqlite.hnsw import HnswIndex, Numbers
-from services.common.adapters.sqlite.vector_view import GONE, NO_END, NO_START, STATUS_CODES, VectorView
+from services.common.adapters.sqlite.tenant_indexes import GONE, TenantIndex
+from services.common.adapters.sqlite.vector_view import NO_END, NO_START, STATUS_CODES, VectorView
 from services.common.ports.facts import Vectors
+from services.common.ports.vector_engine import Numbers
 
 BLOCK_ROWS: Final = 4_096
 """Vectors in one block of a tail."""
@@ -38,7 +39,7 @@ _REMOVALS: Final = "SELECT fact_no FROM removals WHERE tenant_no = ? AND change 
 
 
 def first_view(
-    connection: sqlite3.Connection, tenant_no: int, change: int, dimension: int, saved: HnswIndex | None
+    connection: sqlite3.Connection, tenant_no: int, change: int, dimension: int, saved: TenantIndex | None
 ) -> VectorView:
     """Return the view of a tenant that is not in memory.
 
@@ -47,14 +48,15 @@ def first_view(
         tenant_no: the tenant.
         change: its change number.
         dimension: length of a vector.
-        saved: a graph from an earlier run; used if all that is in it is still there.
+        saved: an index from an earlier run; used as far as it knows the first facts.
     """
     rows = connection.execute(_SLOTS, (tenant_no,)).fetchall()
     numbers = np.array([row[0] for row in rows], dtype=np.int64)
     sources: dict[str, int] = {}
     communities: dict[str, int] = {}
     starts, ends = _times(rows)
-    indexed = _covered(numbers, saved)
+    index = None if saved is None else saved.leading(numbers)
+    indexed = 0 if index is None else len(index)
     after = int(numbers[indexed - 1]) if indexed else 0
     return VectorView(
         change=change,
@@ -67,7 +69,7 @@ def first_view(
         is_timed=_is_timed(starts, ends),
         source_codes=sources,
         community_codes=communities,
-        index=saved if indexed else None,
+        index=index,
         indexed=indexed,
         tail=tuple(_blocks(connection.execute(_VECTORS, (tenant_no, after)), dimension)),
     )
@@ -91,14 +93,6 @@ def trimmed(tail: Sequence[Vectors], rows: int) -> tuple[Vectors, ...]:
             kept.append(block[rows:])
         rows = max(0, rows - len(block))
     return tuple(kept)
-
-
-def _covered(numbers: Numbers, saved: HnswIndex | None) -> int:
-    """Return how many leading slots the graph holds; 0 unless it holds exactly those."""
-    if saved is None or not len(saved) or len(saved) > len(numbers):
-        return 0
-    leading = len(saved)
-    return leading if saved.holds_exactly(numbers[:leading]) else 0
 
 
 def _changed(view: VectorView, rows: Sequence[Sequence[Any]], removed: Sequence[int]) -> VectorView:

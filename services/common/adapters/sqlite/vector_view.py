@@ -1,24 +1,24 @@
 """What is known of one tenant's vectors at one change number: an immutable value that searches share without locks.
 
-Each known fact has a slot; slots are ordered by fact number. The first ``indexed`` slots are in the HNSW graph, the
+Each known fact has a slot; slots are ordered by fact number. The first ``indexed`` slots are in the index, the
 others, the tail, are compared exactly. A view proposes candidates; scores and order are computed from SQLite's vectors.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from services.common.adapters.sqlite.hnsw import SCORE_ERROR, HnswIndex, Numbers, Proposals
+from services.common.adapters.sqlite.hnsw import SCORE_ERROR
+from services.common.adapters.sqlite.tenant_indexes import GONE, Mask, TenantIndex
 from services.common.adapters.sqlite.values import micros
 from services.common.ports.facts import FactFilter, FactStatus, TimeFilter, Vectors
+from services.common.ports.vector_engine import Numbers, Proposals
 
-Mask = NDArray[np.bool_]
-
-GONE: Final = -1
-"""Status code of a slot whose fact was removed, replaced or erased."""
+Stored: TypeAlias = Callable[[Numbers], Vectors]
+"""Reads vectors by ascending fact number, exactly."""
 NO_START: Final = np.iinfo(np.int64).min
 NO_END: Final = np.iinfo(np.int64).max
 """Microseconds of a fact that has held always, or holds for ever."""
@@ -46,7 +46,7 @@ class VectorView:
         starts: microseconds since 1970 at which each slot's fact begins to hold, or ``NO_START``.
         ends: those at which it ceases to, because it was replaced or is no longer valid, or ``NO_END``.
         is_timed: some slot begins or ceases.
-        index: the graph over the first ``indexed`` slots; ``None`` while there is none.
+        index: proposes among the first ``indexed`` slots; ``None`` while there is none.
         tail: vectors of the other slots, in blocks.
     """
 
@@ -60,7 +60,7 @@ class VectorView:
     is_timed: bool
     source_codes: Mapping[str, int]
     community_codes: Mapping[str, int]
-    index: HnswIndex | None
+    index: TenantIndex | None
     indexed: int
     tail: tuple[Vectors, ...]
 
@@ -74,7 +74,7 @@ class VectorView:
 
     @property
     def gone_from_index(self) -> int:
-        """Slots of the graph whose facts are no more."""
+        """Slots of the index whose facts are no more."""
         return int(np.count_nonzero(self.statuses[: self.indexed] == GONE))
 
     def allowed(self, where: FactFilter) -> Mask:
@@ -91,20 +91,21 @@ class VectorView:
             mask &= _held(self.starts, self.ends, where.time)
         return mask
 
-    def candidates(self, queries: Vectors, limit: int, where: FactFilter) -> list[Numbers]:
+    def candidates(self, queries: Vectors, limit: int, where: FactFilter, stored: Stored) -> list[Numbers]:
         """Return for each query the fact numbers among which its ``limit`` best are; more than ``limit`` on ties.
 
         Args:
             queries: unit vectors, one a row.
             limit: how many hits are wanted.
             where: what may be returned.
+            stored: reads vectors that the index does not give.
         """
         if where.communities or where.source_ids:  # few facts, so that looking at each beats a mask over all of them
             slots = self._chosen_slots(where)
             if len(slots) <= _FEW:
-                return self._compared_slots(slots, queries, limit)
+                return self._compared_slots(slots, queries, limit, stored)
         mask = self.allowed(where)
-        parts = [self._tail_candidates(queries, limit, mask), self._graph_candidates(queries, limit, mask)]
+        parts = [self._tail_candidates(queries, limit, mask), self._index_candidates(queries, limit, mask, stored)]
         return [_merge([part[row] for part in parts if part], limit) for row in range(len(queries))]
 
     def _chosen_slots(self, where: FactFilter) -> NDArray[np.intp]:
@@ -121,11 +122,11 @@ class VectorView:
             slots = slots[_held(self.starts[slots], self.ends[slots], where.time)]
         return slots
 
-    def _compared_slots(self, slots: NDArray[np.intp], queries: Vectors, limit: int) -> list[Numbers]:
+    def _compared_slots(self, slots: NDArray[np.intp], queries: Vectors, limit: int, stored: Stored) -> list[Numbers]:
         split = int(np.searchsorted(slots, self.indexed))
         parts: list[list[Proposals]] = []
         if split and self.index is not None:
-            parts.append(_compared(self.index, self.numbers[slots[:split]], queries, limit))
+            parts.append(_compared(self.index, self.numbers[slots[:split]], queries, limit, stored))
         if split < len(slots):
             scores = _rows_of(self.tail, slots[split:] - self.indexed) @ queries.T
             parts.append(_best(self.numbers[slots[split:]], scores, limit))
@@ -138,20 +139,22 @@ class VectorView:
         slots = np.flatnonzero(mask[self.indexed :])
         return _best(self.numbers[self.indexed + slots], scores[slots], limit)
 
-    def _graph_candidates(self, queries: Vectors, limit: int, mask: Mask) -> list[Proposals]:
+    def _index_candidates(self, queries: Vectors, limit: int, mask: Mask, stored: Stored) -> list[Proposals]:
         slots = np.flatnonzero(mask[: self.indexed])
         if self.index is None or not len(slots):
             return []
         fetch = int(limit * _OVERFETCH * self.indexed / len(slots)) + _OVERFETCH_MIN
         if len(slots) <= _COMPARED_PER_PROPOSAL * fetch:  # a selective filter: looking at all that it allows is cheaper
-            return _compared(self.index, self.numbers[slots], queries, limit)
+            return _compared(self.index, self.numbers[slots], queries, limit, stored)
         while fetch <= _OVERFETCH_MAX:
             proposed = self.index.search(queries, fetch)
+            if proposed is None:
+                break
             found = [self._kept(proposals, mask) for proposals in proposed]
             if all(_suffices(kept, among, limit) for kept, among in zip(found, proposed, strict=True)):
                 return found
             fetch *= _OVERFETCH_GROWTH
-        return _compared(self.index, self.numbers[slots], queries, limit)
+        return _compared(self.index, self.numbers[slots], queries, limit, stored)
 
     def _kept(self, proposals: Proposals, mask: Mask) -> Proposals:
         slots = np.minimum(np.searchsorted(self.numbers, proposals.numbers), len(self.numbers) - 1)
@@ -164,9 +167,12 @@ def _suffices(kept: Proposals, among: Proposals, limit: int) -> bool:
     return len(kept.numbers) >= limit and float(among.scores.min()) < _threshold(kept.scores, limit)
 
 
-def _compared(index: HnswIndex, numbers: Numbers, queries: Vectors, limit: int) -> list[Proposals]:
+def _compared(index: TenantIndex, numbers: Numbers, queries: Vectors, limit: int, stored: Stored) -> list[Proposals]:
     blocks = [numbers[start : start + _OVERFETCH_MAX] for start in range(0, len(numbers), _OVERFETCH_MAX)]
-    scores = np.concatenate([index.vectors(block) @ queries.T for block in blocks])
+    held = (index.vectors(block) for block in blocks)
+    scores = np.concatenate(
+        [(stored(block) if some is None else some) @ queries.T for block, some in zip(blocks, held, strict=True)]
+    )
     return _best(numbers, scores, limit)
 
 

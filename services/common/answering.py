@@ -1,9 +1,13 @@
-"""Clients of the servers that stores may stand on: installed or not, and whether the server answers now."""
+"""Whether what a store needs is installed, and whether a server that the settings name answers; nothing is changed.
 
+Only composition roots use this module, as they do ``composition``.
+"""
+
+import asyncio
 from importlib.util import find_spec
 
 from services.common.errors import StartupError
-from services.common.settings import MilvusSettings, Neo4jSettings
+from services.common.settings import MilvusSettings, Neo4jSettings, Settings
 
 
 async def answering_neo4j(settings: Neo4jSettings) -> None:
@@ -34,8 +38,30 @@ async def answering_milvus(settings: MilvusSettings) -> None:
     await (await MilvusDatabase.open(settings.model_copy(update=patience))).close()
 
 
+async def answering_vector_engine(settings: Settings) -> None:
+    """Return when the vector engine of the settings answers now; change nothing. One without a URL is only looked for.
+
+    Raises:
+        StartupError: there is no such engine, its client is not installed, or it does not answer.
+    """
+    from services.common.adapters.vector_engines import check_installed, open_engine
+    from services.common.model_repository import open_repository
+
+    if not settings.vectors.url:
+        check_installed(settings.vectors)
+        return
+    entry = (await asyncio.to_thread(open_repository, settings.inference)).entry(settings.inference.embedding_model)
+    data_dir, dimension = settings.store.data_dir, entry.outputs[0].shape[1]
+    engine = await asyncio.to_thread(open_engine, settings.vectors, data_dir, dimension)
+    await asyncio.to_thread(engine.close)
+
+
 def check_milvus_client() -> None:
-    """Raise ``StartupError`` where Milvus's client is not installed."""
+    """Refuse facts on Milvus where its client is not installed.
+
+    Raises:
+        StartupError: it is not.
+    """
     if find_spec("pymilvus") is None:
         raise StartupError(
             "facts on Milvus (GROUNDTRAIL_STORE__FACTS=milvus) need its client: pip install 'groundtrail[milvus]'"
@@ -43,7 +69,11 @@ def check_milvus_client() -> None:
 
 
 def check_neo4j_driver() -> None:
-    """Raise ``StartupError`` where Neo4j's driver is not installed."""
+    """Refuse a store on Neo4j where its driver is not installed.
+
+    Raises:
+        StartupError: it is not.
+    """
     if find_spec("neo4j") is None:
         raise StartupError(
             "a store on Neo4j (GROUNDTRAIL_STORE__…=neo4j) needs its driver: pip install 'groundtrail[neo4j]'"

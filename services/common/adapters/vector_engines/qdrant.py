@@ -1,0 +1,110 @@
+"""``VectorEngine`` on Qdrant: a server, or its local mode in this process."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from services.common.adapters.vector_engines.failures import translated
+from services.common.ports.facts import Vectors
+from services.common.ports.vector_engine import Numbers, Proposals
+from services.common.settings.vectors import VectorSettings
+
+if TYPE_CHECKING:
+    from qdrant_client import QdrantClient
+
+MODULE: Final = "qdrant_client"
+DISTRIBUTION: Final = "qdrant-client"
+_NAME: Final = "qdrant"
+_PAGE: Final = 10_000
+
+
+def open_engine(settings: VectorSettings, directory: Path, dimension: int) -> "QdrantEngine":
+    """Connect to the server of the settings, or open the local mode; arguments as the package's ``open_engine``."""
+    from qdrant_client import QdrantClient
+
+    with translated(_NAME, "be opened"):
+        if not settings.url:
+            return QdrantEngine(QdrantClient(path=str(directory / "qdrant")), dimension)
+        key = settings.api_key.get_secret_value() or None
+        timeout_s = max(1, round(settings.timeout_s))
+        return QdrantEngine(QdrantClient(url=settings.url, api_key=key, timeout=timeout_s), dimension)
+
+
+class QdrantEngine:
+    """A collection of Qdrant for each of ours.
+
+    Args:
+        client: owned.
+        dimension: length of every vector.
+    """
+
+    name: str = _NAME
+
+    def __init__(self, client: "QdrantClient", dimension: int) -> None:
+        from qdrant_client import models
+
+        self._client = client
+        self._models = models
+        self._dimension = dimension
+
+    def add(self, collection: str, numbers: Numbers, vectors: Vectors) -> None:
+        """Insert or replace, and wait until searches see it."""
+        with translated(_NAME, "add"):
+            if not self._client.collection_exists(collection):
+                shape = self._models.VectorParams(size=self._dimension, distance=self._models.Distance.COSINE)
+                self._client.create_collection(collection, vectors_config=shape)
+            points = self._models.Batch(ids=numbers.tolist(), vectors=vectors.tolist())
+            self._client.upsert(collection, points=points, wait=True)
+
+    def remove(self, collection: str, numbers: Numbers) -> None:
+        """Delete points."""
+        with translated(_NAME, "remove"):
+            if len(numbers) and self._client.collection_exists(collection):
+                chosen = self._models.PointIdsList(points=numbers.tolist())
+                self._client.delete(collection, points_selector=chosen, wait=True)
+
+    def nearest(self, collection: str, queries: Vectors, limit: int) -> Sequence[Proposals]:
+        """Ask for all queries at once."""
+        with translated(_NAME, "search"):
+            if not self._client.collection_exists(collection):
+                return [_proposals([], []) for _ in queries]
+            asked = [self._models.QueryRequest(query=query.tolist(), limit=limit) for query in queries]
+            answers = self._client.query_batch_points(collection, requests=asked)
+            return [_proposals([p.id for p in one.points], [p.score for p in one.points]) for one in answers]
+
+    def numbers(self, collection: str) -> Numbers:
+        """Return the ids of all points."""
+        found: list[int] = []
+        with translated(_NAME, "list"):
+            if not self._client.collection_exists(collection):
+                return np.array(found, dtype=np.int64)
+            after, more = None, True
+            while more:
+                points, after = self._client.scroll(
+                    collection, limit=_PAGE, offset=after, with_payload=False, with_vectors=False
+                )
+                found += [int(point.id) for point in points]
+                more = after is not None
+        return np.array(sorted(found), dtype=np.int64)
+
+    def count(self, collection: str) -> int:
+        """Count the points."""
+        with translated(_NAME, "count"):
+            known = self._client.collection_exists(collection)
+            return int(self._client.count(collection, exact=True).count) if known else 0
+
+    def check(self) -> None:
+        """Ask for the names of the collections."""
+        with translated(_NAME, "answer"):
+            self._client.get_collections()
+
+    def close(self) -> None:
+        """Close the client."""
+        with translated(_NAME, "be closed"):
+            self._client.close()
+
+
+def _proposals(numbers: Sequence[object], scores: Sequence[float]) -> Proposals:
+    return Proposals(np.array(numbers, dtype=np.int64), np.array(scores, dtype=np.float32))
