@@ -28,14 +28,21 @@ def plan(analysis: Analysis) -> Requests:
 
     Pairs of claims need no attribution: they are asked for when the embedding model failed, too.
     """
+    found = plan_verdicts(analysis)
+    if analysis.models.entailment_tokens is None:
+        return found
+    wanted = s03c_contradiction.pairs(analysis) + s04_entailment.pairs(analysis) + s06_coherence.pairs(analysis)
+    return Requests(classify=tuple(dict.fromkeys([*found.classify, *wanted])), judge=found.judge)
+
+
+def plan_verdicts(analysis: Analysis) -> Requests:
+    """Ask for what the verdicts alone need."""
     former = analysis.of_former_facts()
     found = cases(analysis) + ([] if former is None else cases(former))
     judge = tuple(case.request for case in found if case.request is not None)
     if analysis.models.entailment_tokens is None:
         return Requests(judge=judge)
-    wanted = [case.pair for case in found if case.pair is not None]
-    wanted += s03c_contradiction.pairs(analysis) + s04_entailment.pairs(analysis) + s06_coherence.pairs(analysis)
-    return Requests(classify=tuple(dict.fromkeys(wanted)), judge=judge)
+    return Requests(classify=tuple(dict.fromkeys(case.pair for case in found if case.pair is not None)), judge=judge)
 
 
 def apply(analysis: Analysis) -> Analysis:
