@@ -18,7 +18,7 @@ from services.dpe.domain.stages import (
 JUDGING: Final = (
     Step(s01_claims.KEY, s01_claims.apply, s01_claims.plan),
     Step(s02_attribution.KEY, s02_attribution.apply, s02_attribution.plan),
-    Step(s03a_fabrication.KEY, s03a_fabrication.apply, s03_fidelity.plan_verdicts),
+    Step(s03a_fabrication.KEY, s03a_fabrication.apply, s03_fidelity.plan_support),
     Step(s03b_distortion.KEY, s03b_distortion.apply),
     Step(s03_fidelity.KEY, s03_fidelity.apply),
 )

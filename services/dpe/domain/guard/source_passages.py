@@ -13,7 +13,7 @@ from typing import Final
 
 from services.common.reading.sentences import sentences
 from services.common.reading.text_types import Sentence, SentenceKind, Span
-from services.dpe.domain.facts import EnvelopeFact
+from services.dpe.domain.facts import EnvelopeFact, FactSource
 from services.dpe.domain.guard.source_tables import tables_in
 
 PASSAGE_CHARS: Final = 1_000
@@ -61,9 +61,12 @@ def passages_of(sources: Sequence[SourceText]) -> tuple[Passage, ...]:
     return tuple(found.values())
 
 
-def facts_of(passages: Sequence[Passage]) -> tuple[EnvelopeFact, ...]:
+def facts_of(passages: Sequence[Passage], sources: Sequence[SourceText]) -> tuple[EnvelopeFact, ...]:
     """Return the passages as the facts of an analysis: passage number n is the fact ``p<n>``, counted from 1."""
-    return tuple(EnvelopeFact(f"p{number}", passage.text) for number, passage in enumerate(passages, start=1))
+    return tuple(
+        EnvelopeFact(f"p{number}", passage.text, source=FactSource("", "", sources[passage.source].source_id))
+        for number, passage in enumerate(passages, start=1)
+    )
 
 
 def _passages(number: int, content: str) -> Iterator[Passage]:

@@ -28,15 +28,15 @@ def plan(analysis: Analysis) -> Requests:
 
     Pairs of claims need no attribution: they are asked for when the embedding model failed, too.
     """
-    found = plan_verdicts(analysis)
+    found = plan_support(analysis)
     if analysis.models.entailment_tokens is None:
         return found
     wanted = s03c_contradiction.pairs(analysis) + s04_entailment.pairs(analysis) + s06_coherence.pairs(analysis)
     return Requests(classify=tuple(dict.fromkeys([*found.classify, *wanted])), judge=found.judge)
 
 
-def plan_verdicts(analysis: Analysis) -> Requests:
-    """Ask for what the verdicts alone need."""
+def plan_support(analysis: Analysis) -> Requests:
+    """Ask for what the claims are held against their facts with, and for nothing else."""
     former = analysis.of_former_facts()
     found = cases(analysis) + ([] if former is None else cases(former))
     judge = tuple(case.request for case in found if case.request is not None)
