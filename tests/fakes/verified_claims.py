@@ -13,8 +13,15 @@ from services.common.settings import ServerSettings, Settings, TelemetrySettings
 from services.common.settings.guard import GuardSettings
 from services.common.settings.guard.verification import VerificationSettings
 from services.common.telemetry import open_telemetry
+from services.dpe.app import Limits, ProvenanceApp, Workplace
 from services.dpe.compose import provenance_servicer
+from services.dpe.domain.guard.source_passages import SourceText
+from services.dpe.domain.guard.verification import ClaimedText
+from services.dpe.domain.guard.verification_votes import VerificationPolicy
+from services.dpe.domain.policy import Policy
+from services.dpe.gazetteer import load_gazetteer
 from services.dpe.guard.compose import guard_over
+from services.dpe.guard.verification import VerificationApp
 from services.dpe.ports import AnalysisModels
 from tests.fakes.documents import ThreadReader
 from tests.fakes.dpe_world import FixedIds, OneCaller, StandingClock, TableEntailment, TableGrounding, models
@@ -31,6 +38,15 @@ def said_in(request):
 
 def judged(support=said_in, entails=neutral, **changes):
     return models(entailment=TableEntailment(entails), grounding=TableGrounding(support), **changes)
+
+
+async def verified(answer, *sources, using=None, policy=None, question=""):
+    """Return what the app says of an answer, over memory models."""
+    parts = using or judged()
+    workplace = Workplace(Policy(), load_gazetteer(), Limits(), StandingClock(), FixedIds())
+    app = VerificationApp(ProvenanceApp(parts, workplace), policy or VerificationPolicy(), parts.fingerprints())
+    given = [SourceText(f"s{number}", text) for number, text in enumerate(sources, start=1)]
+    return await app.verify([ClaimedText(answer, question)], given)
 
 
 @dataclass
