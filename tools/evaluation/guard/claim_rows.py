@@ -1,8 +1,8 @@
 """Texts with their sources and people's labels, for ``claims``: WiCE, AttributionBench, pairs and passages of our own.
 
-Of the first two the folds ``calibrate`` (weights are fitted on it) and ``report``; the encoders have learnt from ``fit``.
-The pairs are the development half, the passages the train part: whoever wrote the rules has seen them, so figures on them
-are of weights that did not see the document.
+Of the first two the folds ``calibrate``, for fitting, and ``report``; the encoders have learnt from ``fit``. The pairs
+are the development half, the passages the train part: whoever wrote the rules has seen them, so what counts of
+them are weights that did not see the document.
 """
 
 from collections.abc import Iterator, Sequence
@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from services.allinone.check import Source
 from tools.evaluation import corpus, pairs
 from tools.evaluation.data import rows
 
@@ -29,7 +28,7 @@ class LabelledText:
         fold: ``calibrate`` or ``report``; empty where the set has none.
         document: what the sources are of; texts of one document share it.
         sources: what it is held against.
-        checked: the same as ``groundtrail check`` gets it; empty: cut from the sources by the product's chunker.
+        facts: the sources as ``check`` gets them, where they are facts; empty: it cuts them into facts.
         supported: what people say.
     """
 
@@ -41,7 +40,7 @@ class LabelledText:
     text: str = field(repr=False)
     question: str = field(repr=False)
     supported: bool
-    checked: tuple[Source, ...] = field(default=(), repr=False)
+    facts: tuple[str, ...] = field(default=(), repr=False)
 
 
 def read_texts(data: Path, sets: Sequence[str], every: int = 1) -> list[LabelledText]:
@@ -96,5 +95,5 @@ def _twins(dataset: str, records: Sequence[pairs.PairRecord]) -> Iterator[Labell
                     answer,
                     record.question,
                     true,
-                    record.sources,
+                    () if record.title else record.facts,
                 )

@@ -135,13 +135,14 @@ def _claim(
     claim, judgement = item.claim, item.judgement
     decision = decide(item, policy)
     supported = decision.verdict is ClaimVerdict.SUPPORTED
+    invented = decision.verdict is ClaimVerdict.FABRICATED  # nothing was matched
     return VerifiedClaim(
         claim.text,
         Span(claim.start, claim.end),
         decision,
         by_count(item.signals, policy.min_confidence).verdict,
         item.signals,
-        _evidence(judgement.evidence, sources, judgement.contradiction),
+        None if invented else _evidence(judgement.evidence, sources, judgement.contradiction),
         judgement.why if decision.verdict in _SAID_BY[judgement.verdict] else "",
         () if supported else tuple(differences),
         () if supported else tuple(one.span for one in judgement.doubtful),

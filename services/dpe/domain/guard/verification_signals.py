@@ -112,6 +112,7 @@ SIGNAL_OF_RULE: Final[Mapping[Rule, SignalKind]] = {
     Rule.ENCODERS: SignalKind.NLI,
 }
 """In which signal a rule of stage 3b speaks: of values, of who or what, of what turns or limits a statement."""
+_UNSURE: Final = 0.5
 _SAME_WORDS: Final = 0.5
 """Share of a claim's words in a clause from which on the polarity of the two can be compared."""
 _NO_GAZETTEER: Final = Gazetteer.of("", ())
@@ -177,20 +178,27 @@ class _Read:
         return Signal(SignalKind.ENTITY, share, vote)
 
     def _number(self, case: Case, aligned: Sequence[AlignedValue]) -> Signal:
-        """Share of the claim's values that stand in their places: all must, before the signal supports anything."""
+        """Share of the claim's values that stand in their places: all must, before the signal supports anything.
+
+        One that equals a value of the sources, while another is said nearly as much of, counts half.
+        """
         values = [value for value in case.claim.values if not _is_mark(value)]
         if not values or not case.passages:
             return Signal(SignalKind.NUMBER)
         if case.quotation is not None:
             return Signal(SignalKind.NUMBER, 1.0, Vote.SUPPORTS)
-        borne = {(pair.claimed.start, pair.claimed.end) for pair in aligned if pair.equal and not pair.turned}
+        placed = {
+            (pair.claimed.start, pair.claimed.end): 1.0 if pair.is_firm or pair.derivation else _UNSURE
+            for pair in aligned
+            if pair.equal and not pair.turned
+        }
         views = [self.analysis.outputs.fact_views[near.fact_index] for near in case.passages]
         near = ValueIndex([value for view in views for value in view.values], len(views))
-        agreeing = [
-            (value.start, value.end) in borne or (value.kind not in ALIGNABLE and near.traces(value))
+        borne = [
+            float(near.traces(value)) if value.kind not in ALIGNABLE else placed.get((value.start, value.end), 0.0)
             for value in values
         ]
-        share = sum(agreeing) / len(agreeing)
+        share = sum(borne) / len(borne)
         if share == 1.0:
             return Signal(SignalKind.NUMBER, share, Vote.SUPPORTS)
         invented = any((value.start, value.end) in self.unnamed for value in values)

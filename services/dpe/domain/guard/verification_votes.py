@@ -120,6 +120,8 @@ def decide(item: Weighed, policy: VerificationPolicy) -> Decision:
         counted = by_count(item.signals, policy.min_confidence)
         known = counted.verdict is not ClaimVerdict.SUPPORTED
         return counted if known else Decision(ClaimVerdict.UNVERIFIABLE, 0.0)
+    if item.judgement.basis is Basis.VALUES:  # every value of it is plainly the sources', and a source has its words
+        support = max(support, policy.support_threshold)
     if support >= policy.support_threshold and not item.is_unworded:
         found = Decision(ClaimVerdict.SUPPORTED, support, support)
     else:
