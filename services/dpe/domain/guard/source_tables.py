@@ -15,7 +15,7 @@ from typing import Final
 
 from services.common.documents.document import Table
 from services.common.documents.facts.rows import rows_of
-from services.common.documents.table_heads import header_columns_of, header_rows_of
+from services.common.documents.table_heads import header_columns_of, header_rows_of, is_figure
 from services.common.reading.text_types import Span
 
 _DELIMITERS: Final = ("\t", ";", ",")
@@ -97,9 +97,16 @@ def _separated(lines: Sequence[Line]) -> _Cells:
         cells = [(line, _cells(line.text, delimiter)) for line in lines]
         widths = {len(row) for _, row in cells}
         longest = max((len(cell) for _, row in cells for cell in row), default=0)
-        if len(widths) == 1 and min(widths) > 1 and longest <= _MAX_CELL_CHARS:
+        prose = all(delimiter + " " in line.text for line in lines) and not _counts([row for _, row in cells])
+        if len(widths) == 1 and min(widths) > 1 and longest <= _MAX_CELL_CHARS and not prose:
             return cells
     return []
+
+
+def _counts(rows: Sequence[Sequence[str]]) -> bool:
+    """Say whether some column below the first row holds figures: lines of prose have commas, and no such column."""
+    columns = zip(*rows[1:], strict=False)
+    return any(sum(map(is_figure, column)) > len(column) / 2 for column in columns)
 
 
 def _cells(line: str, delimiter: str) -> list[str]:
