@@ -34,7 +34,7 @@ from services.common.settings import Settings, SettingsError, load_settings
 from services.common.telemetry import configure_logs
 from services.dpe.app import Limits, ProvenanceApp, Workplace
 from services.dpe.compose import open_models, policy_of
-from services.dpe.domain.analysis import AnalysisInput
+from services.dpe.domain.analysis import Analysis, AnalysisInput
 from services.dpe.domain.facts import EnvelopeFact
 from services.dpe.domain.findings import Verdict
 from services.dpe.domain.guard.source_passages import SourceText, facts_of, passages_of
@@ -45,7 +45,7 @@ from services.dpe.guard.compose import verification_policy
 from tools.evaluation.data import EvaluationDataError, folder
 from tools.evaluation.encoder_memory import DEFAULT_FILE, EncoderMemory, RememberingAdapters
 from tools.evaluation.guard.claim_fit import FittedText, fit
-from tools.evaluation.guard.claim_rows import REPORT, SETS, LabelledText, read_texts
+from tools.evaluation.guard.claim_rows import CALIBRATE, REPORT, SETS, LabelledText, read_texts
 from tools.evaluation.metrics import auroc, balanced_accuracy, best_threshold
 from tools.evaluation.pipeline import claim_support
 from tools.evaluation.tables import Table
@@ -92,10 +92,9 @@ class Verifying:
         """Return what both say of a text."""
         sources = [SourceText(f"s{number}", content) for number, content in enumerate(text.sources)]
         facts = facts_of(passages_of(sources), sources)
-        judged, checked = [
-            (await self._app.judge_together([AnalysisInput("", "", 1, text.question, text.text, given)]))[0]
-            for given in (facts, self._cut(text))
-        ]
+        judged = await self._judged(text, facts)
+        # What only weights are fitted on needs no figure of the engine.
+        checked = judged if text.fold == CALIBRATE else await self._judged(text, self._cut(text))
         own = list(checked.outputs.judgements.values())
         return Verified(
             text,
@@ -103,6 +102,9 @@ class Verifying:
             bool(own) and all(item.verdict is Verdict.SUPPORTED for item in own),
             min(map(claim_support, own), default=0.0),
         )
+
+    async def _judged(self, text: LabelledText, facts: tuple[EnvelopeFact, ...]) -> Analysis:
+        return (await self._app.judge_together([AnalysisInput("", "", 1, text.question, text.text, facts)]))[0]
 
     def _cut(self, text: LabelledText) -> tuple[EnvelopeFact, ...]:
         contents = list(text.facts)
