@@ -33,10 +33,7 @@ class ClaimVerdict(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """Log-odds of support: ``bias``, and for each signal its weight times how far its value is from its ``pivot``.
-
-    Of NLI the value is the log-odds of its probability. A signal that does not apply adds nothing.
-    """
+    """Log-odds of support: ``bias``, and the weight of each signal times how far it leans (``leanings``)."""
 
     bias: float = 0.0
     nli: float = 1.0
@@ -90,11 +87,14 @@ def by_count(signals: Sequence[Signal], min_confidence: float) -> Decision:
     return found
 
 
-def deficits(signals: Sequence[Signal]) -> tuple[float, ...]:
-    """Return for each signal what its weight is multiplied with: log-odds for NLI, how far from 1 the others are."""
+def leanings(signals: Sequence[Signal]) -> tuple[float, ...]:
+    """Return how far each signal leans to support, above 0, or against it: what its weight is multiplied with.
+
+    Of NLI it is the log-odds of its probability, of the others 2 · value - 1; of one that does not apply 0.
+    """
     values = [_of(signals, kind).value for kind in SignalKind]
     return tuple(
-        0.0 if value is None else _log_odds(value) if kind is SignalKind.NLI else value - 1.0
+        0.0 if value is None else _log_odds(value) if kind is SignalKind.NLI else 2.0 * value - 1.0
         for kind, value in zip(SignalKind, values, strict=True)
     )
 
@@ -104,8 +104,8 @@ def support_of(signals: Sequence[Signal], weights: Weights) -> float | None:
     if all(signal.value is None for signal in signals):
         return None
     total = weights.bias
-    for kind, deficit in zip(SignalKind, deficits(signals), strict=True):
-        total += getattr(weights, kind.lower()) * deficit
+    for kind, leaning in zip(SignalKind, leanings(signals), strict=True):
+        total += getattr(weights, kind.lower()) * leaning
     return 1.0 / (1.0 + exp(-total))
 
 
