@@ -94,6 +94,8 @@ def _two_sides() -> dict[str, Any]:
 
 
 _FACTS: Final = {"facts": [{"id": "f1", "content": FACT}]}
+_SOURCES: Final = {"sources": [{"id": "f1", "content": FACT}]}
+_TEXT: Final = {"id": "t1", "content": FACT}
 _ENVELOPE: Final = {"facts": [{"fact_id": "f1", "content": FACT}]}
 _ANALYSIS: Final = {
     "session_id": "s",
@@ -155,8 +157,18 @@ _CALLS: Final = (
     Place(_GUARD + "DetectInjection", "input", 200_000),
     Place(_GUARD + "DetectInjection", "intent", 200_000, {"input": QUESTION}, **_MINOR),
     Place(_GUARD + "DetectInjection", "response", 200_000, {"input": QUESTION}, **_MINOR),
-    Place(_GUARD + "VerifyClaims", "response", 200_000, {"sources": [{"id": "f1", "content": FACT}]}),
-    Place(_GUARD + "VerifyClaims", "sources.content", 200_000, {"response": FACT}, **_MINOR),
+    Place(_GUARD + "VerifyClaims", "response", 200_000, _SOURCES),
+    Place(_GUARD + "VerifyClaims", "sources.content", 200_000, {"response": FACT, "sources": [{"id": "f1"}]}, **_MINOR),
+    Place(_GUARD + "VerifyClaims", "question", 100_000, {"response": FACT, **_SOURCES}, **_MINOR),
+    Place(_GUARD + "VerifyClaimsBatch", "texts.content", 200_000, {"texts": [{"id": "t1"}], **_SOURCES}, **_MINOR),
+    Place(_GUARD + "VerifyClaimsBatch", "texts.question", 100_000, {"texts": [_TEXT], **_SOURCES}, **_MINOR),
+    Place(
+        _GUARD + "VerifyClaimsBatch",
+        "sources.content",
+        200_000,
+        {"texts": [_TEXT], "sources": [{"id": "f1"}]},
+        **_MINOR,
+    ),
     Place(_ANALYZE, "response_text", 200_000, _ANALYSIS),
     Place(_ANALYZE, "envelope.facts.content", 200_000, _ANALYSIS),
     Place(_ANALYZE, "query", 100_000, _ANALYSIS, **_MINOR),

@@ -24,8 +24,9 @@ from services.common.reading.text_types import Claim, Sentence, Span
 from services.dpe.answer_cache import AnswerCache
 from services.dpe.deadline import Timekeeper, timekeeper, unlimited
 from services.dpe.domain import summaries
-from services.dpe.domain.analysis import Analysis, AnalysisInput
+from services.dpe.domain.analysis import Analysis, AnalysisInput, Requests
 from services.dpe.domain.facts import EnvelopeFact
+from services.dpe.domain.guard.judging import JUDGING
 from services.dpe.domain.names import Gazetteer
 from services.dpe.domain.outcome import StageKey, StageOutcome
 from services.dpe.domain.pipeline import PIPELINE, Step, begin
@@ -220,6 +221,31 @@ class ProvenanceApp:
         verdict = await self._compute(size, lambda: summaries.conclude(answered, source))
         return VerifiedSummary(verdict, answered, self._models.fingerprints())
 
+    async def judge_together(self, given: Sequence[AnalysisInput]) -> list[Analysis]:
+        """Return the verdicts on the claims of several answers to the same facts (stages 1 to 3, without 3c).
+
+        Stage by stage for all of them: every model is asked once for each stage, and the facts are read once.
+
+        Args:
+            given: the answers; at least one, all with the facts of the first.
+
+        Raises:
+            LimitExceededError: as ``analyze``, over all answers together.
+        """
+        analyses = [await self._begin(one) for one in given]
+        size = sum(len(one.answer) for one in given) + sum(len(fact.content) for fact in given[0].facts)
+        for step in JUDGING:
+            at(f"stage {step.key.number}{step.key.sub_stage}")
+            known = analyses[0].models
+            requests = await self._compute(size, lambda: _all_of(step, analyses))  # noqa: B023 - awaited at once
+            models = await self._inference.fulfil(requests, known)
+            answered = [replace(one, models=models) for one in analyses]
+            analyses = await self._compute(size, lambda: _applied(step, answered))  # noqa: B023 - as above
+            if step.key == _FIRST_STAGE:
+                claims = sum(len(one.outputs.claims) for one in analyses)
+                self._require_size("response_text", claims, self._at.limits.max_claims, "claims")
+        return analyses
+
     async def check(self) -> None:
         """Return when an analysis could be served: every configured model answers.
 
@@ -277,3 +303,22 @@ class ProvenanceApp:
                 limit=str(limit),
                 unit=unit,
             )
+
+
+def _all_of(step: Step, analyses: Sequence[Analysis]) -> Requests:
+    """Return what a step asks for all analyses, each thing once."""
+    planned = [step.plan(one) for one in analyses]
+    return Requests(
+        recognise=tuple(dict.fromkeys(text for one in planned for text in one.recognise)),
+        embed=tuple(dict.fromkeys(text for one in planned for text in one.embed)),
+        classify=tuple(dict.fromkeys(pair for one in planned for pair in one.classify)),
+        judge=tuple(dict.fromkeys(request for one in planned for request in one.judge)),
+    )
+
+
+def _applied(step: Step, analyses: Sequence[Analysis]) -> list[Analysis]:
+    """Apply a step to all analyses; what the first has read of the facts, the others have as well."""
+    done = [step.apply(analyses[0])]
+    views = done[0].outputs.fact_views
+    done += [step.apply(replace(one, outputs=replace(one.outputs, fact_views=views))) for one in analyses[1:]]
+    return done

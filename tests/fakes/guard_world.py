@@ -8,7 +8,6 @@ import grpc
 from crp.dpe.v1 import guard_service_pb2, guard_service_pb2_grpc
 
 from services.common.adapters.tokens.counter import open_token_counter
-from services.common.ids import RandomIds
 from services.common.rpc.peers import PeerChannels
 from services.common.rpc.server import RpcServer
 from services.common.settings import ServerSettings, Settings, TelemetrySettings
@@ -76,7 +75,7 @@ class GuardWorld:
         )
         channels = PeerChannels(settings, KNOWLEDGE)
         _, analyses = provenance_servicer(self.models, self.limits, StandingClock(), FixedIds(), ThreadReader())
-        served = [guard_over(self.models, settings, RandomIds(), analyses, channels)]
+        served = [guard_over(self.models, settings, analyses, channels=channels)]
         if self.knows:
             served += await self._knowledge_services()
         telemetry = open_telemetry(settings.telemetry, "guard-test", "0")

@@ -9,24 +9,38 @@ from crp.dpe.v1 import guard_service_pb2_grpc as pb_grpc
 
 from services.common.composition import Adapters
 from services.common.context import Role
-from services.common.ids import IdSource
+from services.common.ids import IdSource, RandomIds
 from services.common.rpc.peers import PeerChannels
 from services.common.rpc.server import ServedService
 from services.common.rpc.work import Work
 from services.common.settings import Settings
+from services.common.settings.guard.verification import VerificationSettings
 from services.dpe.app import ProvenanceApp
+from services.dpe.domain.guard.verification_signals import Limits
+from services.dpe.domain.guard.verification_votes import VerificationPolicy, Weights
 from services.dpe.guard.coherence import CoherenceApp
 from services.dpe.guard.ground_truth import GrpcGroundTruth
 from services.dpe.guard.judge import Judge
 from services.dpe.guard.metrics import CoherenceMetrics, GuardMetrics
 from services.dpe.guard.score_cache import ScoreCache
-from services.dpe.guard.servicer import GuardServicer
+from services.dpe.guard.servicer import GuardApps, GuardServicer
+from services.dpe.guard.verification import VerificationApp
+from services.dpe.guard.verification_metrics import VerificationMetrics
+from services.dpe.guard.verification_work import batch_units, verify_units
 from services.dpe.guard.work import coherence_units
 from services.dpe.ports import AnalysisModels, OpinionTerms
 
 GUARD_SERVICE: Final = "crp.dpe.v1.GuardService"
-GUARD_ROLES: Final[Mapping[str, Role]] = {"ScoreCoherence": Role.READER}
-WORK: Final[Mapping[str, Work]] = {"ScoreCoherence": Work(coherence_units)}
+GUARD_ROLES: Final[Mapping[str, Role]] = {
+    "ScoreCoherence": Role.READER,
+    "VerifyClaims": Role.READER,
+    "VerifyClaimsBatch": Role.READER,
+}
+WORK: Final[Mapping[str, Work]] = {
+    "ScoreCoherence": Work(coherence_units),
+    "VerifyClaims": Work(verify_units),
+    "VerifyClaimsBatch": Work(batch_units),
+}
 KNOWLEDGE: Final = {"envelope": "crp.ckf.v1.KnowledgeService"}
 """The peer that scores without facts of their own are held against."""
 
@@ -44,23 +58,32 @@ async def guard_service(
     """
     channels = PeerChannels(settings, KNOWLEDGE)
     adapters.closing(channels.close)
-    return guard_over(models, settings, adapters.ids, analyses, channels)
+    return guard_over(models, settings, analyses, ids=adapters.ids, channels=channels)
 
 
 def guard_over(
-    models: AnalysisModels, settings: Settings, ids: IdSource, analyses: ProvenanceApp, channels: PeerChannels
+    models: AnalysisModels,
+    settings: Settings,
+    analyses: ProvenanceApp,
+    *,
+    ids: IdSource | None = None,
+    channels: PeerChannels | None = None,
 ) -> ServedService:
-    """Return GuardService over any models; without a knowledge service scores need facts in the request."""
+    """Return GuardService over any models; without channels to a knowledge service scores need facts in the request."""
     wanted = settings.guard.coherence
-    judge = Judge(models.second_opinion, ids) if isinstance(models.second_opinion, OpinionTerms) else None
+    judge = (
+        Judge(models.second_opinion, ids or RandomIds()) if isinstance(models.second_opinion, OpinionTerms) else None
+    )
     cache = ScoreCache(wanted.cache_entries, wanted.cache_ttl_s, asyncio.get_running_loop().time)
     coherence = CoherenceApp(analyses, None, judge, wanted, cache)
-    servicer = GuardServicer(coherence, settings.dpe)
+    policy = verification_policy(settings.guard.verification)
+    verification = VerificationApp(analyses, policy, models.fingerprints())
+    servicer = GuardServicer(GuardApps(coherence, verification), settings)
     add: Callable[[GuardServicer, grpc.aio.Server], None] = pb_grpc.add_GuardServiceServicer_to_server
 
     def listening(target: str, names: frozenset[str]) -> None:
         """Find the knowledge service: a peer, or a service of this process; without one there is no knowledge."""
-        if settings.peers.envelope or KNOWLEDGE["envelope"] in names:
+        if channels is not None and (settings.peers.envelope or KNOWLEDGE["envelope"] in names):
             channels.listening(target, names)
             share = wanted.knowledge_deadline_share
             coherence.ground_truth = GrpcGroundTruth(channels.to("envelope"), wanted.retrieved_facts, share)
@@ -71,6 +94,17 @@ def guard_over(
         GUARD_ROLES,
         analyses.check,
         listening=listening,
-        metrics=GuardMetrics(CoherenceMetrics(coherence, judge)),
+        metrics=GuardMetrics(CoherenceMetrics(coherence, judge), VerificationMetrics(verification.counts)),
         work=WORK,
+    )
+
+
+def verification_policy(settings: VerificationSettings) -> VerificationPolicy:
+    """Return the policy that the settings describe."""
+    return VerificationPolicy(
+        Limits(settings.overlap_supports, settings.overlap_contradicts, settings.traceable, settings.untraceable),
+        Weights(**settings.weights.model_dump()),
+        settings.support_threshold,
+        settings.min_confidence,
+        settings.rule_confidence,
     )

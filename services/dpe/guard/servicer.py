@@ -2,29 +2,57 @@
 
 # ruff: noqa: N802 - the generated base names the methods
 
+from dataclasses import dataclass
 from typing import Any
 
 from crp.dpe.v1 import guard_service_pb2 as pb
 from crp.dpe.v1 import guard_service_pb2_grpc as pb_grpc
 
-from services.common.settings.dpe import DpeSettings
+from services.common.computing import compute
+from services.common.settings import Settings
+from services.dpe.convert.guard.verification import batch_response, sources_of, texts_of, verified_response
+from services.dpe.domain.guard.verification import ClaimedText
 from services.dpe.guard.coherence import CoherenceApp
 from services.dpe.guard.coherence_messages import coherence_order, coherence_response, validate_coherence
+from services.dpe.guard.verification import VerificationApp
+from services.dpe.guard.verification_validate import validate_batch, validate_verify
+
+
+@dataclass(frozen=True, slots=True)
+class GuardApps:
+    """What the guard does, one app for each part."""
+
+    coherence: CoherenceApp
+    verification: VerificationApp
 
 
 class GuardServicer(pb_grpc.GuardServiceServicer):
     """Translates between the wire and the apps.
 
     Args:
-        coherence: scores prompt and answer.
-        limits: on texts and facts, those of the provenance service.
+        apps: the parts.
+        settings: limits on texts, facts and sources.
     """
 
-    def __init__(self, coherence: CoherenceApp, limits: DpeSettings) -> None:
-        self._coherence = coherence
-        self._limits = limits
+    def __init__(self, apps: GuardApps, settings: Settings) -> None:
+        self._apps = apps
+        self._settings = settings
 
     async def ScoreCoherence(self, request: pb.ScoreCoherenceRequest, _: Any) -> pb.ScoreCoherenceResponse:
         """Score prompt and answer by dual entropy."""
-        validate_coherence(request, self._limits)
-        return coherence_response(await self._coherence.review(coherence_order(request)))
+        validate_coherence(request, self._settings.dpe)
+        return coherence_response(await self._apps.coherence.review(coherence_order(request)))
+
+    async def VerifyClaims(self, request: pb.VerifyClaimsRequest, _: Any) -> pb.VerifyClaimsResponse:
+        """Verify the claims of an answer."""
+        validate_verify(request, self._settings.guard.verification, self._settings.dpe.max_response_chars)
+        texts = [ClaimedText(request.response, request.question)]
+        verified = await self._apps.verification.verify(texts, sources_of(request.sources))
+        return await compute(verified_response, verified)
+
+    async def VerifyClaimsBatch(self, request: pb.VerifyClaimsBatchRequest, _: Any) -> pb.VerifyClaimsBatchResponse:
+        """Verify the claims of several texts."""
+        validate_batch(request, self._settings.guard.verification, self._settings.dpe.max_response_chars)
+        texts = texts_of(request)
+        verified = await self._apps.verification.verify(texts, sources_of(request.sources))
+        return await compute(batch_response, texts, verified)

@@ -158,6 +158,7 @@ def test_named_rpcs_exist(page):
     import crp.ckf.v1.knowledge_service_pb2
     import crp.dag.v1.session_service_pb2
     import crp.dag.v1.transparency_service_pb2
+    import crp.dpe.v1.guard_service_pb2
     import crp.envelope.v1.envelope_service_pb2
     import crp.gateway.v1.admin_service_pb2
     import crp.gateway.v1.dispatch_service_pb2  # noqa: F401 - registers the services

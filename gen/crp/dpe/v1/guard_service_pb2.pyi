@@ -237,12 +237,32 @@ class DetectInjectionResponse(_message.Message):
     def __init__(self, detected: _Optional[bool] = ..., combined_score: _Optional[float] = ..., threshold: _Optional[float] = ..., pattern_score: _Optional[float] = ..., blocked: _Optional[bool] = ..., matches: _Optional[_Iterable[_Union[InjectionMatch, _Mapping]]] = ..., injection_risk: _Optional[float] = ..., claims: _Optional[_Iterable[_Union[InjectionClaim, _Mapping]]] = ..., status: _Optional[_Union[_taxonomy_pb2.StageStatus, str]] = ..., reason: _Optional[str] = ..., models: _Optional[_Iterable[_Union[_report_pb2.ModelFingerprint, _Mapping]]] = ...) -> None: ...
 
 class VerifyClaimsRequest(_message.Message):
-    __slots__ = ("response", "sources")
+    __slots__ = ("response", "sources", "question")
     RESPONSE_FIELD_NUMBER: _ClassVar[int]
     SOURCES_FIELD_NUMBER: _ClassVar[int]
+    QUESTION_FIELD_NUMBER: _ClassVar[int]
     response: str
     sources: _containers.RepeatedCompositeFieldContainer[_guard_pb2.GroundingText]
-    def __init__(self, response: _Optional[str] = ..., sources: _Optional[_Iterable[_Union[_guard_pb2.GroundingText, _Mapping]]] = ...) -> None: ...
+    question: str
+    def __init__(self, response: _Optional[str] = ..., sources: _Optional[_Iterable[_Union[_guard_pb2.GroundingText, _Mapping]]] = ..., question: _Optional[str] = ...) -> None: ...
+
+class VerifyClaimsBatchRequest(_message.Message):
+    __slots__ = ("texts", "sources")
+    TEXTS_FIELD_NUMBER: _ClassVar[int]
+    SOURCES_FIELD_NUMBER: _ClassVar[int]
+    texts: _containers.RepeatedCompositeFieldContainer[ClaimedText]
+    sources: _containers.RepeatedCompositeFieldContainer[_guard_pb2.GroundingText]
+    def __init__(self, texts: _Optional[_Iterable[_Union[ClaimedText, _Mapping]]] = ..., sources: _Optional[_Iterable[_Union[_guard_pb2.GroundingText, _Mapping]]] = ...) -> None: ...
+
+class ClaimedText(_message.Message):
+    __slots__ = ("id", "content", "question")
+    ID_FIELD_NUMBER: _ClassVar[int]
+    CONTENT_FIELD_NUMBER: _ClassVar[int]
+    QUESTION_FIELD_NUMBER: _ClassVar[int]
+    id: str
+    content: str
+    question: str
+    def __init__(self, id: _Optional[str] = ..., content: _Optional[str] = ..., question: _Optional[str] = ...) -> None: ...
 
 class VerificationSignal(_message.Message):
     __slots__ = ("kind", "value", "vote")
@@ -254,34 +274,86 @@ class VerificationSignal(_message.Message):
     vote: SignalVote
     def __init__(self, kind: _Optional[_Union[VerificationSignalKind, str]] = ..., value: _Optional[float] = ..., vote: _Optional[_Union[SignalVote, str]] = ...) -> None: ...
 
+class ClaimDifference(_message.Message):
+    __slots__ = ("kind", "answer_span", "source_id", "source_span", "decides")
+    KIND_FIELD_NUMBER: _ClassVar[int]
+    ANSWER_SPAN_FIELD_NUMBER: _ClassVar[int]
+    SOURCE_ID_FIELD_NUMBER: _ClassVar[int]
+    SOURCE_SPAN_FIELD_NUMBER: _ClassVar[int]
+    DECIDES_FIELD_NUMBER: _ClassVar[int]
+    kind: VerificationSignalKind
+    answer_span: _text_pb2.TextSpan
+    source_id: str
+    source_span: _text_pb2.TextSpan
+    decides: bool
+    def __init__(self, kind: _Optional[_Union[VerificationSignalKind, str]] = ..., answer_span: _Optional[_Union[_text_pb2.TextSpan, _Mapping]] = ..., source_id: _Optional[str] = ..., source_span: _Optional[_Union[_text_pb2.TextSpan, _Mapping]] = ..., decides: _Optional[bool] = ...) -> None: ...
+
 class VerifiedClaim(_message.Message):
-    __slots__ = ("text", "span", "verdict", "confidence", "signals", "evidence")
+    __slots__ = ("text", "span", "verdict", "confidence", "signals", "evidence", "support", "plain_verdict", "why", "differences", "doubtful_spans")
     TEXT_FIELD_NUMBER: _ClassVar[int]
     SPAN_FIELD_NUMBER: _ClassVar[int]
     VERDICT_FIELD_NUMBER: _ClassVar[int]
     CONFIDENCE_FIELD_NUMBER: _ClassVar[int]
     SIGNALS_FIELD_NUMBER: _ClassVar[int]
     EVIDENCE_FIELD_NUMBER: _ClassVar[int]
+    SUPPORT_FIELD_NUMBER: _ClassVar[int]
+    PLAIN_VERDICT_FIELD_NUMBER: _ClassVar[int]
+    WHY_FIELD_NUMBER: _ClassVar[int]
+    DIFFERENCES_FIELD_NUMBER: _ClassVar[int]
+    DOUBTFUL_SPANS_FIELD_NUMBER: _ClassVar[int]
     text: str
     span: _text_pb2.TextSpan
     verdict: VerifiedClaimVerdict
     confidence: float
     signals: _containers.RepeatedCompositeFieldContainer[VerificationSignal]
     evidence: _guard_pb2.GroundingEvidence
-    def __init__(self, text: _Optional[str] = ..., span: _Optional[_Union[_text_pb2.TextSpan, _Mapping]] = ..., verdict: _Optional[_Union[VerifiedClaimVerdict, str]] = ..., confidence: _Optional[float] = ..., signals: _Optional[_Iterable[_Union[VerificationSignal, _Mapping]]] = ..., evidence: _Optional[_Union[_guard_pb2.GroundingEvidence, _Mapping]] = ...) -> None: ...
+    support: float
+    plain_verdict: VerifiedClaimVerdict
+    why: str
+    differences: _containers.RepeatedCompositeFieldContainer[ClaimDifference]
+    doubtful_spans: _containers.RepeatedCompositeFieldContainer[_text_pb2.TextSpan]
+    def __init__(self, text: _Optional[str] = ..., span: _Optional[_Union[_text_pb2.TextSpan, _Mapping]] = ..., verdict: _Optional[_Union[VerifiedClaimVerdict, str]] = ..., confidence: _Optional[float] = ..., signals: _Optional[_Iterable[_Union[VerificationSignal, _Mapping]]] = ..., evidence: _Optional[_Union[_guard_pb2.GroundingEvidence, _Mapping]] = ..., support: _Optional[float] = ..., plain_verdict: _Optional[_Union[VerifiedClaimVerdict, str]] = ..., why: _Optional[str] = ..., differences: _Optional[_Iterable[_Union[ClaimDifference, _Mapping]]] = ..., doubtful_spans: _Optional[_Iterable[_Union[_text_pb2.TextSpan, _Mapping]]] = ...) -> None: ...
 
 class VerifyClaimsResponse(_message.Message):
-    __slots__ = ("approved", "claims", "supported_ratio", "status", "reason", "models")
+    __slots__ = ("approved", "claims", "supported_ratio", "status", "reason", "models", "policy_hash")
     APPROVED_FIELD_NUMBER: _ClassVar[int]
     CLAIMS_FIELD_NUMBER: _ClassVar[int]
     SUPPORTED_RATIO_FIELD_NUMBER: _ClassVar[int]
     STATUS_FIELD_NUMBER: _ClassVar[int]
     REASON_FIELD_NUMBER: _ClassVar[int]
     MODELS_FIELD_NUMBER: _ClassVar[int]
+    POLICY_HASH_FIELD_NUMBER: _ClassVar[int]
     approved: bool
     claims: _containers.RepeatedCompositeFieldContainer[VerifiedClaim]
     supported_ratio: float
     status: _taxonomy_pb2.StageStatus
     reason: str
     models: _containers.RepeatedCompositeFieldContainer[_report_pb2.ModelFingerprint]
-    def __init__(self, approved: _Optional[bool] = ..., claims: _Optional[_Iterable[_Union[VerifiedClaim, _Mapping]]] = ..., supported_ratio: _Optional[float] = ..., status: _Optional[_Union[_taxonomy_pb2.StageStatus, str]] = ..., reason: _Optional[str] = ..., models: _Optional[_Iterable[_Union[_report_pb2.ModelFingerprint, _Mapping]]] = ...) -> None: ...
+    policy_hash: str
+    def __init__(self, approved: _Optional[bool] = ..., claims: _Optional[_Iterable[_Union[VerifiedClaim, _Mapping]]] = ..., supported_ratio: _Optional[float] = ..., status: _Optional[_Union[_taxonomy_pb2.StageStatus, str]] = ..., reason: _Optional[str] = ..., models: _Optional[_Iterable[_Union[_report_pb2.ModelFingerprint, _Mapping]]] = ..., policy_hash: _Optional[str] = ...) -> None: ...
+
+class VerifiedText(_message.Message):
+    __slots__ = ("id", "approved", "claims", "supported_ratio", "status", "reason")
+    ID_FIELD_NUMBER: _ClassVar[int]
+    APPROVED_FIELD_NUMBER: _ClassVar[int]
+    CLAIMS_FIELD_NUMBER: _ClassVar[int]
+    SUPPORTED_RATIO_FIELD_NUMBER: _ClassVar[int]
+    STATUS_FIELD_NUMBER: _ClassVar[int]
+    REASON_FIELD_NUMBER: _ClassVar[int]
+    id: str
+    approved: bool
+    claims: _containers.RepeatedCompositeFieldContainer[VerifiedClaim]
+    supported_ratio: float
+    status: _taxonomy_pb2.StageStatus
+    reason: str
+    def __init__(self, id: _Optional[str] = ..., approved: _Optional[bool] = ..., claims: _Optional[_Iterable[_Union[VerifiedClaim, _Mapping]]] = ..., supported_ratio: _Optional[float] = ..., status: _Optional[_Union[_taxonomy_pb2.StageStatus, str]] = ..., reason: _Optional[str] = ...) -> None: ...
+
+class VerifyClaimsBatchResponse(_message.Message):
+    __slots__ = ("texts", "models", "policy_hash")
+    TEXTS_FIELD_NUMBER: _ClassVar[int]
+    MODELS_FIELD_NUMBER: _ClassVar[int]
+    POLICY_HASH_FIELD_NUMBER: _ClassVar[int]
+    texts: _containers.RepeatedCompositeFieldContainer[VerifiedText]
+    models: _containers.RepeatedCompositeFieldContainer[_report_pb2.ModelFingerprint]
+    policy_hash: str
+    def __init__(self, texts: _Optional[_Iterable[_Union[VerifiedText, _Mapping]]] = ..., models: _Optional[_Iterable[_Union[_report_pb2.ModelFingerprint, _Mapping]]] = ..., policy_hash: _Optional[str] = ...) -> None: ...

@@ -55,6 +55,11 @@ class GuardServiceStub:
                 request_serializer=crp_dot_dpe_dot_v1_dot_guard__service__pb2.VerifyClaimsRequest.SerializeToString,
                 response_deserializer=crp_dot_dpe_dot_v1_dot_guard__service__pb2.VerifyClaimsResponse.FromString,
                 _registered_method=True)
+        self.VerifyClaimsBatch = channel.unary_unary(
+                '/crp.dpe.v1.GuardService/VerifyClaimsBatch',
+                request_serializer=crp_dot_dpe_dot_v1_dot_guard__service__pb2.VerifyClaimsBatchRequest.SerializeToString,
+                response_deserializer=crp_dot_dpe_dot_v1_dot_guard__service__pb2.VerifyClaimsBatchResponse.FromString,
+                _registered_method=True)
 
 
 class GuardServiceServicer:
@@ -94,6 +99,15 @@ class GuardServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def VerifyClaimsBatch(self, request, context):
+        """Verifies each claim of several texts, whole documents too, against the same sources, which are read once; every model
+        is asked about all texts together. Each text is judged as by VerifyClaims. Read-only. Errors: as VerifyClaims, for
+        the whole batch.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_GuardServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -116,6 +130,11 @@ def add_GuardServiceServicer_to_server(servicer, server):
                     servicer.VerifyClaims,
                     request_deserializer=crp_dot_dpe_dot_v1_dot_guard__service__pb2.VerifyClaimsRequest.FromString,
                     response_serializer=crp_dot_dpe_dot_v1_dot_guard__service__pb2.VerifyClaimsResponse.SerializeToString,
+            ),
+            'VerifyClaimsBatch': grpc.unary_unary_rpc_method_handler(
+                    servicer.VerifyClaimsBatch,
+                    request_deserializer=crp_dot_dpe_dot_v1_dot_guard__service__pb2.VerifyClaimsBatchRequest.FromString,
+                    response_serializer=crp_dot_dpe_dot_v1_dot_guard__service__pb2.VerifyClaimsBatchResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -227,6 +246,33 @@ class GuardService:
             '/crp.dpe.v1.GuardService/VerifyClaims',
             crp_dot_dpe_dot_v1_dot_guard__service__pb2.VerifyClaimsRequest.SerializeToString,
             crp_dot_dpe_dot_v1_dot_guard__service__pb2.VerifyClaimsResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def VerifyClaimsBatch(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/crp.dpe.v1.GuardService/VerifyClaimsBatch',
+            crp_dot_dpe_dot_v1_dot_guard__service__pb2.VerifyClaimsBatchRequest.SerializeToString,
+            crp_dot_dpe_dot_v1_dot_guard__service__pb2.VerifyClaimsBatchResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -38,7 +38,8 @@ _OFTEN: Final = re.compile(
     rf"|(?:every|each)(?: single)? (?:(?P<nth>other|second|third|fourth|two|three|four|five|six|\d{{1,2}}) )?"
     rf"{_UNIT.format('every')}"
     rf"|(?:on )?the (?:first|last|second) day of (?:each|every|the) {_UNIT.format('day_of')}"
-    r"|(?P<adverb>hourly|daily|nightly|weekly|fortnightly|monthly|quarterly|yearly|annually))\b(?! and a half)",
+    r"|(?:(?P<repeated>once|twice|(?:one|two|three|four|five|six|ten|\d{1,2}) times) )?"
+    r"(?P<adverb>hourly|daily|nightly|weekly|fortnightly|monthly|quarterly|yearly|annually))\b(?! and a half)",
     re.IGNORECASE,
 )
 
@@ -88,7 +89,8 @@ def _often(reading: Reading) -> list[_Often]:
 
 def _a_year(match: re.Match[str]) -> Fraction:
     if match["adverb"]:
-        return Fraction(ADVERBS[match["adverb"].lower()])
+        repeated = match["repeated"].split()[0] if match["repeated"] else None
+        return Fraction(ADVERBS[match["adverb"].lower()] * _number(repeated))
     if match["day_of"]:
         return Fraction(_YEARLY[match["day_of"].lower()])
     if match["every"]:

@@ -25,7 +25,7 @@ def plan(analysis: Analysis) -> Requests:
 
 
 def apply(analysis: Analysis) -> Analysis:
-    """Segment the answer and the earlier windows, and read the facts."""
+    """Segment the answer and the earlier windows, and read the facts, which several answers may have in common."""
     recognised = analysis.models.recognised
     found = segment(analysis.input.answer, analysis.outputs.sentences, recognised)
     known = recognised is not None
@@ -37,7 +37,7 @@ def apply(analysis: Analysis) -> Analysis:
         loose_values=found.loose_values,
         loose_names=found.loose_names,
         names_known=known,
-        fact_views=_fact_views(analysis),
+        fact_views=analysis.outputs.fact_views or _fact_views(analysis),
         prior_texts=_prior_texts(analysis),
     )
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from services.common.reading.text_types import Claim
 from services.dpe.domain.alignment import ClaimWords, align_values
@@ -28,7 +29,7 @@ from services.dpe.domain.findings import AlignedValue, Attribution, AttributionT
 from services.dpe.domain.judged import judged_claims
 from services.dpe.domain.notation import restated
 from services.dpe.domain.outcome import Reason, StageKey, StageOutcome, StageStatus
-from services.dpe.domain.passages import MentionIndex, choose, evidence
+from services.dpe.domain.passages import MAX_PASSAGES, MentionIndex, choose, evidence
 from services.dpe.domain.policy import GROUNDED_SIMILARITY, MIXED_SIMILARITY, SPECIFIC_CLAIM
 from services.dpe.domain.quotations import Quotation, quotations
 from services.dpe.domain.stages import s04_entailment, s07_repetition, s08_completeness, s09_flow
@@ -130,7 +131,7 @@ def _compare(analysis: Analysis, among: Sequence[int]) -> list[_Compared]:
     table = analysis.models.vectors
     if not analysis.input.facts or table is None:
         return [_Compared(Attribution(claim, _unmatched(claim))) for claim in claims]
-    allowed = frozenset(among)
+    allowed, held = frozenset(among), np.array(among, dtype=np.intp)
     units, starts = _units(analysis, table)
     otherwise = _restated(analysis)
     meant = antecedents(analysis.outputs.claims, analysis.input.answer)
@@ -146,9 +147,7 @@ def _compare(analysis: Analysis, among: Sequence[int]) -> list[_Compared]:
             raw[rows] = np.maximum(raw[rows], np.maximum.reduceat(again, starts, axis=1))
         similar = table.calibration.apply(raw)
         for row, claim in enumerate(block):
-            # A stable order: by raw cosine, then by place in the envelope.
-            every = np.argsort(-raw[row], kind="stable").tolist()
-            order = [index for index in every if index in allowed]
+            order = _nearest(raw[row], held)
             quotation = analysis.outputs.quotations.get(claim.sentence_index)
             first = [] if quotation is None else [quotation.fact_index]
             chosen = choose([*first, *order], mentions.sharing(claim, allowed), lengths)
@@ -159,7 +158,7 @@ def _compare(analysis: Analysis, among: Sequence[int]) -> list[_Compared]:
             if quotation is not None:
                 aligned = [pair for pair in aligned if pair.equal and not pair.turned]
             one = _one(analysis, claim, order, raw[row], similar[row], aligned)
-            one = replace(one, type=_type(claim, float(similar[row][every[0]])))
+            one = replace(one, type=_type(claim, float(similar[row][raw[row].argmax()])))
             found.append(_Compared(one, passages, tuple(aligned)))
     return found
 
@@ -181,6 +180,19 @@ def _units(analysis: Analysis, table: VectorTable) -> tuple[Vectors, list[int]]:
         rows.append(whole[index])
         rows.extend(table.of(view.parts) if view.parts else ())
     return np.stack(rows), starts
+
+
+def _nearest(raw: Vectors, among: NDArray[np.intp]) -> list[int]:
+    """Return the nearest of some facts, as many as are read: by raw cosine, then by place in the envelope.
+
+    ``among`` rises. However many facts there are, a claim costs one pass of NumPy over them.
+    """
+    values = raw[among]
+    rows = np.arange(len(among))
+    if len(values) > MAX_PASSAGES:
+        rows = np.flatnonzero(values >= np.partition(values, -MAX_PASSAGES)[-MAX_PASSAGES])
+    found: list[int] = among[rows[np.argsort(-values[rows], kind="stable")]][:MAX_PASSAGES].tolist()
+    return found
 
 
 def _kept(order: Sequence[int], similar: Vectors) -> list[int]:

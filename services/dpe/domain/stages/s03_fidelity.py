@@ -36,14 +36,21 @@ def plan(analysis: Analysis) -> Requests:
 
 def plan_verdicts(analysis: Analysis) -> Requests:
     """Ask for what ``plan`` asks for, but for stage 4: where only verdicts and contradictions are wanted."""
+    found = plan_support(analysis)
+    if analysis.models.entailment_tokens is None:
+        return found
+    wanted = s03c_contradiction.pairs(analysis) + s06_coherence.pairs(analysis)
+    return replace(found, classify=tuple(dict.fromkeys([*found.classify, *wanted])))
+
+
+def plan_support(analysis: Analysis) -> Requests:
+    """Ask for what the claims are held against their facts with, and for nothing else."""
     former = analysis.of_former_facts()
     found = cases(analysis) + ([] if former is None else cases(former))
     judge = tuple(case.request for case in found if case.request is not None)
     if analysis.models.entailment_tokens is None:
         return Requests(judge=judge)
-    wanted = [case.pair for case in found if case.pair is not None]
-    wanted += s03c_contradiction.pairs(analysis) + s06_coherence.pairs(analysis)
-    return Requests(classify=tuple(dict.fromkeys(wanted)), judge=judge)
+    return Requests(classify=tuple(dict.fromkeys(case.pair for case in found if case.pair is not None)), judge=judge)
 
 
 def apply(analysis: Analysis) -> Analysis:
