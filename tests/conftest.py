@@ -5,6 +5,7 @@ it was: the configuration belongs to the process. Generated examples are the sam
 judged by what it changes; ``make test-faults`` sets GROUNDTRAIL_TEST_EXPLORE and looks for new ones. Of what is long a
 fixed tenth runs, and the last lines say how many that were (tests/tenth.py). No test is given up before its time times
 GROUNDTRAIL_TEST_PATIENCE is over (tests/patience.py), and no process that a test started outlives it (tests/leash.py).
+Byte code is kept for all of them, outside the tree where it is not wanted in it (tests/bytecode.py).
 """
 
 import gc
@@ -16,9 +17,10 @@ import pytest
 import structlog
 from hypothesis import HealthCheck, settings
 
-from tests import costs, leash, tenth
+from tests import bytecode, costs, leash, tenth
 from tests.patience import patient
 
+bytecode.keep()  # before anything of ours is imported, and before workers are started
 VARIABLE = "REQUIRE_BACKENDS"
 
 UNHURRIED = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}  # both ask the clock on the wall
@@ -120,6 +122,11 @@ def pytest_configure(config):
     costs.configure(config)
     if hasattr(config, "workerinput"):
         leash.end_with_parent()
+
+
+def pytest_unconfigure(config):
+    if not hasattr(config, "workerinput"):
+        bytecode.drop_temporary()
 
 
 @pytest.hookimpl(wrapper=True)
