@@ -1,7 +1,7 @@
 """Commands that need no model stay light: processor time and memory of the finished process, as the kernel counts them.
 
-Byte code is cached (tests/bytecode.py), as in an installed package. ``GROUNDTRAIL_TEST_SLOWNESS`` says how many times as long as on the
-machine of docs/benchmarks.md a processor may take.
+Byte code is cached (tests/bytecode.py), as in an installed package. ``GROUNDTRAIL_TEST_SLOWNESS`` says how many times
+as long as on the machine of docs/benchmarks.md a processor may take.
 """
 
 import os
