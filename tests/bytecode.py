@@ -2,8 +2,8 @@
 
 PYTHONDONTWRITEBYTECODE keeps ``__pycache__`` out of a checkout. It also has every process that a test starts compile
 all that it imports once more, the libraries included, which installers like uv do not compile: four seconds of
-processor for a server. So the variable's wish is met in another way: byte code goes below ``.cache``, for this process and all
-that it starts. Without the variable everything stays as Python does it.
+processor for a server. So the variable's wish is met in another way: byte code goes below ``.cache``, for this process
+and all that it starts. Without the variable everything stays as Python does it.
 """
 
 import os

@@ -5,7 +5,8 @@ machine, spread over all kinds of cases, and the same for a case that stays when
 run says how many of how many cases were run.
 
 - ``@pytest.mark.tenth`` where every case is a test of its own; whoever names one case on the command line gets it,
-- ``tenth(label, cases, name=…)`` where a test loops over cases,
+- ``tenth(label, cases, name=…)`` where a test loops over cases; ``@pytest.mark.tenth(inside=True)`` has it run whole in
+  ``make test-faults``,
 - ``examples(n)`` for the number of examples that Hypothesis generates.
 """
 
@@ -39,7 +40,8 @@ def tenth_of_tests(items: Sequence[pytest.Item]) -> list[pytest.Item]:
     left_out = []
     cases: dict[str, list[pytest.Item]] = {}
     for item in items:
-        if item.get_closest_marker("tenth"):
+        mark = item.get_closest_marker("tenth")
+        if mark and not mark.kwargs.get("inside"):
             cases.setdefault(item.nodeid.partition("[")[0], []).append(item)
     for label, every in cases.items():
         if len(every) == 1:
