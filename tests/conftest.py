@@ -25,7 +25,7 @@ bytecode.keep()  # before anything of ours is imported, and before workers are s
 VARIABLE = "REQUIRE_BACKENDS"
 
 UNHURRIED = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}  # both ask the clock on the wall
-settings.register_profile("repeatable", derandomize=True, **UNHURRIED)
+settings.register_profile("repeatable", derandomize=True, max_examples=tenth.examples(100), **UNHURRIED)
 settings.register_profile("exploring", derandomize=False, print_blob=True, **UNHURRIED)
 settings.load_profile("exploring" if os.environ.get("GROUNDTRAIL_TEST_EXPLORE") == "1" else "repeatable")
 

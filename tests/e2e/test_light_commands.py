@@ -47,6 +47,7 @@ def run(tmp_path_factory):
     return one
 
 
+@pytest.mark.tenth
 @pytest.mark.parametrize(
     ("arguments", "code"),
     [
