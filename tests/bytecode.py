@@ -18,8 +18,9 @@ FOLDER: Final = Path(__file__).resolve().parents[1] / ".cache" / "bytecode"
 
 def keep() -> None:
     """Have byte code kept, outside the tree, when the environment asks for none in it."""
-    if os.environ.pop("PYTHONDONTWRITEBYTECODE", "") and not sys.pycache_prefix:
-        os.environ["PYTHONPYCACHEPREFIX"] = sys.pycache_prefix = str(FOLDER)
+    if os.environ.pop("PYTHONDONTWRITEBYTECODE", ""):
+        sys.pycache_prefix = sys.pycache_prefix or str(FOLDER)
+        os.environ["PYTHONPYCACHEPREFIX"] = sys.pycache_prefix
         sys.dont_write_bytecode = False
 
 
