@@ -25,7 +25,7 @@ from tests.patience import patient
 
 _SERVER: Final = Path(__file__).with_name("fork_server.py")
 _START_S: Final = 120.0
-_FREE: Final = ("GROUNDTRAIL_", "COLUMNS")
+_FREE: Final = ("GROUNDTRAIL_", "COLUMNS", "PYTEST_")
 """What may differ from this process's environment: nobody reads it while modules are imported."""
 _lock = threading.Lock()
 _server: "tuple[subprocess.Popen[Any], socket.socket] | None" = None

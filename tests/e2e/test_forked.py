@@ -67,5 +67,5 @@ def test_a_server_leads_its_group_and_ends_as_it_is_told(tmp_path):
 
 @pytest.mark.parametrize("name", ["PYTHONHASHSEED", "PYTHONPATH", "TERM", "NO_COLOR"])
 def test_what_python_and_libraries_read_early_is_read_by_a_process_of_its_own(tmp_path, name):
-    assert can_fork(environment(tmp_path) | {"COLUMNS": "40"})
+    assert can_fork(environment(tmp_path) | {"COLUMNS": "40", "PYTEST_CURRENT_TEST": "an earlier one"})
     assert not can_fork(environment(tmp_path) | {name: "another value"})
