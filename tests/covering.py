@@ -22,7 +22,9 @@ COVERING: Final = (
 BESIDE: Final = (
     *(
         f"tests/property/test_{name}"
-        for name in ("dag_mutations", "dag_returning", "dag_session_machine", "envelope_packing", "superseded_knowledge")
+        for name in (
+            "dag_mutations", "dag_returning", "dag_session_machine", "envelope_packing", "superseded_knowledge",
+        )
     ),
     *(
         f"tests/rpc/test_{name}"
@@ -31,12 +33,12 @@ BESIDE: Final = (
             "envelope_erased", "envelope_ingestion", "envelope_knowledge", "envelope_million", "envelope_recovery",
             "envelope_retrieval", "envelope_shared_namespaces", "envelope_sources", "envelope_tiers", "envelope_tokens",
             "ercp_bad_input", "ercp_canonical", "failure_headers", "gateway_breaker", "gateway_envelope",
-            "gateway_erasure", "gateway_fan", "gateway_http", "gateway_retrieval", "report_views", "runtime_", "stopping",
-            "what_is_stored", "worker_processes",
+            "gateway_erasure", "gateway_fan", "gateway_http", "gateway_retrieval", "report_views", "runtime_",
+            "stopping", "what_is_stored", "worker_processes",
         )
     ),
 )  # fmt: skip
-"""What reaches no line of pure code that the others do not reach, and takes long: counted with ``--cov-context=test``."""
+"""What reaches no line of pure code that the others do not reach: counted with ``--cov-context=test``."""
 
 
 class Covering:
