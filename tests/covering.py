@@ -20,6 +20,7 @@ COVERING: Final = (
     *(f"tests/unit/{service}/" for service in ("dag", "dpe", "envelope", "ercp", "gateway")),
 )
 BESIDE: Final = (
+    *(f"tests/unit/envelope/test_{name}" for name in ("documents_cost", "pdf_")),
     *(
         f"tests/property/test_{name}"
         for name in (

@@ -63,7 +63,7 @@ def examples(number: int) -> int:
     return number if WHOLE else max(min(number, LEAST_EXAMPLES), number // SHARE)
 
 
-def _chosen(label: str, every: Sequence[Case], name: Callable[[Case], str], share: int) -> list[Case]:
+def _chosen(label: str, every: Sequence[Case], name: Callable[[Case], str], share: int = SHARE) -> list[Case]:
     by_place = sorted(every, key=lambda case: _place(label, name(case)))
     return [case for case in every if _place(label, name(case)) % share == 0] or by_place[:1]
 
