@@ -5,6 +5,8 @@ it was: the configuration belongs to the process. Generated examples are the sam
 judged by what it changes; ``make test-faults`` sets GROUNDTRAIL_TEST_EXPLORE and looks for new ones. Of what is long a
 fixed tenth runs, and the last lines say how many that were (tests/tenth.py). No test is given up before its time times
 GROUNDTRAIL_TEST_PATIENCE is over (tests/patience.py), and no process that a test started outlives it (tests/leash.py).
+Byte code is kept for all of them, outside the tree where it is not wanted in it (tests/bytecode.py). Coverage is
+measured where pure code is tested (tests/covering.py).
 """
 
 import gc
@@ -16,37 +18,32 @@ import pytest
 import structlog
 from hypothesis import HealthCheck, settings
 
-from tests import costs, leash, tenth
+from tests import bytecode, costs, covering, leash, tenth
 from tests.patience import patient
 
+bytecode.keep()  # before anything of ours is imported, and before workers are started
 VARIABLE = "REQUIRE_BACKENDS"
 
 UNHURRIED = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}  # both ask the clock on the wall
-settings.register_profile("repeatable", derandomize=True, **UNHURRIED)
+settings.register_profile("repeatable", derandomize=True, max_examples=tenth.examples(100), **UNHURRIED)
 settings.register_profile("exploring", derandomize=False, print_blob=True, **UNHURRIED)
 settings.load_profile("exploring" if os.environ.get("GROUNDTRAIL_TEST_EXPLORE") == "1" else "repeatable")
 
 
 LONG_FOLDERS = ("tests/e2e/", "tests/conformance/", "tests/faults/")
-COVERED_FOLDERS = ("tests/unit/", "tests/property/", "tests/rpc/")
 
 
 def pytest_collection_modifyitems(config, items):
-    """Take a tenth of what is marked so, give every test its time, and let what takes long begin first.
-
-    Coverage is measured where pure code is tested: tracing costs three quarters more time.
-    """
+    """Take a tenth of what is marked so, give every test its time, and let what takes long begin first."""
     if not any("[" in argument for argument in config.args):
-        left_out = tenth.tenth_of_tests(items)
-        config.hook.pytest_deselected(items=left_out)
-        items[:] = [item for item in items if item not in set(left_out)]
+        left_out = set(tenth.tenth_of_tests(items))
+        config.hook.pytest_deselected(items=list(left_out))
+        items[:] = [item for item in items if item not in left_out]
     usual = float(config.getoption("timeout", None) or config.getini("timeout"))
     for item in items:
         mark = item.get_closest_marker("timeout")
         seconds = mark.args[0] if mark else usual
         item.add_marker(pytest.mark.timeout(patient(seconds)), append=False)
-        if not item.nodeid.startswith(COVERED_FOLDERS) or item.get_closest_marker("slow"):
-            item.add_marker(pytest.mark.no_cover)
     items.sort(key=lambda item: not item.nodeid.startswith(LONG_FOLDERS))
 
 
@@ -117,9 +114,15 @@ class Leash:
 def pytest_configure(config):
     config.pluginmanager.register(Tenths())
     config.pluginmanager.register(Leash())
+    config.pluginmanager.register(covering.Covering(config))
     costs.configure(config)
     if hasattr(config, "workerinput"):
         leash.end_with_parent()
+
+
+def pytest_unconfigure(config):
+    if not hasattr(config, "workerinput"):
+        bytecode.drop_temporary()
 
 
 @pytest.hookimpl(wrapper=True)

@@ -12,14 +12,16 @@ from typing import Any, Final
 
 import pytest
 
+from tests import forked
+
 VARIABLE: Final = "GROUNDTRAIL_TEST_COSTS"
 FILES: Final = 15
 
 
 def spent_s() -> float:
-    """Return the processor seconds of this process and of its children that were waited for."""
+    """Return the processor seconds of this process, of its children that were waited for, and of what was forked."""
     children = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return time.process_time() + children.ru_utime + children.ru_stime
+    return time.process_time() + children.ru_utime + children.ru_stime + forked.spent_s
 
 
 class Costs:

@@ -17,26 +17,44 @@ import threading
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import IO, Any, Final, Protocol
 
 from tests.patience import patient
 
+
+class Process(Protocol):
+    """What is held: ``subprocess.Popen``, or what is forked for a test (tests/forked.py)."""
+
+    pid: int
+    stdin: IO[Any] | None
+    stdout: IO[Any] | None
+    stderr: IO[Any] | None
+
+    def wait(self, timeout: float | None = None) -> int:
+        """Return the status when it has ended."""
+
+
 _KEEPER: Final = Path(__file__).with_name("leash_keeper.py")
 _kept: set[int] = set()
-_held: dict[int, "subprocess.Popen[Any]"] = {}
+_held: dict[int, Process] = {}
 _keeper: "subprocess.Popen[str] | None" = None
 
 
 def leashed(command: Sequence[str | os.PathLike[str]], **options: Any) -> "subprocess.Popen[Any]":
     """Start a process, as ``subprocess.Popen`` does, that ends when this one does."""
-    _start_keeper()
     process = subprocess.Popen(command, process_group=0, **options)
-    _held[process.pid] = process
-    _tell(f"+{process.pid}\n")
+    hold(process)
     return process
 
 
-def release(process: "subprocess.Popen[Any]") -> None:
+def hold(process: Process) -> None:
+    """Have a process that leads its group end when this one does."""
+    _start_keeper()
+    _held[process.pid] = process
+    _tell(f"+{process.pid}\n")
+
+
+def release(process: Process) -> None:
     """Kill what is left of the process and of all that it started, close its pipes and forget it."""
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, signal.SIGKILL)

@@ -5,7 +5,8 @@ machine, spread over all kinds of cases, and the same for a case that stays when
 run says how many of how many cases were run.
 
 - ``@pytest.mark.tenth`` where every case is a test of its own; whoever names one case on the command line gets it,
-- ``tenth(label, cases, name=…)`` where a test loops over cases,
+- ``tenth(label, cases, name=…)`` where a test loops over cases; ``@pytest.mark.tenth(inside=True)`` has it run whole in
+  ``make test-faults``,
 - ``examples(n)`` for the number of examples that Hypothesis generates.
 """
 
@@ -26,10 +27,17 @@ counts: Final[dict[str, tuple[int, int]]] = {}
 Case = TypeVar("Case")
 
 
-def tenth(label: str, cases: Iterable[Case], *, name: Callable[[Case], str] = str) -> list[Case]:
-    """Return the fixed tenth of the cases, at least one, or all of them when the whole is asked for."""
+def tenth(label: str, cases: Iterable[Case], *, name: Callable[[Case], str] = str, share: int = SHARE) -> list[Case]:
+    """Return the fixed tenth of the cases, at least one, or all of them when the whole is asked for.
+
+    Args:
+        label: names the cases in the last lines of a run.
+        cases: all of them.
+        name: by which the hash decides.
+        share: one of how many is taken; more than ten where even a tenth takes half a minute.
+    """
     every = list(cases)
-    taken = every if WHOLE else _chosen(label, every, name)
+    taken = every if WHOLE else _chosen(label, every, name, share)
     counts[label] = (len(taken), len(every))
     return taken
 
@@ -39,7 +47,8 @@ def tenth_of_tests(items: Sequence[pytest.Item]) -> list[pytest.Item]:
     left_out = []
     cases: dict[str, list[pytest.Item]] = {}
     for item in items:
-        if item.get_closest_marker("tenth"):
+        mark = item.get_closest_marker("tenth")
+        if mark and not mark.kwargs.get("inside"):
             cases.setdefault(item.nodeid.partition("[")[0], []).append(item)
     for label, every in cases.items():
         if len(every) == 1:
@@ -54,9 +63,9 @@ def examples(number: int) -> int:
     return number if WHOLE else max(min(number, LEAST_EXAMPLES), number // SHARE)
 
 
-def _chosen(label: str, every: Sequence[Case], name: Callable[[Case], str]) -> list[Case]:
+def _chosen(label: str, every: Sequence[Case], name: Callable[[Case], str], share: int = SHARE) -> list[Case]:
     by_place = sorted(every, key=lambda case: _place(label, name(case)))
-    return [case for case in every if _place(label, name(case)) % SHARE == 0] or by_place[:1]
+    return [case for case in every if _place(label, name(case)) % share == 0] or by_place[:1]
 
 
 def _place(label: str, name: str) -> int:

@@ -5,10 +5,13 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
+from tests.forked import ForkedProcess, can_fork, forked
 from tests.leash import leashed, release
 from tests.patience import patient
 
@@ -21,7 +24,7 @@ STOP_DEADLINE_S = patient(30.0)
 class Server:
     """One server process."""
 
-    process: subprocess.Popen
+    process: subprocess.Popen | ForkedProcess
     address: str
     log: Path
 
@@ -50,11 +53,11 @@ def environment(data_dir: Path, **settings: str) -> dict[str, str]:
 
 def start(folder: Path, name: str, *arguments: str, env: dict[str, str]) -> Server:
     """Start ``groundtrail serve …`` on a free port and wait until it serves."""
+    given = ["serve", *arguments, "--port", "0", "--ready-file"]
     ready = folder / f"{name}-{time.monotonic_ns()}.ready"
     log = folder / f"{name}.log"
-    command = [sys.executable, "-m", "services.cli", "serve", *arguments, "--port", "0", "--ready-file", str(ready)]
     with log.open("ab") as sink:
-        process = leashed(command, cwd=folder, env=env, stdout=sink, stderr=sink, stdin=subprocess.DEVNULL)
+        process = run(folder, *given, str(ready), env=env, stdout=sink, stderr=sink)
     deadline = time.monotonic() + START_DEADLINE_S
     while not ready.exists():
         if process.poll() is not None or time.monotonic() > deadline:
@@ -66,12 +69,26 @@ def start(folder: Path, name: str, *arguments: str, env: dict[str, str]) -> Serv
 
 def command(folder: Path, *arguments: str, env: dict[str, str], timeout_s: float = 120) -> subprocess.CompletedProcess:
     """Run one ``groundtrail`` command to its end."""
-    return subprocess.run(
-        [sys.executable, "-m", "services.cli", *arguments],
-        cwd=folder,
-        env=env,
-        capture_output=True,
-        text=True,
-        timeout=patient(timeout_s),
-        check=False,
-    )
+    with tempfile.TemporaryFile() as said, tempfile.TemporaryFile() as complained:
+        process = run(folder, *arguments, env=env, stdout=said, stderr=complained)
+        try:
+            status = process.wait(patient(timeout_s))
+        finally:
+            release(process)
+        texts = [_text_of(stream) for stream in (said, complained)]
+    return subprocess.CompletedProcess(["groundtrail", *arguments], status, *texts)
+
+
+def run(
+    folder: Path, *arguments: str, env: dict[str, str], stdout: IO[bytes], stderr: IO[bytes]
+) -> subprocess.Popen | ForkedProcess:
+    """Start ``groundtrail`` in a process of its own, forked where that is as good as started by its name."""
+    if can_fork(env):
+        return forked(arguments, folder=folder, environment=env, stdout=stdout, stderr=stderr)
+    by_name = [sys.executable, "-m", "services.cli", *arguments]
+    return leashed(by_name, cwd=folder, env=env, stdout=stdout, stderr=stderr, stdin=subprocess.DEVNULL)
+
+
+def _text_of(stream: IO[bytes]) -> str:
+    stream.seek(0)
+    return stream.read().decode()

@@ -1,7 +1,7 @@
 """Commands that need no model stay light: processor time and memory of the finished process, as the kernel counts them.
 
-Byte code is cached, as in an installed package. ``GROUNDTRAIL_TEST_SLOWNESS`` says how many times as long as on the
-machine of docs/benchmarks.md a processor may take.
+Byte code is cached (tests/bytecode.py), as in an installed package. ``GROUNDTRAIL_TEST_SLOWNESS`` says how many times
+as long as on the machine of docs/benchmarks.md a processor may take.
 """
 
 import os
@@ -30,8 +30,7 @@ NOWHERE = "018f6f0e-0000-7000-8000-000000000000"
 def run(tmp_path_factory):
     """Run a command and return its exit code, processor seconds and peak of memory."""
     folder = tmp_path_factory.mktemp("light")
-    env = environment(folder / "data") | {"PYTHONPYCACHEPREFIX": str(folder / "bytecode")}
-    env.pop("PYTHONDONTWRITEBYTECODE", None)
+    env = environment(folder / "data")
 
     def one(*arguments):
         found = subprocess.run(
@@ -48,6 +47,7 @@ def run(tmp_path_factory):
     return one
 
 
+@pytest.mark.tenth
 @pytest.mark.parametrize(
     ("arguments", "code"),
     [

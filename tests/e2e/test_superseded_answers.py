@@ -16,6 +16,7 @@ from services.cli.connection import connect
 from services.common.settings import load_settings
 from services.common.settings.stores import StoreSettings
 from tests.fakes.envelope_world import fresh_id
+from tests.tenth import tenth
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(240)]
 
@@ -53,6 +54,7 @@ async def judged(suite, query, answer, **wishes):
     return {claim.verdict for claim in report.claims if claim.verdict}, report.risk_level
 
 
+@pytest.mark.tenth
 async def test_answers_of_yesterday_and_of_today(tmp_path):
     settings = load_settings(store=StoreSettings(data_dir=tmp_path))
     outdated, doubted, unmarked = [], [], []
@@ -60,7 +62,7 @@ async def test_answers_of_yesterday_and_of_today(tmp_path):
         for name, old, new in CASES:
             await put(suite, name, old)
             await put(suite, name, new)
-        for name, old, new in CASES:
+        for name, old, new in tenth("answers of yesterday", CASES, name=lambda case: case[0]):
             subject = old.split(" ")[1]
             for query, wishes in (
                 (f"What do the rules say about the {name} ({subject})?", {}),

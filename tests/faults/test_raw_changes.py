@@ -36,7 +36,10 @@ async def wrong_of(group, template, changes, folder):
     """Make the changes of a group, a tenth of them or all, and return what is not as it shall be."""
     wrong = []
     chosen = tenth(
-        f"raw changes: {group}", of_group(changes, group), name=lambda change: f"{change.kind}/{change.name}"
+        f"raw changes: {group}",
+        of_group(changes, group),
+        name=lambda change: f"{change.kind}/{change.name}",
+        share=40 if group == "values" else 10,
     )
     for change in chosen:
         outcome = await judge(template, change, folder)

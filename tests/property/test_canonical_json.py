@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from services.common.encoding import canonical_json
+from tests.tenth import examples
 
 EDGES = [0.0, -0.0, 1.0, -1.0, 1e-4, 9.999e-5, 1e-5, 1e-6, 1e-7, 5e-324, 0.1, 0.85, 1 / 3, 1e15, 9007199254740991.0]
 EDGES += [9007199254740992.0, 1e16, 9999999999999998.0, 1e20, 1e21, 1.7976931348623157e308, 123456.789, -0.000123]
@@ -30,13 +31,13 @@ def outcome(encode, value):
         return ValueError
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(VALUES)
 def test_the_bytes_are_the_references(value):
     assert outcome(canonical_json, value) == outcome(rfc8785.dumps, value)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 @given(VALUES, st.sampled_from((99, 100, 101, 200, 450)), st.sampled_from(("z", "a", "é")))
 def test_long_lists_and_wide_objects_are_the_references_too(value, count, name):
     wide = {f"{name}{number}": value for number in range(count)}

@@ -27,6 +27,7 @@ from services.dag.domain.verification import Integrity
 from services.dag.domain.view import DagView
 from services.dag.writing import RequestKey
 from tests.fakes.dag_world import ALICE, World, fresh_uuid, report_for
+from tests.tenth import examples
 
 HEX = st.text("0123456789abcdef", min_size=64, max_size=64)
 FIRST_DAY, LAST_DAY = datetime(1, 1, 1), datetime(9999, 12, 31)  # noqa: DTZ001 - hypothesis takes naive bounds
@@ -261,7 +262,7 @@ class SessionMachine(RuleBasedStateMachine):
 
 
 SessionMachine.TestCase.settings = settings(
-    max_examples=25, stateful_step_count=25, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+    max_examples=examples(25), stateful_step_count=25, deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )
 TestSessionMachine = SessionMachine.TestCase
 

@@ -427,7 +427,7 @@ def finished(caller, opening, plan):
     return result
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 @given(SIBLINGS, st.data())
 def test_the_order_in_which_siblings_finish_changes_no_result(siblings, data):
     order = data.draw(st.permutations(range(len(siblings))))

@@ -58,7 +58,7 @@ def test_a_verbatim_copy_has_no_findings(contents, joint):
     assert outputs.fidelity_score == 1.0
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(st.text(max_size=400))
 def test_any_text_is_cut_without_overlap_or_loss_of_words(text):
     found = sentences(text)
@@ -74,7 +74,7 @@ def test_any_text_is_cut_without_overlap_or_loss_of_words(text):
     assert all(left.end <= right.start for left, right in pairwise(values))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(st.text(max_size=300), st.text(min_size=1, max_size=120))
 def test_any_answer_gives_a_report_and_the_same_one_again(answer, fact):
     reports = [analyze_response(asyncio.run(analyse(answer, fact, using=app()))).report for _ in range(2)]

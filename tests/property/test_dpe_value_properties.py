@@ -7,6 +7,7 @@ from services.common.reading.text_types import Claim, ClaimType
 from services.common.reading.values import scan_values
 from services.dpe.domain.alignment import align_values
 from services.dpe.domain.facts import EnvelopeFact, read_fact
+from tests.tenth import examples
 
 SUBJECTS = ("The waiting period for dentures", "The guarantee on the pump", "The lease of the east hall")
 NOTATIONS = {
@@ -22,7 +23,7 @@ def conflicts(answer, fact):
     return [pair for pair in align_values(claim, read_fact(0, EnvelopeFact("f", fact), ()).places) if not pair.equal]
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=examples(120), deadline=None)
 @given(
     subject=st.sampled_from(SUBJECTS),
     kind=st.sampled_from(sorted(NOTATIONS)),

@@ -19,6 +19,7 @@ from services.common.ports.facts import FactRecord, FactStatus
 from services.common.ports.graph import ClusteringRecord
 from services.common.settings.stores import StoreSettings
 from services.envelope.state_hashes import StateHashes
+from tests.tenth import examples
 
 NOW = datetime(2026, 5, 24, 9, 0, tzinfo=UTC)
 MODEL = "m1"
@@ -109,7 +110,7 @@ async def compare(sequence):
         await other.close()
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 @given(st.lists(st.tuples(st.booleans(), st.sampled_from(SELECTIONS), writes), min_size=1, max_size=14))
 def test_the_kept_hash_is_the_naive_one_whoever_writes(sequence):
     asyncio.run(compare(sequence))

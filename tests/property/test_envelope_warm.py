@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from services.common.ports.facts import FactFilter, FactStatus
 from tests.fakes.envelope_apps import open_knowledge
+from tests.tenth import examples
 
 SHARED = "shared:rules"
 TENANTS = ["a", "b", SHARED]
@@ -79,7 +80,7 @@ async def _tiers(steps, query, capacity):
     return run.tiers
 
 
-@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(30), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(writes(), min_size=1, max_size=5), st.sampled_from(QUERIES), st.sampled_from([0, 24, 1_000]))
 def test_a_warm_envelope_is_the_cold_one(steps, query, capacity):
     tiers = asyncio.run(_tiers(steps, query, capacity))

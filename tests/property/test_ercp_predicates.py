@@ -22,6 +22,7 @@ from services.ercp.domain.predicates import (
     to_text,
 )
 from services.ercp.domain.solver import Consistency, check, warm
+from tests.tenth import examples
 
 MS = 30_000
 NAMES = st.sampled_from(["Equal", "NotEqual", "LessThan", "GreaterThan"])
@@ -149,7 +150,7 @@ def satisfiable(constraints):
     )
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(60), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(st.one_of(BOUND, PAIR.filter(lambda each: each[1] != each[2])), min_size=1, max_size=6))
 def test_the_solver_agrees_with_brute_force(constraints):
     predicates = [(f"c{number}", parse_text(written(each))) for number, each in enumerate(constraints)]
@@ -173,7 +174,7 @@ def is_acyclic(edges):
     )
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(60), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(st.tuples(EVENTS, EVENTS).filter(lambda pair: pair[0] != pair[1]), min_size=1, max_size=7))
 def test_orders_can_hold_exactly_when_they_form_no_circle(edges):
     named = [(f"c{number}", parse_text(f"TemporalOrder({a}, {b})")) for number, (a, b) in enumerate(edges)]
@@ -203,7 +204,7 @@ IRRELEVANT = st.lists(
 )  # fmt: skip
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(80), deadline=None)
 @given(st.sampled_from(SAID), IRRELEVANT, IRRELEVANT)
 def test_text_about_other_things_changes_no_answer(said, before, after):
     predicate, text = said

@@ -36,6 +36,7 @@ from services.ercp.domain.vocabulary import (
     Strategy,
 )
 from tests.fakes.ercp_world import BAD, GOOD, ErcpWorld, status
+from tests.tenth import examples
 
 TEXTS = st.sampled_from(["a", "b", "c", ""])
 RULES = st.builds(
@@ -102,7 +103,7 @@ class Adversary:
         return loop.Mutated(command.strategy, command.problem, kept, tuple(gone), () if gone else command.core)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(data=st.data(), most=st.integers(1, 12), room=st.integers(1, 5), allow=st.booleans())
 def test_every_run_of_the_step_function_ends(data, most, room, allow):
     adversary = Adversary(data)
@@ -204,7 +205,7 @@ class DrawnModel:
 
 
 @pytest.mark.timeout(240)
-@settings(max_examples=20, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(20), deadline=None, suppress_health_check=list(HealthCheck))
 @given(replies=st.lists(REPLIES, min_size=1, max_size=4), facts=st.booleans(), most=st.integers(1, 6))
 async def test_every_run_of_the_service_ends_with_a_signed_trace(replies, facts, most):
     from ercp.v1 import ercp_service_pb2 as rpc

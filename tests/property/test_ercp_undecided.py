@@ -16,6 +16,7 @@ from services.ercp.domain.solver import Consistency, check
 from services.ercp.domain.standing import blocking, outcomes
 from services.ercp.domain.vocabulary import ConstraintType, Standing
 from tests.property.test_ercp_predicates import SIGNS, comparisons, others, read
+from tests.tenth import examples
 
 FORMS = st.one_of(comparisons(), others())
 SENTENCES = st.lists(
@@ -53,7 +54,7 @@ def constraint(number, form, *, immutable=False):
     return Constraint(f"c{number}", ConstraintType.PREDICATE, "words", PredicateForm(name, args), immutable=immutable)
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(150), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(
     text=SENTENCES,
     forms=st.lists(st.tuples(st.one_of(st.sampled_from(ABOUT), FORMS), st.booleans()), max_size=6),
@@ -79,7 +80,7 @@ def test_kept_and_broken_are_what_the_predicates_say_and_all_else_blocks_when_im
     assert set(blocking(found)) == {name for name in undecided if rules[int(name[1:])].immutable}
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(300), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(form=FORMS)
 def test_a_predicates_own_words_never_disagree_with_it(form):
     predicate = read(form)
@@ -112,7 +113,7 @@ def satisfiable(constraints):
     )
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(40), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(BOUNDS, min_size=1, max_size=4), st.lists(PAIRS, max_size=1))
 def test_a_fraction_beside_a_percentage_is_one_number_to_the_solver(bounds, pairs):
     constraints = [*bounds, *pairs]
@@ -123,7 +124,7 @@ def test_a_fraction_beside_a_percentage_is_one_number_to_the_solver(bounds, pair
     assert answer.status is (Consistency.SAT if satisfiable(constraints) else Consistency.UNSAT)
 
 
-@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(100), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(forms=st.lists(FORMS, max_size=6))
 def test_duplicates_are_groups_of_two_at_least_and_a_copy_is_always_found(forms):
     rules = [constraint(number, form) for number, form in enumerate(forms) if read(form) is not None]

@@ -13,6 +13,7 @@ from services.common.rpc.validation import Violations
 from services.ercp import convert, unknown_fields
 from services.gateway.http import ercp_schemas as schemas
 from services.gateway.http.ercp_json import message_of, read_form
+from tests.tenth import examples
 
 FORMS = {
     "RunRequest": schemas.RunRequest,
@@ -105,7 +106,7 @@ def read(name, body):
 
 
 @pytest.mark.parametrize("name", BODIES)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(data=st.data())
 def test_a_request_arrives_with_every_key_and_is_no_violation(name, data):
     body = data.draw(BODIES[name])
@@ -116,7 +117,7 @@ def test_a_request_arrives_with_every_key_and_is_no_violation(name, data):
     found.raise_if_any()
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(problem=PROBLEM, constraints=st.lists(CONSTRAINT, min_size=1, max_size=2))
 def test_a_problem_and_constraints_come_back_from_the_service_with_every_key(problem, constraints):
     message = read("MutateRequest", {"problem": problem, "constraints": constraints, "mutation_strategy": "relax"})
@@ -126,7 +127,7 @@ def test_a_problem_and_constraints_come_back_from_the_service_with_every_key(pro
         assert within(given_, json_of(convert.constraint_message(record)))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(body=BODIES["RunRequest"])
 def test_every_unknown_key_is_found_at_its_object(body):
     found = {each.place: each.fields for each in unknown_fields.unknown_fields(read("RunRequest", body))}

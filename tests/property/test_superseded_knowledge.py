@@ -20,6 +20,7 @@ from services.envelope.domain.importance import SourceType
 from services.envelope.requests import EnvelopeRequest, SourceDocument
 from tests.fakes.dpe_world import TableEntailment, TableGrounding, app, models
 from tests.fakes.envelope_apps import open_knowledge
+from tests.tenth import examples
 from tests.unit.dpe.test_dpe_vectors import EverythingNear
 
 TENANT = "t"
@@ -204,7 +205,7 @@ async def run(steps):
             await world.check(topic, value)
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(25), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(STEP, min_size=1, max_size=7))
 async def test_no_order_makes_what_is_outdated_current_or_what_is_current_doubtful(steps):
     await run(steps)

@@ -8,8 +8,11 @@ from tests.fakes.envelope_world import World, refused
 
 INVALID = grpc.StatusCode.INVALID_ARGUMENT
 MILLION = 1_000_000
-SHORT = [str(number) for number in range(MILLION)]
-"""Ids so short that a million of them fit into a message: their number is refused, not their size."""
+
+
+def short_ids():
+    """Ids so short that a million of them fit into a message: their number is refused, not their size."""
+    return [str(number) for number in range(MILLION)]
 
 
 class Untouched(MemoryFactStore):
@@ -25,7 +28,7 @@ class Untouched(MemoryFactStore):
 @pytest.mark.parametrize("field", ["facts_seen", "deferred_fact_ids", "transferred_fact_ids"])
 async def test_a_million_ids_are_refused_by_their_number(field):
     async with World(facts=Untouched(384)).serving() as clients, refused(INVALID, "INVALID_FIELD", field):
-        await clients().build("What is the limit?", **{field: SHORT})
+        await clients().build("What is the limit?", **{field: short_ids()})
 
 
 async def test_a_million_hits_are_refused():

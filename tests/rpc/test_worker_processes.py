@@ -28,8 +28,15 @@ LARGE = b"- a\n" * 150_000
 """Some seconds and some 700 MiB of a Markdown parser, though its work grows with the length alone."""
 
 
-class ReadingAdapters(MemoryAdapters):
-    """Everything in memory but tokenizers and recogniser, which are the delivered ones."""
+class DocumentAdapters(MemoryAdapters):
+    """Everything in memory but tokenizers and what reads documents, which are the delivered ones."""
+
+    async def documents(self):
+        return await Adapters.documents(self)
+
+
+class ReadingAdapters(DocumentAdapters):
+    """The delivered recogniser as well."""
 
     async def entity_recognizer(self):
         return await Adapters.entity_recognizer(self)
@@ -71,7 +78,7 @@ class Caller:
 
 
 @contextlib.asynccontextmanager
-async def suite(tmp_path, kind=MemoryAdapters, **workers):
+async def suite(tmp_path, kind=DocumentAdapters, **workers):
     settings = Settings(store=StoreSettings(data_dir=tmp_path), workers=WorkerSettings(**workers))
     async with kind(settings) as adapters:
         async with embedded(settings, adapters=adapters) as system:
@@ -193,6 +200,7 @@ async def test_readiness_starts_no_process(tmp_path):
         assert children() == []
 
 
+@pytest.mark.tenth
 @pytest.mark.parametrize(
     ("make", "name"), [(word, "a.docx"), (slides, "a.pptx"), (workbook, "a.xlsx")], ids=["word", "slides", "workbook"]
 )

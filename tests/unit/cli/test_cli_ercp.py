@@ -23,6 +23,7 @@ from tests.fakes.dag_world import fresh_uuid
 from tests.fakes.ercp_world import BAD, GOOD, NODE_KEY, QUESTION, ErcpWorld, PromptedModel
 from tests.fakes.gateway_world import Script
 from tests.patience import patient
+from tests.tenth import tenth
 
 FACT = "The boiling point of water is 100 °C at sea level."
 
@@ -243,12 +244,13 @@ class TestOffline:
         code = await verify_trace(Settings(), Output(as_json=True), exported, key_file, "tenant:tenant-a")
         assert code is Exit.VERDICT
 
+    @pytest.mark.tenth
     async def test_every_value_that_is_changed_is_found_and_its_event_named(self, exported):
         value = json.loads(exported.read_text())
         assert check_trace(value, NODE_KEY, "tenant:tenant-a").verdict is TraceVerdict.VALID
         places = list(leaves(value))
         assert len(places) > 150
-        for place in places:
+        for place in tenth("values of a trace", places):
             for other in others(at(value, place)):
                 found = check_trace(changed(value, place, other), NODE_KEY, "tenant:tenant-a")
                 assert found.verdict is TraceVerdict.BROKEN, (place, other)

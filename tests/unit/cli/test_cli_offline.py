@@ -22,6 +22,7 @@ from services.common.encoding import canonical_json
 from services.common.signed_note import NoteKey, NoteSigner
 from tests.fakes.dag_world import fresh_uuid
 from tests.fakes.sealed_world import SealedWorld
+from tests.tenth import tenth
 
 STRANGER = NoteSigner("log.example/x", bytes(32)).key
 
@@ -154,18 +155,20 @@ def test_every_doubled_or_swapped_line_is_found(kind):
             assert fault.record_id in both, (place, to, fault)
 
 
+@pytest.mark.tenth(inside=True)
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_edited_value_is_found_and_named(kind):
     lines = EXPORTS[kind]
-    for place, line in enumerate(lines[:-1]):
-        for path, value in values(json.loads(line)):
-            edited = rewritten(line, lambda read, path=path, value=value: put(read, path, other(value)))
-            assert edited != line
-            fault = broken(kind, [*lines[:place], edited, *lines[place + 1 :]])
-            near = {str(place + 1), str(json.loads(line).get("sequence", ""))} | named(kind, place)
-            changed = json.loads(edited)
-            near |= {str(changed.get(name)) for name in ("sequence", "record_id", "window_id")}
-            assert fault.record_id in near or fault.line == place + 1, (place, path, fault)
+    edits = [(place, *each) for place, line in enumerate(lines[:-1]) for each in values(json.loads(line))]
+    for place, path, value in tenth(f"values of an export, {kind}", edits):
+        line = lines[place]
+        edited = rewritten(line, lambda read, path=path, value=value: put(read, path, other(value)))
+        assert edited != line
+        fault = broken(kind, [*lines[:place], edited, *lines[place + 1 :]])
+        near = {str(place + 1), str(json.loads(line).get("sequence", ""))} | named(kind, place)
+        changed = json.loads(edited)
+        near |= {str(changed.get(name)) for name in ("sequence", "record_id", "window_id")}
+        assert fault.record_id in near or fault.line == place + 1, (place, path, fault)
 
 
 def test_a_careful_forger_who_mends_the_line_hash_is_caught_by_the_salted_leaf():

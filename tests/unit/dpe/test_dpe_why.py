@@ -134,27 +134,24 @@ CLAIM = Claim("c1", "Files are kept.", 0, 15, 0, ClaimType.FACTUAL, 0.1)
 EVIDENCE = Evidence(0, "f1", Span(0, 5), 0.9, 0.9)
 
 
-@pytest.mark.parametrize(
-    ("verdict", "basis", "evidence", "doubtful", "distorted"),
-    list(
-        product(
-            [verdict for verdict in Verdict if verdict is not Verdict.NONE],
-            Basis,
-            [(), (EVIDENCE,), (replace(EVIDENCE, fact_id="gone"),)],
-            [(), (DoubtfulSpan(Span(0, 5), 0.7),)],
-            [None, *DistortionType],
-        )
-    ),
-)
-def test_every_verdict_has_one_sentence(verdict, basis, evidence, doubtful, distorted):
-    """Whatever decides, now or later: one sentence, one line, none empty."""
-    conflict = ConstraintConflict(("r1", "r2", "r3", "r4"), Verdict.NONE) if basis is Basis.CONSTRAINT else None
-    judgement = Judgement(verdict, basis, 0.5, 0.4, 0.3, doubtful, evidence, conflict)
-    items = () if distorted is None else (Distortion(distorted, "c1", "f1", Span(0, 5), Span(0, 6)),)
-    told = why(Grounds(CLAIM, judgement, items, "Files are kept.", {"f1": fact()}))
-    assert told.endswith((".", ".”"))
-    assert len(told.splitlines()) == 1
-    assert len(told) < 500
+def test_every_verdict_has_one_sentence():
+    """Whatever decides, now or later: one sentence, one line, none empty. One test, for there are thousands."""
+    cases = product(
+        [verdict for verdict in Verdict if verdict is not Verdict.NONE],
+        Basis,
+        [(), (EVIDENCE,), (replace(EVIDENCE, fact_id="gone"),)],
+        [(), (DoubtfulSpan(Span(0, 5), 0.7),)],
+        [None, *DistortionType],
+    )
+    for verdict, basis, evidence, doubtful, distorted in cases:
+        case = (verdict, basis, evidence, doubtful, distorted)
+        conflict = ConstraintConflict(("r1", "r2", "r3", "r4"), Verdict.NONE) if basis is Basis.CONSTRAINT else None
+        judgement = Judgement(verdict, basis, 0.5, 0.4, 0.3, doubtful, evidence, conflict)
+        items = () if distorted is None else (Distortion(distorted, "c1", "f1", Span(0, 5), Span(0, 6)),)
+        told = why(Grounds(CLAIM, judgement, items, "Files are kept.", {"f1": fact()}))
+        assert told.endswith((".", ".”")), case
+        assert len(told.splitlines()) == 1, case
+        assert len(told) < 500, case
 
 
 def test_without_a_verdict_nothing_is_said():

@@ -93,6 +93,7 @@ def _scattered(size):
     return workbook([(f"a{row}", *[None] * (row % 7 + 1), "b") if row % 2 else () for row in range(size)])
 
 
+@pytest.mark.tenth
 @pytest.mark.parametrize(
     ("make", "name", "size"),
     [

@@ -124,6 +124,7 @@ def boxes(count):
     return b"\n".join(b"%d %d 60 40 re f" % (n % 500, n % 800) for n in range(count)) + b"\n0 g\n" + scattered(2_000)
 
 
+@pytest.mark.tenth
 @pytest.mark.parametrize(
     ("make", "count", "limit"),
     [

@@ -222,7 +222,7 @@ def test_what_is_computed_for_a_caller_can_be_ended():
     found = {
         name_of(path)
         for path in (ROOT / "services").rglob("*.py")
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        for node in ast.walk(tree(path))
         if isinstance(node, ast.Attribute) and node.attr in {"to_thread", "run_in_executor"}
     }
     assert sorted(name for name in found if not name.startswith(tuple(THREADS))) == []

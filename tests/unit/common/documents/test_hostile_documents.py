@@ -38,6 +38,7 @@ def refused(content, name="", limits=LIMITS):
     return caught.value
 
 
+@pytest.mark.tenth
 @each_office_file
 def test_a_part_that_unpacks_to_a_thousand_times_its_size_is_refused_before_it_is_unpacked(name):
     content, part = OFFICE[name]

@@ -8,6 +8,7 @@ import pytest
 from services.common.adapters.onnx.session import OnnxEncoder
 from services.common.model_repository import open_repository
 from services.common.settings.inference import InferenceSettings
+from tests.tenth import tenth
 
 ROWS = (2, 3, 5, 8, 13, 32)
 LENGTHS = (3, 6, 7, 11, 16, 19, 29, 50, 97, 128)
@@ -39,7 +40,7 @@ def test_an_item_scores_the_same_bits_in_every_batch(name, threads):
 
 
 @pytest.mark.slow
-@pytest.mark.tenth
+@pytest.mark.tenth(inside=True)
 @pytest.mark.parametrize("name", ["embedder", "nli", "grounding"])
 def test_no_width_changes_a_bit(name):
     encoder = opened(name, 2)
@@ -47,7 +48,7 @@ def test_no_width_changes_a_bit(name):
     for length in (5, 6, 7, 8):
         item, *others = (tuple(draw.randrange(1_000, 20_000) for _ in range(size)) for size in (length, *range(9, 38)))
         alone = encoder.encode([item])[0]
-        for other in others:
+        for other in tenth(f"widths beside {length} tokens", others, name=lambda tokens: str(len(tokens))):
             for output, expected in zip(encoder.encode([other, item])[1], alone, strict=True):
                 assert np.array_equal(output, expected)
 

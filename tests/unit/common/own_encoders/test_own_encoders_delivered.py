@@ -17,6 +17,7 @@ from services.common.model_repository import open_repository
 from services.common.ports.grounding import GroundingRequest
 from services.common.settings.inference import InferenceSettings
 from tests.fakes.own_encoders import DELIVERED, settings
+from tests.tenth import WHOLE
 
 CORPUS = Path(__file__).resolve().parents[4] / "training/corpus/train.jsonl"
 NLI = {"0": "entailment", "1": "neutral", "2": "contradiction"}
@@ -61,10 +62,11 @@ def claims(count):
 
 
 @pytest.mark.slow
+@pytest.mark.tenth
 async def test_the_grounding_encoder_is_as_good_as_the_delivered_one(tmp_path):
     shelf = Shelf(tmp_path / "models")
     add_model(hub(tmp_path, "grounding"), Wish(role="spans", name="ours"), shelf, DELIVERED)
-    rows = claims(24)
+    rows = claims(24 if WHOLE else 6)
     requests = [GroundingRequest(claim, (passage,)) for passage, claim, _ in rows]
     verdicts = []
     for chosen in (settings(shelf, grounding_model="ours"), InferenceSettings(intra_op_threads=1)):

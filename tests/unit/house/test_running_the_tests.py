@@ -1,0 +1,49 @@
+"""How a run of the tests keeps byte code, where it measures coverage, and which cases it takes."""
+
+import os
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from tests import covering, tenth
+
+ROOT = Path(__file__).resolve().parents[3]
+TOLD = "import os, sys; from tests import bytecode; bytecode.keep(); print(sys.dont_write_bytecode, sys.pycache_prefix)"
+
+
+@pytest.mark.parametrize(
+    ("variables", "told"),
+    [
+        ({"PYTHONDONTWRITEBYTECODE": "1"}, f"False {ROOT / '.cache' / 'bytecode'}"),
+        ({"PYTHONDONTWRITEBYTECODE": "1", "PYTHONPYCACHEPREFIX": "/elsewhere"}, "False /elsewhere"),
+        ({}, "False None"),
+    ],
+    ids=["none in the tree", "a folder of one's own", "as Python does it"],
+)
+def test_byte_code_is_kept_outside_the_tree_where_none_is_wanted_in_it(variables, told):
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
+    command = [sys.executable, "-S", "-c", TOLD]
+    done = subprocess.run(command, cwd=ROOT, env=kept | variables, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == told
+
+
+def test_what_is_measured_is_what_coverage_is_told_to_measure():
+    sources = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["coverage"]["run"]["source"]
+    folders = {folder.relative_to(ROOT).as_posix() for pattern in covering.MEASURED for folder in ROOT.glob(pattern)}
+    assert folders == set(sources)
+    assert "services.dag.domain.chain" in covering.measured_modules()
+
+
+@pytest.mark.parametrize("beginning", [*covering.COVERING, *covering.BESIDE])
+def test_there_are_tests_where_coverage_is_measured(beginning):
+    assert any(path.as_posix().startswith(str(ROOT / beginning)) for path in (ROOT / "tests").rglob("test_*.py"))
+
+
+def test_a_smaller_share_is_part_of_the_tenth():
+    every = [f"case-{number}" for number in range(400)]
+    large, small = (tenth._chosen("an example", every, str, share) for share in (10, 40))
+    assert set(small) < set(large)
+    assert tenth._chosen("an example", every[:1], str, 40) == every[:1]
