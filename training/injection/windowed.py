@@ -1,0 +1,149 @@
+"""Rows in windows: what is learnt from each of them, and what is measured on whole texts (ADR 0126)."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_matrix
+
+from services.common.injection_classifier.features import BLOCK_BITS, WINDOW_BITS, Ids, Values, block_marks, window_marks
+from services.common.injection_classifier.text import readable
+from services.common.injection_classifier.windows import cut
+from training.injection.fit import Places, Windows
+from training.injection.rows import Row
+
+OF_PAYLOAD: Final = 0.5
+"""A window is one of the attack from this share of its runs of letters in the attack's own."""
+_RUN: Final = 6
+SHARES: Final = {
+    "direct": 1.0,
+    "hidden": 1.2,
+    "s-labs True": 0.8,
+    "s-labs False": 0.8,
+    "written": 1.2,
+    "quoted": 0.7,
+    "carried": 0.6,
+    "public.document": 0.5,
+    "public.claim": 0.15,
+    "public.sentence": 0.35,
+    "repository": 0.5,
+}
+"""How much the windows of a part weigh together."""
+
+
+@dataclass(frozen=True, slots=True)
+class Windowed:
+    """All windows of some rows.
+
+    Attributes:
+        rows: the rows.
+        homes: of each window the number of its row.
+        windows: their texts.
+        blocks: of each window its block.
+        learnt: 1 = a window of an attack, 0 = of a benign text, -1 = of what surrounds an attack, not learnt from.
+    """
+
+    rows: Sequence[Row]
+    homes: Places
+    windows: list[str]
+    blocks: list[str]
+    learnt: NDArray[np.int8]
+
+    def texts(self) -> set[str]:
+        """Return all that the embedder has to read."""
+        return {*self.windows, *self.blocks}
+
+    def worst(self, logits: Values) -> Values:
+        """Return of each row the logit of its most suspicious window."""
+        found = np.full(len(self.rows), -np.inf)
+        np.maximum.at(found, self.homes, logits)
+        return found
+
+
+def windowed(rows: Sequence[Row]) -> Windowed:
+    """Cut rows into windows; a row without any is left out."""
+    kept, homes, windows, blocks, learnt = list[Row](), list[int](), list[str](), list[str](), list[int]()
+    for row in rows:
+        parts = cut(readable(row.text))
+        if not parts.windows:
+            continue
+        windows += parts.windows
+        blocks += [parts.blocks[home] for home in parts.homes]
+        homes += [len(kept)] * len(parts.windows)
+        learnt += _learnt(row, parts.windows)
+        kept.append(row)
+    return Windowed(kept, np.array(homes), windows, blocks, np.array(learnt, dtype=np.int8))
+
+
+def part_of(row: Row) -> str:
+    """Return which part of the data a row belongs to."""
+    if row.share != "own":
+        return row.share
+    if row.attack:
+        return "hidden" if row.payload else "direct"
+    if row.kind.startswith("carried."):
+        return "carried"
+    return "quoted" if row.kind == "benign.docs.security" else "written"
+
+
+def to_learn(data: Windowed, vector: Callable[[Sequence[str]], NDArray[np.float16]]) -> Windows:
+    """Return the windows as the fit takes them; those that are not learnt from weigh nothing."""
+    vectors = np.concatenate([vector(data.windows), vector(data.blocks)], axis=1).astype(np.float32)
+    folds = np.array([row.fold for row in data.rows])[data.homes]
+    return Windows(
+        grams_of(data.windows, data.blocks),
+        vectors,
+        (data.learnt == 1).astype(np.float32),
+        _weights(data).astype(np.float32),
+        folds,
+    )
+
+
+def grams_of(windows: Sequence[str], blocks: Sequence[str]) -> csr_matrix:
+    """Return the hashed n-grams of windows and of their blocks, one behind the other."""
+    known: dict[str, tuple[Ids, Values]] = {}
+    ids, values, ends = list[Ids](), list[Values](), [0]
+    for window, block in zip(windows, blocks, strict=True):
+        if block not in known:
+            own, weights = block_marks(block)
+            known[block] = own + (1 << WINDOW_BITS), weights
+        found, weights = window_marks(window)
+        ids += [found, known[block][0]]
+        values += [weights, known[block][1]]
+        ends.append(ends[-1] + len(found) + len(known[block][0]))
+    shape = (len(windows), (1 << WINDOW_BITS) + (1 << BLOCK_BITS))
+    return csr_matrix((np.concatenate(values), np.concatenate(ids).astype(np.int32), np.array(ends)), shape=shape)
+
+
+def _learnt(row: Row, windows: Sequence[str]) -> list[int]:
+    if not row.attack:
+        return [0] * len(windows)
+    if not row.payload:
+        return [1] * len(windows)
+    own = _runs(readable(row.payload))
+    shares = [len(found & own) / max(1, len(found)) for found in map(_runs, windows)]
+    best = max(shares)
+    return [1 if share >= OF_PAYLOAD or share == best else -1 for share in shares]
+
+
+def _runs(text: str) -> set[str]:
+    joined = "".join(text.lower().split())
+    return {joined[place : place + _RUN] for place in range(max(1, len(joined) - _RUN + 1))}
+
+
+def _weights(data: Windowed) -> Values:
+    """Return how much each window counts: parts as ``SHARES`` says, in a part families by the root of their size."""
+    parts = [part_of(row) for row in data.rows]
+    families: dict[tuple[str, str], int] = {}
+    for part, row in zip(parts, data.rows, strict=True):
+        families[part, row.family] = families.get((part, row.family), 0) + 1
+    of_row = np.array([families[part, row.family] ** -0.5 for part, row in zip(parts, data.rows, strict=True)])
+    counts = np.bincount(data.homes, weights=data.learnt >= 0, minlength=len(data.rows))
+    found = of_row[data.homes] / np.sqrt(np.maximum(1, counts))[data.homes] * (data.learnt >= 0)
+    named = np.array(parts)[data.homes]
+    for part in set(parts):
+        own = named == part
+        found[own] *= SHARES[part] / found[own].sum()
+    return np.asarray(found)
