@@ -1,7 +1,8 @@
 """Fitting the classifier: two models of windows, joined and calibrated on families that neither had seen (ADR 0126).
 
-``grams``: logistic regression over hashed n-grams of window and block. ``vectors``: one hidden layer over the embedder's
-vectors of both. ``both``: their logits added, weighted by a third regression over predictions on left-out folds.
+``grams``: logistic regression over hashed n-grams of window and block. ``vectors``: one hidden layer over the
+embedder's vectors of both. ``both``: their logits added, weighted by a third regression over predictions on left-out
+folds.
 """
 
 from collections.abc import Callable, Sequence
@@ -20,8 +21,8 @@ Places = NDArray[np.intp]
 GRAM_RIDGE: Final = 2e-5
 LAYER_RIDGE: Final = 3e-4
 HIDDEN: Final = 48
-GRAM_STEPS: Final = 150
-LAYER_STEPS: Final = 250
+GRAM_STEPS: Final = 60
+LAYER_STEPS: Final = 150
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +145,7 @@ def out_of_fold(windows: Windows, fit: Callable[[Windows], Any]) -> tuple[Values
     found, models = np.zeros(len(windows.labels)), []
     for fold in np.unique(windows.folds):
         asked = np.flatnonzero(windows.folds == fold)
-        models.append(fit(windows.part(np.flatnonzero(windows.folds != fold))))
+        models.append(fit(windows.part(np.flatnonzero((windows.folds != fold) & (windows.weights > 0)))))
         found[asked] = models[-1].logits(windows.part(asked))
     return found, models
 

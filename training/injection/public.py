@@ -18,7 +18,6 @@ _NLI: Final = ("snli", "mnli", "conjnli", "cad", "fool_me_twice")
 _SKIPPED: Final = ("fib_swaps", "factcc_human", "infotabs", "paws")
 """Sets whose texts stand in another one, or are tables and word games."""
 _CLEAR: Final = "clear"
-_DATED: Final = ("wice", "attributionbench")
 
 
 def attack_sets(folder: Path, split: str) -> list[Row]:
@@ -46,16 +45,17 @@ def benign_sets(folder: Path, seed: int) -> list[Row]:
         most = {"document": DOCUMENTS_EACH, "claim": CLAIMS_EACH, "sentence": SENTENCES_EACH}[kind]
         for text in sampled(sorted(set(texts)), most, rng):
             name = f"public.{kind}"
-            made.append(Row(text, False, name, f"{name} {origin}", fold_of(text), share=name))
+            made.append(Row(text, attack=False, kind=name, family=f"{name} {origin}", fold=fold_of(text), share=name))
     return without_repeats(made)
 
 
 def repository_rows() -> list[Row]:
     """Return paragraphs of this repository's documentation, handbook, code and configuration."""
-    return [
-        Row(row["text"], False, f"repository.{row['kind']}", f"repository.{row['kind']}", fold_of(row["text"]), share="repository")
-        for row in read_lines(FOLDER / "benign_repository.jsonl")
-    ]
+    made = list[Row]()
+    for row in read_lines(FOLDER / "benign_repository.jsonl"):
+        text, kind = row["text"], f"repository.{row['kind']}"
+        made.append(Row(text, attack=False, kind=kind, family=kind, fold=fold_of(text), share="repository"))
+    return made
 
 
 def _texts(folder: Path) -> Iterator[tuple[str, str, str]]:

@@ -74,6 +74,9 @@ async def read_vectors(texts: Iterable[str], repository: ModelRepository, folder
     """Return a cache that holds the vectors of all texts.
 
     Args:
+        texts: any number, each read once.
+        repository: where the embedder lies.
+        folder: where vectors are kept.
         seconds: after so many it stops.
 
     Raises:

@@ -8,7 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
-from services.common.injection_classifier.features import BLOCK_BITS, WINDOW_BITS, Ids, Values, block_marks, window_marks
+from services.common.injection_classifier.features import (
+    BLOCK_BITS,
+    WINDOW_BITS,
+    Ids,
+    Values,
+    block_marks,
+    window_marks,
+)
 from services.common.injection_classifier.text import readable
 from services.common.injection_classifier.windows import cut
 from training.injection.fit import Places, Windows
@@ -16,6 +23,8 @@ from training.injection.rows import Row
 
 OF_PAYLOAD: Final = 0.5
 """A window is one of the attack from this share of its runs of letters in the attack's own."""
+OF_BENIGN: Final = 4
+"""Windows of a benign text that are learnt from, about; it is measured on all."""
 _RUN: Final = 6
 SHARES: Final = {
     "direct": 1.0,
@@ -42,7 +51,8 @@ class Windowed:
         homes: of each window the number of its row.
         windows: their texts.
         blocks: of each window its block.
-        learnt: 1 = a window of an attack, 0 = of a benign text, -1 = of what surrounds an attack, not learnt from.
+        learnt: 1 = a window of an attack, 0 = of a benign text, -1 = not learnt from: what surrounds an attack, or the
+            rest of a long benign text.
     """
 
     rows: Sequence[Row]
@@ -72,7 +82,7 @@ def windowed(rows: Sequence[Row]) -> Windowed:
         windows += parts.windows
         blocks += [parts.blocks[home] for home in parts.homes]
         homes += [len(kept)] * len(parts.windows)
-        learnt += _learnt(row, parts.windows)
+        learnt += _learnt(row, parts.windows, len(kept))
         kept.append(row)
     return Windowed(kept, np.array(homes), windows, blocks, np.array(learnt, dtype=np.int8))
 
@@ -114,12 +124,15 @@ def grams_of(windows: Sequence[str], blocks: Sequence[str]) -> csr_matrix:
         values += [weights, known[block][1]]
         ends.append(ends[-1] + len(found) + len(known[block][0]))
     shape = (len(windows), (1 << WINDOW_BITS) + (1 << BLOCK_BITS))
-    return csr_matrix((np.concatenate(values), np.concatenate(ids).astype(np.int32), np.array(ends)), shape=shape)
+    return csr_matrix(
+        (np.concatenate(values).astype(np.float32), np.concatenate(ids).astype(np.int32), np.array(ends)), shape=shape
+    )
 
 
-def _learnt(row: Row, windows: Sequence[str]) -> list[int]:
+def _learnt(row: Row, windows: Sequence[str], number: int) -> list[int]:
     if not row.attack:
-        return [0] * len(windows)
+        step = -(-len(windows) // OF_BENIGN)
+        return [0 if (place + number) % step == 0 else -1 for place in range(len(windows))]
     if not row.payload:
         return [1] * len(windows)
     own = _runs(readable(row.payload))

@@ -14,7 +14,7 @@ LONGEST: Final = 320
 """Characters of a window, at most."""
 BLOCK: Final = 1000
 """Characters of a block, about: it ends with the window that passes this."""
-_ENDS: Final = re.compile(r"(?<=[.!?。！？])[\"')\]]{0,3}\s+|\n\s*")
+_ENDS: Final = re.compile(r"(?<=[.!?\u3002\uff01\uff1f])[\"')\]]{0,3}\s+|\n\s*")
 """Where a sentence or a line ends."""
 
 

@@ -142,7 +142,10 @@ async def test_the_worst_window_makes_the_score():
 async def test_the_embedder_is_never_asked_for_more_than_a_slice():
     embedding = Counting()
     classifier = EncoderInjectionClassifier(embedding, head(), "injection@1")
-    many = ["\n".join(f"{text} line {number} which is long enough to be one window" for number in range(READ_MOST)) for text in range(9)]
+    many = [
+        "\n".join(f"{text} line {number} which is long enough to be one window" for number in range(READ_MOST))
+        for text in range(9)
+    ]
     await classifier.score(many)
     assert max(embedding.asked) == SLICE
     assert len(embedding.asked) > 2
