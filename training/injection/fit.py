@@ -18,11 +18,48 @@ Values = NDArray[np.float64]
 Floats = NDArray[np.float32]
 Places = NDArray[np.intp]
 
-GRAM_RIDGE: Final = 2e-5
-LAYER_RIDGE: Final = 3e-4
-HIDDEN: Final = 48
-GRAM_STEPS: Final = 60
-LAYER_STEPS: Final = 150
+GRAM_RIDGE: Final = 1e-5
+LAYER_RIDGE: Final = 3e-5
+HIDDEN: Final = 24
+GRAM_STEPS: Final = 50
+LAYER_STEPS: Final = 90
+FITTED_BY: Final = (GRAM_RIDGE, LAYER_RIDGE, HIDDEN, GRAM_STEPS, LAYER_STEPS)
+
+
+@dataclass(frozen=True, slots=True)
+class Grams:
+    """Hashed n-grams of windows and of the blocks that they stand in, each block once.
+
+    Attributes:
+        own: of the windows; shape ``(windows, numbers)``.
+        around: of the blocks; shape ``(blocks, numbers)``.
+        homes: of each window the number of its block.
+    """
+
+    own: csr_matrix
+    around: csr_matrix
+    homes: Places
+
+    @property
+    def width(self) -> int:
+        """How many weights there are: those of windows, behind them those of blocks."""
+        return int(self.own.shape[1] + self.around.shape[1])
+
+    def __getitem__(self, places: Places) -> "Grams":
+        """Return those of some windows."""
+        blocks, homes = np.unique(self.homes[places], return_inverse=True)
+        return Grams(self.own[places], self.around[blocks], homes)
+
+    def weighed(self, weights: Values) -> Values:
+        """Return of each window the sum of its weights."""
+        first, second = np.split(weights.astype(np.float32), [self.own.shape[1]])
+        return np.asarray(self.own @ first + (self.around @ second)[self.homes], dtype=np.float64)
+
+    def gathered(self, slopes: Values) -> Values:
+        """Return of each weight the sum over the windows that have it."""
+        slopes = slopes.astype(np.float32)
+        of_blocks = np.bincount(self.homes, slopes, minlength=self.around.shape[0]).astype(np.float32)
+        return np.concatenate([self.own.T @ slopes, self.around.T @ of_blocks]).astype(np.float64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +74,7 @@ class Windows:
         folds: which part leaves each out.
     """
 
-    grams: csr_matrix
+    grams: "Grams"
     vectors: Floats
     labels: Floats
     weights: Floats
@@ -59,7 +96,7 @@ class GramModel:
 
     def logits(self, windows: Windows) -> Values:
         """Return a logit per window."""
-        return np.asarray(windows.grams @ self.weights) + self.bias
+        return windows.grams.weighed(self.weights) + self.bias
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,14 +116,13 @@ class LayerModel:
 
 def fit_grams(windows: Windows, ridge: float = GRAM_RIDGE) -> GramModel:
     """Fit the regression over n-grams."""
-    grams, width = windows.grams, windows.grams.shape[1]
-    turned = grams.T.tocsr()
+    grams, width = windows.grams, windows.grams.width
     share = _shares(windows)
 
     def loss(found: Values) -> tuple[float, Values]:
-        logits = grams @ found[:width] + found[width]
+        logits = grams.weighed(found[:width]) + found[width]
         value, slope = _logistic_loss(logits, windows.labels, share)
-        gradient = np.append(turned @ slope + ridge * found[:width], slope.sum())
+        gradient = np.append(grams.gathered(slope) + ridge * found[:width], slope.sum())
         return value + 0.5 * ridge * float(found[:width] @ found[:width]), gradient
 
     found = _least(loss, np.zeros(width + 1), GRAM_STEPS)
@@ -140,14 +176,10 @@ def fit_joint(logits: Values, labels: Floats, weights: Floats) -> Values:
     return _least(loss, np.zeros(columns.shape[1]), 100)
 
 
-def out_of_fold(windows: Windows, fit: Callable[[Windows], Any]) -> tuple[Values, list[Any]]:
-    """Return each window's logit by a model that saw no window of its fold, and these models."""
-    found, models = np.zeros(len(windows.labels)), []
-    for fold in np.unique(windows.folds):
-        asked = np.flatnonzero(windows.folds == fold)
-        models.append(fit(windows.part(np.flatnonzero((windows.folds != fold) & (windows.weights > 0)))))
-        found[asked] = models[-1].logits(windows.part(asked))
-    return found, models
+def left_out(windows: Windows, fold: int, fit: Callable[[Windows], GramModel | LayerModel]) -> Values:
+    """Return the logits of a fold's windows by a model that saw none of them."""
+    seen = np.flatnonzero((windows.folds != fold) & (windows.weights > 0))
+    return fit(windows.part(seen)).logits(windows.part(np.flatnonzero(windows.folds == fold)))
 
 
 def _shares(windows: Windows) -> Values:

@@ -1,6 +1,6 @@
 """Rows in windows: what is learnt from each of them, and what is measured on whole texts (ADR 0126)."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -18,7 +18,7 @@ from services.common.injection_classifier.features import (
 )
 from services.common.injection_classifier.text import readable
 from services.common.injection_classifier.windows import cut
-from training.injection.fit import Places, Windows
+from training.injection.fit import Floats, Grams, Places, Windows
 from training.injection.rows import Row
 
 OF_PAYLOAD: Final = 0.5
@@ -111,22 +111,22 @@ def to_learn(data: Windowed, vector: Callable[[Sequence[str]], NDArray[np.float1
     )
 
 
-def grams_of(windows: Sequence[str], blocks: Sequence[str]) -> csr_matrix:
-    """Return the hashed n-grams of windows and of their blocks, one behind the other."""
-    known: dict[str, tuple[Ids, Values]] = {}
-    ids, values, ends = list[Ids](), list[Values](), [0]
-    for window, block in zip(windows, blocks, strict=True):
-        if block not in known:
-            own, weights = block_marks(block)
-            known[block] = own + (1 << WINDOW_BITS), weights
-        found, weights = window_marks(window)
-        ids += [found, known[block][0]]
-        values += [weights, known[block][1]]
-        ends.append(ends[-1] + len(found) + len(known[block][0]))
-    shape = (len(windows), (1 << WINDOW_BITS) + (1 << BLOCK_BITS))
-    return csr_matrix(
-        (np.concatenate(values).astype(np.float32), np.concatenate(ids).astype(np.int32), np.array(ends)), shape=shape
+def grams_of(windows: Sequence[str], blocks: Sequence[str]) -> Grams:
+    """Return the hashed n-grams of windows and of their blocks."""
+    numbers = {block: place for place, block in enumerate(dict.fromkeys(blocks))}
+    homes = np.array([numbers[block] for block in blocks])
+    return Grams(
+        _table(map(window_marks, windows), 1 << WINDOW_BITS), _table(map(block_marks, numbers), 1 << BLOCK_BITS), homes
     )
+
+
+def _table(marks: Iterable[tuple[Ids, Values]], width: int) -> csr_matrix:
+    ids, values, ends = list[NDArray[np.int32]](), list[Floats](), [0]
+    for found, weights in marks:
+        ids.append(found.astype(np.int32))
+        values.append(weights.astype(np.float32))
+        ends.append(ends[-1] + len(found))
+    return csr_matrix((np.concatenate(values), np.concatenate(ids), np.array(ends)), shape=(len(ends) - 1, width))
 
 
 def _learnt(row: Row, windows: Sequence[str], number: int) -> list[int]:

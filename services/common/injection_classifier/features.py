@@ -1,6 +1,6 @@
 """What the classifier weighs of words and letters: n-grams by their hash, in NumPy (ADR 0126).
 
-A window's letters in threes and fives, its fives without what stands between the letters (so that "i g n o r e" is
+A window's letters in fours, its letters in fives without what stands between the letters (so that "i g n o r e" is
 found), and its words in ones to threes; of a block its words in ones and twos. Each kind weighs the same whatever the
 length.
 """
@@ -17,7 +17,7 @@ Hashes = NDArray[np.uint64]
 
 WINDOW_BITS: Final = 17
 BLOCK_BITS: Final = 15
-_LETTERS: Final = (3, 5)
+_LETTERS: Final = (4,)
 _CLOSE: Final = (5,)
 _WINDOW_WORDS: Final = (1, 2, 3)
 _BLOCK_WORDS: Final = (1, 2)
