@@ -11,8 +11,8 @@ from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import minimize
-from scipy.sparse import csr_matrix
+from scipy.optimize import minimize  # type: ignore[import-untyped]
+from scipy.sparse import csr_matrix  # type: ignore[import-untyped]
 
 Values = NDArray[np.float64]
 Floats = NDArray[np.float32]

@@ -99,6 +99,7 @@ def _noise(text: str, rng: random.Random) -> str:
     return " ".join(f"{word} {rng.choice(_NOISE)}" for word in text.split()[:14])
 
 
+_ACROSTIC: Final = ("ver", "are", "ondo", "ista", "ulo", "ent")
 _ENCODED: Final[dict[str, Callable[[str, random.Random], str]]] = {
     "b64": lambda text, _: base64.b64encode(text.encode()).decode(),
     "hex": lambda text, _: text.encode().hex(),
@@ -115,4 +116,3 @@ _ENCODED: Final[dict[str, Callable[[str, random.Random], str]]] = {
     "half1": lambda text, _: _half(text, first=True),
     "half2": lambda text, _: _half(text, first=False),
 }
-_ACROSTIC: Final = ("ver", "are", "ondo", "ista", "ulo", "ent")

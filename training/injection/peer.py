@@ -43,9 +43,9 @@ def told(rows: Sequence[dict[str, Any]], key: str) -> dict[str, float]:
 
 def main() -> int:
     """Score and print."""
-    from svguardian import resolve_runtime
-    from svguardian.model.pure_infer import PureGuardian
-    from svguardian.window import predict_windowed
+    from svguardian import resolve_runtime  # type: ignore[import-not-found]
+    from svguardian.model.pure_infer import PureGuardian  # type: ignore[import-not-found]
+    from svguardian.window import predict_windowed  # type: ignore[import-not-found]
 
     rows = [json.loads(line) for line in Path(sys.argv[1]).read_text(encoding="utf-8").splitlines()]
     guardian = PureGuardian.load(resolve_runtime())

@@ -13,6 +13,7 @@ CLAIMS_EACH: Final = 60
 SENTENCES_EACH: Final = 350
 LONGEST: Final = 1500
 """Characters that are taken of a document."""
+LONGEST_CLAIM: Final = 300
 LEAST: Final = 12
 _NLI: Final = ("snli", "mnli", "conjnli", "cad", "fool_me_twice")
 _SKIPPED: Final = ("fib_swaps", "factcc_human", "infotabs", "paws")
@@ -45,6 +46,8 @@ def benign_sets(folder: Path, seed: int) -> list[Row]:
         most = {"document": DOCUMENTS_EACH, "claim": CLAIMS_EACH, "sentence": SENTENCES_EACH}[kind]
         for text in sampled(sorted(set(texts)), most, rng):
             name = f"public.{kind}"
+            if kind == "claim" and len(text) > LONGEST_CLAIM:
+                continue
             made.append(Row(text, attack=False, kind=name, family=f"{name} {origin}", fold=fold_of(text), share=name))
     return without_repeats(made)
 

@@ -14,7 +14,7 @@ QUOTED_EACH: Final = 12
 COMPOSED_EACH: Final = 40
 """Longer texts of one family of benign sentences."""
 IN_CARRIER: Final = {"indirect": 0.8, "direct": 0.35, "benign": 0.7}
-IN_DOCUMENT: Final = {"indirect": 0.7, "direct": 0.2}
+IN_DOCUMENT: Final = {"indirect": 0.4, "direct": 0.12}
 """Share of texts that also stand in a carrier written for it, and in a document of a public set."""
 DISGUISED: Final = 0.12
 _TYPING: Final = 0.10

@@ -43,7 +43,7 @@ def test_there_are_several_hundred_seeds_of_attacks():
 
 def test_no_slot_is_left_open(rows):
     slot = re.compile(r"\{[a-z_0-9]+\}")
-    known = {"{system}", "{user}", "{context}", "{question}", "{conversation}", "{a}"}  # of prompts and code
+    known = {"{system}", "{user}", "{context}", "{question}", "{conversation}", "{a}", "{id}"}  # of prompts and code
     left = {found for row in rows for found in slot.findall(row.text)} - known
     assert not left
 
