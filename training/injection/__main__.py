@@ -45,7 +45,7 @@ from training.injection.grammar import FOLDER
 from training.injection.measure import at_bound, calibration_error, calibration_of, figures
 from training.injection.public import attack_sets, benign_sets, repository_rows
 from training.injection.rows import FOLDS, Row
-from training.injection.vectors import OutOfTimeError, VectorCache, read_vectors
+from training.injection.vectors import OutOfTimeError, read_vectors
 from training.injection.windowed import Windowed, part_of, to_learn, windowed
 from training.injection.written import written_rows
 
@@ -216,7 +216,7 @@ def main() -> int:
     except OutOfTimeError as late:
         print(late)
         return COME_AGAIN
-    windows = to_learn(learnt, cache.matrix)
+    windows = to_learn(learnt, cache.matrix, options.cache)
     try:
         logits = cross_validated(windows, options.cache, key_of(learnt, windows), started + options.seconds)
     except OutOfTimeError as late:
@@ -230,7 +230,7 @@ def main() -> int:
     written = write(head, options.repository)
     told = report(rows=learnt.rows, worst=worst, head=head)
     told |= {
-        "s_labs_dev": on_dev(head, asked, cache),
+        "s_labs_dev": on_dev(head, asked, to_learn(asked, cache.matrix, options.cache)),
         "file": {"bytes": len(written), "sha256": hashlib.sha256(written).hexdigest()},
         "seconds": round(time.monotonic() - started),
     }
@@ -263,10 +263,10 @@ def report(rows: Sequence[Row], worst: dict[str, Values], head: InjectionHead) -
     }
 
 
-def on_dev(head: InjectionHead, asked: Windowed, cache: VectorCache) -> dict[str, Any]:
+def on_dev(head: InjectionHead, asked: Windowed, windows: Windows) -> dict[str, Any]:
     """Return the figures of the delivered head on s-labs' development part."""
     truth = np.array([row.attack for row in asked.rows])
-    scores = scored(head, asked, to_learn(asked, cache.matrix))
+    scores = scored(head, asked, windows)
     return {
         "texts": len(truth),
         "auroc": round(auroc(scores, truth), 4),

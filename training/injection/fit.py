@@ -21,8 +21,8 @@ Places = NDArray[np.intp]
 GRAM_RIDGE: Final = 1e-5
 LAYER_RIDGE: Final = 3e-5
 HIDDEN: Final = 24
-GRAM_STEPS: Final = 50
-LAYER_STEPS: Final = 90
+GRAM_STEPS: Final = 40
+LAYER_STEPS: Final = 60
 FITTED_BY: Final = (GRAM_RIDGE, LAYER_RIDGE, HIDDEN, GRAM_STEPS, LAYER_STEPS)
 
 

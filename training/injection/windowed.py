@@ -1,12 +1,15 @@
 """Rows in windows: what is learnt from each of them, and what is measured on whole texts (ADR 0126)."""
 
+import hashlib
+import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_matrix  # type: ignore[import-untyped]
+from scipy.sparse import csr_matrix, load_npz, save_npz  # type: ignore[import-untyped]
 
 from services.common.injection_classifier.features import (
     BLOCK_BITS,
@@ -98,12 +101,18 @@ def part_of(row: Row) -> str:
     return "quoted" if row.kind == "benign.docs.security" else "written"
 
 
-def to_learn(data: Windowed, vector: Callable[[Sequence[str]], NDArray[np.float16]]) -> Windows:
-    """Return the windows as the fit takes them; those that are not learnt from weigh nothing."""
+def to_learn(data: Windowed, vector: Callable[[Sequence[str]], NDArray[np.float16]], cache: Path) -> Windows:
+    """Return the windows as the fit takes them; those that are not learnt from weigh nothing.
+
+    Args:
+        data: the rows in windows.
+        vector: gives what the embedder made of texts.
+        cache: the folder that keeps the n-grams.
+    """
     vectors = np.concatenate([vector(data.windows), vector(data.blocks)], axis=1).astype(np.float32)
     folds = np.array([row.fold for row in data.rows])[data.homes]
     return Windows(
-        grams_of(data.windows, data.blocks),
+        kept_grams(data.windows, data.blocks, cache),
         vectors,
         (data.learnt == 1).astype(np.float32),
         _weights(data).astype(np.float32),
@@ -118,6 +127,21 @@ def grams_of(windows: Sequence[str], blocks: Sequence[str]) -> Grams:
     return Grams(
         _table(map(window_marks, windows), 1 << WINDOW_BITS), _table(map(block_marks, numbers), 1 << BLOCK_BITS), homes
     )
+
+
+def kept_grams(windows: Sequence[str], blocks: Sequence[str], cache: Path) -> Grams:
+    """Return the same from the cache, or make it and keep it there."""
+    told = [windows, blocks, [name.co_code.hex() for name in (window_marks.__code__, block_marks.__code__)]]
+    path = cache / f"grams-{hashlib.sha256(json.dumps(told).encode('utf-8', 'surrogatepass')).hexdigest()[:16]}"
+    own, around, homes = path.with_suffix(".own.npz"), path.with_suffix(".around.npz"), path.with_suffix(".npy")
+    if homes.is_file():
+        return Grams(load_npz(own), load_npz(around), np.load(homes))
+    found = grams_of(windows, blocks)
+    cache.mkdir(parents=True, exist_ok=True)
+    save_npz(own, found.own, compressed=False)
+    save_npz(around, found.around, compressed=False)
+    np.save(homes, found.homes)
+    return found
 
 
 def _table(marks: Iterable[tuple[Ids, Values]], width: int) -> csr_matrix:

@@ -21,6 +21,8 @@ _LETTERS: Final = (4,)
 _CLOSE: Final = (5,)
 _WINDOW_WORDS: Final = (1, 2, 3)
 _BLOCK_WORDS: Final = (1, 2)
+SHAPE: Final = (WINDOW_BITS, BLOCK_BITS, _LETTERS, _CLOSE, _WINDOW_WORDS, _BLOCK_WORDS)
+"""What the numbers of marks hang on besides the code."""
 _PRIME: Final = np.uint64(0x100000001B3)
 _MIX: Final = np.uint64(0x9E3779B97F4A7C15)
 _WORD: Final = re.compile(r"\w+|[^\w\s]")
