@@ -44,7 +44,7 @@ from training.injection.fit import (
 from training.injection.grammar import FOLDER
 from training.injection.measure import at_bound, calibration_error, calibration_of, figures
 from training.injection.public import attack_sets, benign_sets, repository_rows
-from training.injection.rows import FOLDS, Row
+from training.injection.rows import FOLDS, ROUNDS, Row
 from training.injection.vectors import OutOfTimeError, read_vectors
 from training.injection.windowed import Windowed, part_of, to_learn, windowed
 from training.injection.written import written_rows
@@ -59,7 +59,7 @@ OPERATING: Final = 0.7
 """The page's threshold of a combined score."""
 COME_AGAIN: Final = 75
 BATCH: Final = 32
-LONG: Final = (1_000, 10_000, 50_000, 100_000)
+LONG: Final = (1_000, 10_000, 100_000)
 """Characters of the texts that are timed alone."""
 TOLERANCE: Final = 1e-3
 GOLDEN: Final = (
@@ -91,7 +91,7 @@ def cross_validated(windows: Windows, folder: Path, key: str, until: float) -> d
     candidates = {"grams": fit_grams, "vectors": partial(fit_layer, seed=SEED)}
     for name, fit in candidates.items():
         found[name] = np.zeros(len(windows.labels))
-        for fold in range(FOLDS):
+        for fold in range(ROUNDS):
             path = folder / f"{key}-{name}-{fold}.npy"
             if not path.is_file():
                 if time.monotonic() > until:
@@ -150,7 +150,7 @@ async def served(
 async def speed_of(classifier: EncoderInjectionClassifier, rows: Sequence[Row]) -> dict[str, float]:
     """Return texts a second in batches, and the milliseconds that long texts take."""
     short = [row.text for row in rows if part_of(row).startswith("s-labs")][: 8 * BATCH]
-    pages = [row.text for row in rows if part_of(row) == "public.document"][: 2 * BATCH]
+    pages = [row.text for row in rows if part_of(row) == "public.document"][:BATCH]
     whole = "\n".join(row.text for row in rows if part_of(row) == "public.document")
     found: dict[str, float] = {}
     for name, texts in (("short_texts_per_s", short), ("documents_of_1500_characters_per_s", pages)):
@@ -254,6 +254,7 @@ def report(rows: Sequence[Row], worst: dict[str, Values], head: InjectionHead) -
     return {
         "seed": SEED,
         "folds": FOLDS,
+        "folds_left_out_at_once": FOLDS // ROUNDS,
         "material_sha256": digest_of(FOLDER),
         "texts": dict(sorted(Counter(part_of(row) for row in rows).items())),
         "families": len({row.family for row in rows}),

@@ -14,6 +14,8 @@ from pathlib import Path
 from typing import Any, Final
 
 FOLDS: Final = 6
+ROUNDS: Final = 3
+"""Models that leave families out: each leaves out two folds."""
 
 
 @dataclass(frozen=True, slots=True)

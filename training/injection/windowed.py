@@ -13,6 +13,7 @@ from scipy.sparse import csr_matrix, load_npz, save_npz  # type: ignore[import-u
 
 from services.common.injection_classifier.features import (
     BLOCK_BITS,
+    SHAPE,
     WINDOW_BITS,
     Ids,
     Values,
@@ -22,7 +23,7 @@ from services.common.injection_classifier.features import (
 from services.common.injection_classifier.text import readable
 from services.common.injection_classifier.windows import cut
 from training.injection.fit import Floats, Grams, Places, Windows
-from training.injection.rows import Row
+from training.injection.rows import ROUNDS, Row
 
 OF_PAYLOAD: Final = 0.5
 """A window is one of the attack from this share of its runs of letters in the attack's own."""
@@ -110,7 +111,7 @@ def to_learn(data: Windowed, vector: Callable[[Sequence[str]], NDArray[np.float1
         cache: the folder that keeps the n-grams.
     """
     vectors = np.concatenate([vector(data.windows), vector(data.blocks)], axis=1).astype(np.float32)
-    folds = np.array([row.fold for row in data.rows])[data.homes]
+    folds = np.array([row.fold % ROUNDS for row in data.rows])[data.homes]
     return Windows(
         kept_grams(data.windows, data.blocks, cache),
         vectors,
@@ -131,7 +132,7 @@ def grams_of(windows: Sequence[str], blocks: Sequence[str]) -> Grams:
 
 def kept_grams(windows: Sequence[str], blocks: Sequence[str], cache: Path) -> Grams:
     """Return the same from the cache, or make it and keep it there."""
-    told = [windows, blocks, [name.co_code.hex() for name in (window_marks.__code__, block_marks.__code__)]]
+    told = [windows, blocks, SHAPE]
     path = cache / f"grams-{hashlib.sha256(json.dumps(told).encode('utf-8', 'surrogatepass')).hexdigest()[:16]}"
     own, around, homes = path.with_suffix(".own.npz"), path.with_suffix(".around.npz"), path.with_suffix(".npy")
     if homes.is_file():
