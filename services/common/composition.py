@@ -50,6 +50,7 @@ if TYPE_CHECKING:  # they bring NumPy, which not every process needs
     from services.common.ports.entailment import EntailmentModel
     from services.common.ports.facts import FactStore
     from services.common.ports.grounding import GroundingModel
+    from services.common.ports.injection import InjectionClassifier
     from services.common.ports.reranking import Reranker
     from services.common.ports.sentence_heads import SentenceHeads
     from services.common.ports.token_vectors import TokenVectorModel
@@ -204,6 +205,20 @@ class Adapters:
         from services.common.adapters.encoders.token_vectors import open_token_vectors
 
         return await self._once("token_vectors", lambda: open_token_vectors(self.settings.inference))
+
+    async def injection_classifier(self) -> "InjectionClassifier | None":
+        """Return the classifier of prompt injection over the process's embedder, its digests verified (ADR 0126).
+
+        ``None`` while the repository holds no model of the default name, or with an embedder that it was not fitted on.
+        """
+        if not await self._delivered("injection"):
+            return None
+        from services.common.adapters.encoders.injection import open_injection_classifier
+
+        async def opened() -> "InjectionClassifier | None":
+            return await open_injection_classifier(self.settings.inference, await self.embedding())
+
+        return await self._once("injection_classifier", opened)
 
     async def tokens(self) -> TokenCounter:
         """Return the token counter for all target models."""
@@ -447,7 +462,7 @@ class Adapters:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         return folder / name
 
-    async def _delivered(self, kind: Literal["entailment", "grounding"]) -> bool:
+    async def _delivered(self, kind: Literal["entailment", "grounding", "injection"]) -> bool:
         """Say whether to open a model: it is in the repository, or was asked for by name, so that its absence fails."""
         from services.common.adapters.encoders.opening import COMMANDS
         from services.common.model_repository import open_repository

@@ -32,6 +32,7 @@ SETTINGS: Final = {
     "entailment": "entailment_model",
     "grounding": "grounding_model",
     "entity_recognition": "ner_model",
+    "injection": "injection_model",
 }
 """By a model's kind the setting that makes one of them active."""
 TELLING: Final = 0.6

@@ -119,7 +119,7 @@ class ModelEntry(_Strict):
     """Name of its folder."""
     version: str = Field(min_length=1)
     """Grows with every change of what the model computes."""
-    kind: Literal["embedding", "entailment", "grounding", "entity_recognition"]
+    kind: Literal["embedding", "entailment", "grounding", "entity_recognition", "injection"]
     """What port it stands behind."""
     title: str
     """Name and purpose, one line."""

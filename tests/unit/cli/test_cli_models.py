@@ -46,8 +46,8 @@ def test_a_model_is_added_listed_checked_and_removed(call, tmp_path):
     models = {model["name"]: model for model in listed["models"]}
     assert code == 0
     assert {name: (one["own"], one["active"]) for name, one in models.items()} == {
-        "embedder": (False, True), "grounding": (False, True), "ner": (False, True), "nli": (False, True),
-        "mine": (True, False),
+        "embedder": (False, True), "grounding": (False, True), "injection": (False, True), "ner": (False, True),
+        "nli": (False, True), "mine": (True, False),
     }  # fmt: skip
     assert models["mine"]["architecture"] == "BertForSequenceClassification"
     assert models["mine"]["fingerprint"].startswith("mine@1-uncalibrated+sha256:")

@@ -35,6 +35,7 @@ from services.common.documents.pdf.lines import Piece
 from services.common.encoding import base64url, canonical_json, parse_iso_micros
 from services.common.errors import ErrorReason, UnreadableRecordError
 from services.common.grounding.combiner import logistic
+from services.common.injection_classifier.model import InjectionHead, squashed
 from services.common.keywords import Stemming, keywords
 from services.common.ports.facts import FactStatus
 from services.common.ports.sessions import AuditEventRecord
@@ -759,6 +760,29 @@ def test_0118_a_head_and_its_bounds():
     assert round(float(probability), 3) == 0.622
     assert heads.heads[0].verdict(probability) is None
     assert "a probability of 0.622" in record(118)
+
+
+def test_0126_a_window_and_its_probability():
+    calibration = PiecewiseLinearCalibration((0.0, 0.5, 0.75, 1.0), (0.0, 0.1, 0.9, 1.0))
+    head = InjectionHead(
+        embedder="embedder",
+        version="1",
+        grams=np.zeros(1, dtype=np.float32),
+        gram_bias=0.0,
+        hidden=np.array([[0.5], [-0.5]], dtype=np.float32),
+        hidden_bias=np.zeros(1, dtype=np.float32),
+        out=np.array([2.0], dtype=np.float32),
+        bias=0.5,
+        joint=np.array([0.6, 0.7, -0.1]),
+        calibration=calibration,
+    )
+    window, block = np.array([1.0], dtype=np.float32), np.array([-0.6], dtype=np.float32)
+    logit = head.logit(1.2, window, block)
+    assert round(logit, 3) == 1.9
+    assert round(float(squashed(np.array([logit]))[0]), 3) == 0.617
+    assert round(head.probability([logit, -3.0]), 3) == 0.473
+    text = record(126)
+    assert all(number in text for number in ("logit of 1.900", "0.617", "a probability of 0.473"))
 
 
 def test_0120_log_odds_of_labels():

@@ -11,12 +11,13 @@ from services.common.adapters.encoders.tokenizer import EncoderTokenizer
 from services.common.model_repository import ModelEntry, ModelRepository, ModelRepositoryError
 from services.common.settings.inference import InferenceSettings
 
-EncoderKind: TypeAlias = Literal["embedding", "entailment", "grounding"]
+EncoderKind: TypeAlias = Literal["embedding", "entailment", "grounding", "injection"]
 
 COMMANDS: Final[dict[EncoderKind, str]] = {
     "embedding": "python tools/convert_embedder.py",
     "entailment": "python -m training.nli",
     "grounding": "python -m training.grounding",
+    "injection": "python -m training.injection",
 }
 """The command that makes a model of a kind."""
 

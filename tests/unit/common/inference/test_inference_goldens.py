@@ -13,7 +13,7 @@ from services.common.settings.inference import InferenceSettings
 
 REPOSITORY = open_repository(InferenceSettings())
 MODELS = {entry.name: entry for entry in REPOSITORY.models}
-GRAPHS = sorted(name for name, entry in MODELS.items() if entry.kind != "entity_recognition")
+GRAPHS = sorted(name for name, entry in MODELS.items() if entry.kind not in {"entity_recognition", "injection"})
 
 
 def golden_of(name):

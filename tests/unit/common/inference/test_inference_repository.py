@@ -23,6 +23,7 @@ from services.common.rpc.main import EXIT_STARTUP, run
 from services.common.settings.inference import InferenceSettings
 from services.dag.compose import build
 
+IN_PROCESS = {"entity_recognition": "spacy", "injection": "numpy"}
 CONFIG = """name: "tiny" backend: "onnxruntime" max_batch_size: 4
 input { name: "x" data_type: TYPE_INT64 dims: -1 } output { name: "y" data_type: TYPE_FP32 dims: 2 }"""
 
@@ -204,7 +205,7 @@ def delivered():
 
 def test_every_delivered_model_is_pinned_and_small():
     repository = delivered()
-    assert [model.name for model in repository.models] == ["embedder", "grounding", "ner", "nli"]
+    assert [model.name for model in repository.models] == ["embedder", "grounding", "injection", "ner", "nli"]
     for model in repository.models:
         repository.verified(model.name)
     assert sum(file.bytes for model in repository.models for file in model.files) < 200_000_000
@@ -221,8 +222,8 @@ def test_every_delivered_config_agrees_with_manifest_and_graph():
     repository = delivered()
     for model in repository.models:
         config = repository.config(model.name)
-        if model.kind == "entity_recognition":
-            assert config.backend == "spacy"  # no graph, and no server that would load it
+        if model.kind in IN_PROCESS:
+            assert config.backend == IN_PROCESS[model.kind]  # no graph, and no server that would load it
             continue
         session = onnxruntime.InferenceSession(
             str(repository.folder(model.name) / "1" / "model.onnx"), providers=["CPUExecutionProvider"]
