@@ -30,7 +30,7 @@ class Unseen:
 
 _ANY: Final = re.compile(
     "[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f\x7f-\x84\x86-\x9f\u00ad\u034f\u061c\u115f-\u1160\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\U000e0000-\U000e01ef]"
-)  # noqa: E501 - one class
+)
 _TURNED: Final = re.compile("[\u202d\u202e]")
 _EMBEDDED: Final = re.compile("[\u202a\u202b\u2066-\u2068]")
 _RIGHT_TO_LEFT: Final = regex.compile(r"[\p{Hebrew}\p{Arabic}\p{Syriac}\p{Thaana}\p{Nko}]")
