@@ -12,6 +12,8 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Final
 
+import re2
+
 from services.common.injection.views import Edit, View
 
 MAX_DECODED_CHARS: Final = 200_000
@@ -29,13 +31,19 @@ _HIGHEST: Final = 0x10FFFF
 _SURROGATES: Final = range(0xD800, 0xE000)
 _WHITE: Final = {"\\n": "\n", "\\r": "\n", "\\t": " "}
 
-_BASE64: Final = re.compile(r"[A-Za-z0-9+/_-]{12,}(?:[ \t]?\r?\n[ \t]?[A-Za-z0-9+/_-]{4,})*={0,2}")
+_BASE64: Final = re.compile(r"[A-Za-z0-9+/_-]{16,}(?:[ \t]?\r?\n[ \t]?[A-Za-z0-9+/_-]{4,})*={0,2}")
 _HEX: Final = re.compile(r"(?:0x)?[0-9a-fA-F]{2}(?:(?:[ :,]|, |\\x|0x|, ?0x)?[0-9a-fA-F]{2}){7,}")
 _BINARY: Final = re.compile(r"[01]{7,8}(?:[ ,]?[01]{7,8}){5,}")
 _DECIMAL: Final = re.compile(r"\b[0-9]{2,3}(?:[ ,]{1,2}[0-9]{2,3}){7,}\b")
 _MORSE: Final = re.compile(r"[.\-\u2022\u2013\u2212]{1,6}(?:[ /|]{1,3}[.\-\u2022\u2013\u2212]{1,6}){9,}")
 _TAGS: Final = re.compile("[\U000e0020-\U000e007e]{3,}")
 _SELECTORS: Final = re.compile("[\ufe00-\ufe0f\U000e0100-\U000e01ef]{6,}")
+_MAY_BE_CODE: Final = re2.compile(
+    r"[A-Za-z0-9+/_-]{16}|(?:[0-9a-fA-F]{2}[ :,x\\]{0,3}){8}|[01]{7}|(?:[0-9]{2,3}[ ,]{1,2}){7}"
+    r"|(?:[.\-\x{2022}\x{2013}\x{2212}]{1,6}[ /|]{1,3}){9}|[\x{e0020}-\x{e007e}]{3}|"
+    r"[\x{fe00}-\x{fe0f}\x{e0100}-\x{e01ef}]{6}"
+)
+"""Without one of these there is no code; most texts have none, and pay for one search."""
 _NOT_HEX: Final = re.compile(r"0x|\\x|[^0-9a-fA-F]")
 _SPACES: Final = re.compile(r"\s+")
 _LETTERS: Final = re.compile(r"[^\W\d_]")
@@ -86,6 +94,8 @@ def _utf8(content: bytes) -> str:
 
 def hidden_texts(view: View, budget: int) -> Iterator[View]:
     """Yield what stretches of the view hold once they are decoded, while there is budget left, in characters."""
+    if _MAY_BE_CODE.search(view.text) is None:
+        return
     for layer, pattern, decode in _CODES:
         for found in pattern.finditer(view.text):
             if budget <= 0:

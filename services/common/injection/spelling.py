@@ -29,6 +29,11 @@ _WIDE: Final = re.compile(r"[^a-z0-9@$!]{3,}")
 _MARKED_INSIDE: Final = re.compile(r"(?<=[a-z])(?:[*`~]{1,3}|<[^<>]{0,80}>)(?=[a-z])")
 _RUNS: Final = ((_SPELT, 1), (_TORN, 2), (_JOINED, 2), (_BOUND, 2))
 """What can be words in disguise, and how many long words of the vocabulary it must give."""
+_MAY_BE_RUN: Final = re2.compile(
+    r"[a-z0-9@$!][^a-z0-9\n]{1,4}[a-z0-9@$!][^a-z0-9\n]{1,4}[a-z0-9@$!][^a-z0-9\n]{1,4}[a-z0-9@$!][^a-z0-9\n]"
+    r"|(?:[a-z]{1,4}[ \-_.]{1,2}){4}[a-z]|[a-z]{14}|[a-z][_\-.:|/~*\\]{1,3}[a-z]"
+)
+"""Without one of these there is no run; most texts have none, and pay for one search."""
 _LONGEST_WORD: Final = 14
 _MIN_LONG_WORD: Final = 5
 _MIN_CIPHERED: Final = 2
@@ -40,7 +45,7 @@ def respelt(view: View) -> View:
     known = vocabulary()
     plain = view.rewritten(_without_marks(view.text), "marks inside words")
     plain = plain.rewritten(_together(plain.text, known), "split words")
-    return plain.rewritten(_words(plain.text, known), "spelling")
+    return plain.rewritten(_words(plain.text), "spelling")
 
 
 def _without_marks(text: str) -> Iterator[Edit]:
@@ -51,6 +56,8 @@ def _without_marks(text: str) -> Iterator[Edit]:
 
 def _together(text: str, known: Vocabulary) -> Iterator[Edit]:
     """Yield runs of single letters, of torn words, and words written as one, parted into words of the vocabulary."""
+    if _MAY_BE_RUN.search(text) is None:
+        return
     found = [
         (one.start(), one.end(), said)
         for pattern, least in _RUNS
@@ -108,34 +115,40 @@ def parted_words(letters: str, known: Vocabulary) -> str:
     return " ".join(reversed(words))
 
 
-def _words(text: str, known: Vocabulary) -> Iterator[Edit]:
+def _words(text: str) -> Iterator[Edit]:
+    tokens = _TOKEN.findall(text)
+    if all(meant_by(token) == token for token in set(tokens)):
+        return
     for found in _TOKEN.finditer(text):
         token = found.group()
-        meant = _meant(token, known)
-        if meant and meant != token:
+        meant = meant_by(token)
+        if meant != token:
             yield found.start(), found.end(), meant
 
 
-def _meant(token: str, known: Vocabulary) -> str:
+@lru_cache(maxsize=65_536)
+def meant_by(token: str) -> str:
+    """Return the word of the vocabulary that a token is a disguise of, or the token."""
+    known = vocabulary()
     if token in known.words or token in known.small:
-        return ""
+        return token
     if not token.isalpha():
         if _LETTERS.search(token) is None or _FIGURE.search(token) is None:
-            return ""
+            return token
         words = (token.translate(table) for table in _LEET)
-        return next((word for word in words if word in known.words or word in known.small), "")
+        return next((word for word in words if word in known.words or word in known.small), token)
     if len(token) < _MIN_MISSPELT:
-        return ""
-    return known.misspelt.get(token) or known.misspelt.get(scrambled(token), "")
+        return token
+    return known.misspelt.get(token) or known.misspelt.get(scrambled(token), token)
 
 
 def deciphered_views(view: View) -> Iterator[View]:
     """Yield the view in each cipher that makes two words of the vocabulary out of it."""
     known = vocabulary()
     names: Counter[str] = Counter()
-    for word in dict.fromkeys(_LETTERS.findall(view.text)):
-        names.update(known.ciphers.get(word, ()))
-    for name, count in names.items():
+    for word in known.ciphers.keys() & set(_LETTERS.findall(view.text)):
+        names.update(known.ciphers[word])
+    for name, count in sorted(names.items()):
         if count >= _MIN_CIPHERED:
             text = deciphered(view.text, name)
             inside, layers = view.span(0, len(view.text)), (*view.layers, name)
