@@ -26,7 +26,7 @@ _JOINED: Final = re.compile(r"(?<![a-z])[a-z]{14,400}(?![a-z])")
 _BOUND: Final = re.compile(r"(?<![a-z])[a-z]+(?:[_\-.:|/~*\\]{1,3}[a-z]+)+")
 _INNER: Final = re.compile(r"[^a-z]+")
 _WIDE: Final = re.compile(r"[^a-z0-9@$!]{3,}")
-_MARKED_INSIDE: Final = re.compile(r"(?<=[a-z])(?:[*`~]{1,3}|<[^<>]{0,80}>)(?=[a-z])")
+_MARKED_INSIDE: Final = re.compile(r"(?<=[a-z])(?:[*`~]{1,3}|<[^<>]{0,80}>){1,4}(?=[a-z])")
 _RUNS: Final = ((_SPELT, 1), (_TORN, 2), (_JOINED, 2), (_BOUND, 2))
 """What can be words in disguise, and how many long words of the vocabulary it must give."""
 _MAY_BE_RUN: Final = re2.compile(

@@ -39,16 +39,20 @@ _REPORT: Final = re.compile(
 )
 _ORDER: Final = re.compile(
     r"(?:"
-    r"\b(?:you|your\s+(?:\w+\s+)?(?:task|job|goal|mission|duty|role|objective|purpose|option|choice|way)(?:\s+now)?\s+is|assistant|ai|model|"
-    r"chatbot|bot|llm|gpt|claude|agent|system)\s+(?:\w+\s+){0,2}(?:to|must|should|will|shall|can|may|need\s+to|have\s+to|"
-    r"are\s+to|ought\s+to|could|would|are\s+free\s+to|are\s+allowed\s+to)(?:\s+(?:now|please|just|also|immediately|"
-    r"completely|then|simply))*\s*$"
+    r"\b(?:you|your\s+(?:\w+\s+)?(?:task|job|goal|mission|duty|role|objective|purpose|option|choice|way)(?:\s+now)?\s+is)"
+    r"\s+(?:\w+\s+){0,2}(?:to|must|should|will|shall|can|may|need\s+to|have\s+to|are\s+to|ought\s+to|could|would)"
+    r"(?:\s+(?:now|please|just|also|immediately|completely|then|simply))*\s*$"
+    r"|\b(?:assistant|ai|model|chatbot|bot|llm|gpt|claude|agent)\s+(?:\w+\s+){0,2}(?:must|should|shall|needs?\s+to|has\s+to|is\s+to)"
+    r"(?:\s+(?:now|please|just|also|immediately|completely|then|simply))*\s*$"
     r"|\b(?:want|need|ask|asking|like|order|command|instruct|tell|require|beg|allow|authori[sz]e|permit)(?:ed|ing)?\s+"
-    r"(?:you|the\s+\w+|all\s+\w+|this\s+\w+)\s+to\s+(?:\w+\s+)?$"
+    r"you\s+to\s+(?:\w+\s+)?$"
     r"|\b(?:can|could|will|would|please|kindly|now|then|just|and|also|so|first|next|or|immediately|instead|must|"
     r"should|let'?s|lets)\s+(?:you\s+)?(?:please\s+|now\s+|just\s+|kindly\s+|also\s+)?$"
     r"|\b(?:important|necessary|crucial|vital|required|time|free|able|allowed|safe|okay|ok|permitted|best)\s+to\s+$"
     r")"
+)
+_ASKS_HOW: Final = re.compile(
+    r"^\W{0,3}(?:how\s+(?:can|do|does|to|would|could|should)|why|what\s+(?:if|happens))\b|\b(?:prevent|protect|defend|detect)(?:s|ing|ed)?\b"
 )
 _NEGATED: Final = re.compile(
     r"(?:n't|\b(?:not|never|cannot|without|refuses?|declines?|avoid|instead\s+of|rather\s+than|no\s+(?:one|user)\s+"
@@ -161,6 +165,8 @@ def voice_share(text: str, start: int, voice: Voice) -> float:
     cut = max((found.end() for found in _SENTENCE_START.finditer(before)), default=0)
     clause = before[cut:].lstrip()
     if _NEGATED.search(before):
+        return MENTIONED
+    if _ASKS_HOW.search(clause):
         return MENTIONED
     if not clause or _ORDER.search(before):
         return MEANT
