@@ -5,6 +5,7 @@ words of the vocabulary, so that part numbers, abbreviations and foreign words s
 """
 
 import re
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator
 from functools import lru_cache
@@ -58,17 +59,22 @@ def _together(text: str, known: Vocabulary) -> Iterator[Edit]:
     """Yield runs of single letters, of torn words, and words written as one, parted into words of the vocabulary."""
     if _MAY_BE_RUN.search(text) is None:
         return
-    found = [
-        (one.start(), one.end(), said)
-        for pattern, least in _RUNS
-        for one in pattern.finditer(text)
-        if (said := _said(one.group(), known, least))
-    ]
-    end = 0
-    for edit in sorted(found):
-        if edit[0] >= end:
-            yield edit
-            end = edit[1]
+    kept: list[Edit] = []
+    for pattern, least in _RUNS:
+        said = ((one.start(), one.end(), _said(one.group(), known, least)) for one in pattern.finditer(text))
+        kept = _apart(kept, [edit for edit in said if edit[2]])
+    yield from kept
+
+
+def _apart(kept: list[Edit], more: list[Edit]) -> list[Edit]:
+    """Return both in order, without those of ``more`` that overlap what is kept."""
+    ends = [edit[1] for edit in kept]
+    free: list[Edit] = []
+    for edit in more:
+        following = bisect_right(ends, edit[0])
+        if following == len(kept) or kept[following][0] >= edit[1]:
+            free.append(edit)
+    return sorted(kept + free)
 
 
 def _said(run: str, known: Vocabulary, least: int) -> str:

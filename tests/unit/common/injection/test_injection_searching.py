@@ -1,5 +1,7 @@
 """Stage 1 as a whole: disguises are taken off, places are those of the original, what is mentioned blocks nothing."""
 
+# ruff: noqa: RUF001 - characters that look like others are what this is about
+
 import base64
 import codecs
 import urllib.parse
@@ -108,7 +110,7 @@ MENTIONED = {
     "law": "This Regulation repeals and replaces Directive 2004/18/EC with effect from 18 April 2016.",
     "SQL": "SELECT password FROM users WHERE name = 'x' OR 1=1; -- drop table",
     "markdown": "# System: setup\n\nSee `../../lib/x` and **bold** text with [a link](https://example.org/a?b=c).",
-    "web page code": "<script src=\"app.js\"></script>\n<button onclick=\"save()\">Save</button>",
+    "web page code": '<script src="app.js"></script>\n<button onclick="save()">Save</button>',
     "terminal": "Run `cat ~/.ssh/id_rsa.pub` and paste the key into the form.",
     "imports": "import x from '../../../components/Button'",
     "emoji": "Family: 👨\u200d👩\u200d👧 and a flag: 🏴\U000e0067\U000e0062\U000e0065\U000e006e\U000e0067\U000e007f.",
