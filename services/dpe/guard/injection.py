@@ -12,13 +12,21 @@ from typing import Final
 
 from services.common.computing import compute
 from services.common.errors import UnavailableError
-from services.common.injection.combining import BLOCKED_FROM, combined_score, is_detected
+from services.common.injection.combining import combined_score
 from services.common.injection.rule_set import rule_set
-from services.common.injection.searching import Found, find_injections
+from services.common.injection.searching import find_injections
 from services.common.ports.injection import InjectionClassifier
 from services.dpe.app import ProvenanceApp
 from services.dpe.domain.analysis import Requests
-from services.dpe.domain.guard.intent_divergence import JudgedClaim, Thresholds, judge, questions_of, risk_of
+from services.dpe.domain.guard.detection import (
+    COMPLETED,
+    Detection,
+    Divergence,
+    InjectionInput,
+    Judged,
+    StageEnd,
+)
+from services.dpe.domain.guard.intent_divergence import Thresholds, judge, questions_of, risk_of
 from services.dpe.domain.outcome import Reason, StageStatus
 from services.dpe.inference import Inference
 from services.dpe.ports import AnalysisModels
@@ -28,65 +36,6 @@ NO_INTENT: Final = "NO_INTENT"
 NO_CLAIMS: Final = "NO_CLAIMS"
 NO_CLASSIFIER: Final = "NO_CLASSIFIER"
 CLASSIFIER_FAILED: Final = "CLASSIFIER_FAILED"
-
-
-@dataclass(frozen=True, slots=True)
-class InjectionInput:
-    """What to search; ``response`` and ``intent`` are empty where there are none."""
-
-    text: str = field(repr=False)
-    intent: str = field(default="", repr=False)
-    response: str = field(default="", repr=False)
-
-
-@dataclass(frozen=True, slots=True)
-class StageEnd:
-    """How a stage ended."""
-
-    status: StageStatus
-    reason: str = ""
-
-
-_COMPLETED: Final = StageEnd(StageStatus.COMPLETED)
-
-
-@dataclass(frozen=True, slots=True)
-class Divergence:
-    """Stage 2: the claims, their risk where there is one, and how it ended."""
-
-    end: StageEnd
-    claims: tuple[JudgedClaim, ...] = ()
-    risk: float | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Judged:
-    """Stage 3: the probability where the classifier gave one, and how it ended."""
-
-    end: StageEnd
-    probability: float | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Detection:
-    """What was found."""
-
-    found: Found
-    divergence: Divergence
-    judged: Judged
-    score: float
-    threshold: float
-    models: tuple[tuple[str, str], ...]
-
-    @property
-    def blocked(self) -> bool:
-        """Stage 1 alone is sure."""
-        return self.found.score >= BLOCKED_FROM
-
-    @property
-    def detected(self) -> bool:
-        """The threshold as given, or blocked by stage 1."""
-        return is_detected(self.score, self.found.score, self.threshold)
 
 
 @dataclass(slots=True)
@@ -160,7 +109,7 @@ class InjectionApp:
         if answered.classified is None:
             return Divergence(StageEnd(StageStatus.SKIPPED, Reason.ENTAILMENT_MODEL_FAILED))
         claims = judge(questions, answered.classified, self._thresholds)
-        return Divergence(_COMPLETED, claims, risk_of([one.verdict for one in claims]))
+        return Divergence(COMPLETED, claims, risk_of([one.verdict for one in claims]))
 
     async def _judging(self, text: str) -> Judged:
         if self._classifier is None:
@@ -169,7 +118,7 @@ class InjectionApp:
             (probability,) = await self._classifier.score([text])
         except UnavailableError:
             return Judged(StageEnd(StageStatus.SKIPPED, CLASSIFIER_FAILED))
-        return Judged(_COMPLETED, probability)
+        return Judged(COMPLETED, probability)
 
     def _took_part(self, divergence: Divergence, judged: Judged) -> tuple[tuple[str, str], ...]:
         took = [("injection_rules", rule_set().fingerprint)]

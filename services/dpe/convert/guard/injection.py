@@ -6,8 +6,8 @@ from crp.dpe.v1 import guard_service_pb2 as pb
 from services.common.injection.searching import Match
 from services.dpe.convert.findings import enum_value, span_message
 from services.dpe.convert.report import models_messages
+from services.dpe.domain.guard.detection import Detection, InjectionInput
 from services.dpe.domain.guard.intent_divergence import JudgedClaim
-from services.dpe.guard.injection import Detection, InjectionInput
 
 
 def injection_input(request: pb.DetectInjectionRequest) -> InjectionInput:
