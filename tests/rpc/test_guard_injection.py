@@ -6,6 +6,7 @@ from crp.common.v1 import taxonomy_pb2 as taxonomy
 from crp.dpe.v1 import guard_service_pb2 as pb
 
 from services.common.errors import ErrorReason, UnavailableError
+from services.common.settings.dpe import DpeSettings
 from services.common.settings.guard.injection import InjectionSettings
 from tests.fakes.dpe_world import DownModel, models, refusal
 from tests.fakes.guarded_inputs import InjectionWorld, TableClassifier, far_from
@@ -115,7 +116,7 @@ async def test_pairs_are_asked_once_and_together():
     table = far_from("bitcoin")
     async with InjectionWorld(models(entailment=table)).serving() as guard:
         await guard.detect(PLAIN, intent=INTENT, response="The fee is 5 euros. The fee is due in May. The fee is due.")
-        (asked,) = table.calls
+        (asked,) = [call for call in table.calls if call != (("a", "a"),)]  # which the readiness check asks
         assert len(asked) == len(set(asked)) == 6
 
 
@@ -135,7 +136,7 @@ async def test_bad_input_is_refused_with_every_field(guard, request_, fields):
 
 @pytest.mark.parametrize("field", ["input", "intent", "response"])
 async def test_a_text_over_its_limit_is_refused_whole(guard, field):
-    fields = {"input": "a", field: "a" * 200_001}
+    fields = {"input": "a", field: "a" * (DpeSettings().max_response_chars + 1)}
     with pytest.raises(grpc.aio.AioRpcError) as caught:
         await guard.detect(fields.pop("input"), **fields)
     assert refusal(caught.value) == (TOO_LARGE, "MESSAGE_TOO_LARGE", [])
