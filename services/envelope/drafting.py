@@ -44,6 +44,18 @@ def validities_of(
     return [stated.or_else(own) for own in read]
 
 
+def told_quarantine(count: int) -> list[str]:
+    """Return what people should know of facts that were written quarantined."""
+    if not count:
+        return []
+    facts = (
+        "one fact speaks to a language model and is"
+        if count == 1
+        else f"{count} facts speak to a language model and are"
+    )
+    return [f"{facts} held in quarantine until restored"]
+
+
 def told_validities(validities: Sequence[Validity]) -> list[str]:
     """Return what people should know of facts that are not found at all times."""
     counted = Counter(validity.told() for validity in validities if validity != ALWAYS)

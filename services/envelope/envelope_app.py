@@ -42,6 +42,7 @@ from services.envelope.granted_states import GrantedStates
 from services.envelope.remembered_builds import RememberedBuild, RememberedBuilds
 from services.envelope.requests import BuiltEnvelope, EnvelopeRequest, EnvelopeSummary, Strategy
 from services.envelope.retrieval_counts import TimeCounts
+from services.envelope.screening import Screening
 from services.envelope.selection import Selection, Selector
 
 _PLANNED_IN_PLACE_CHARS: Final = 2_000
@@ -111,6 +112,7 @@ class EnvelopeApp:
         self._tokens = tokens
         self._states = states
         self._settings = settings
+        self._screening = Screening(settings.suspected_in_envelopes)
         self._clock = clock
         self._model = selector.embedding_model
         self._builds = RememberedBuilds(settings.remembered_builds)
@@ -281,6 +283,8 @@ class EnvelopeApp:
             context_strict=request.grounding_mode is GroundingMode.CONTEXT_STRICT,
             etag_salt=request.session_id if self._settings.etag_salt else "",
         )
+        at("screening")
+        selection, screened = await self._screening.of(selection)
         at("packing")
         assembly = await _assembled(selection, terms)
         state = await self._states.of(tenant_id, assembly.communities or ("",))
@@ -295,7 +299,7 @@ class EnvelopeApp:
             grounding_instruction=GROUNDING_INSTRUCTIONS[request.grounding_mode],
             sub_queries=plan.sub_queries,
             cache_status="PARTIAL; reason=limited-ckf-coverage" if sparse else miss_status(reason),
-            warnings=(*selection.warnings, *_warnings(assembly, terms)),
+            warnings=(*selection.warnings, *_warnings(assembly, terms), *screened.told(assembly.facts)),
             continuation_recommended=assembly.under_pressure,
             reuse_recommended=recommends_reuse(assembly.saturation),
             counting=plan.counting,

@@ -20,9 +20,10 @@ from services.envelope.community_app import CommunityApp
 from services.envelope.counted_facts import count_beside
 from services.envelope.domain.identity import fact_id_for
 from services.envelope.domain.importance import IMPORTANCE_BY_SOURCE_TYPE, importance_of
+from services.envelope.domain.instructions import why_suspected
 from services.envelope.domain.outlines import Outlined, outline
 from services.envelope.domain.validity import of_metadata
-from services.envelope.drafting import drafted, told_validities, validities_of
+from services.envelope.drafting import drafted, told_quarantine, told_validities, validities_of
 from services.envelope.knowledge_reads import KnowledgeReads
 from services.envelope.knowledge_stores import KnowledgeStores
 from services.envelope.outbox import key_of, keyed, visible_metadata
@@ -68,6 +69,7 @@ class IngestionApp:
             stores, models, settings.embedding_batch, compares=settings.compare_with_other_sources
         )
         self._settings = settings
+        self._quarantines = settings.suspected_facts == "quarantine"
 
     async def ingest_source(
         self, tenant_id: str, document: SourceDocument, ticket: WriteTicket[IngestOutcome]
@@ -101,7 +103,8 @@ class IngestionApp:
             validities = await compute(
                 validities_of, document.metadata, document.content, parsed, self._settings.validity_from_text
             )
-            warnings = (*parsed.warnings, *told_validities(validities))
+            kept_out = frozenset(draft.report.suspected_fact_ids if self._quarantines else ())
+            warnings = (*parsed.warnings, *told_validities(validities), *told_quarantine(len(kept_out)))
             facts = tuple(
                 NewFact(
                     fact_id,
@@ -110,6 +113,7 @@ class IngestionApp:
                     importance_of(document.source_type, one.kind) if given is None else given,
                     document.ttl,
                     validity=validity,
+                    quarantined=fact_id in kept_out,
                 )
                 for fact_id, one, validity in zip(draft.fact_ids, parsed.drafts, validities, strict=True)
             )
@@ -146,6 +150,8 @@ class IngestionApp:
             former = await self._settled(tenant_id, entries.uri)
             record = self._facts_version(tenant_id, entries, former)
             default = IMPORTANCE_BY_SOURCE_TYPE[entries.source_type]
+            contents = {entry.content for entry in entries.facts} if self._quarantines else set()
+            suspected = await compute(_suspected, contents)
             facts = tuple(
                 NewFact(
                     fact_id_for(record.source_id, key_of(record), entry.source_location, entry.content),
@@ -155,12 +161,19 @@ class IngestionApp:
                     entry.ttl,
                     MappingProxyType(dict(entry.metadata)),
                     of_metadata(entry.metadata),
+                    quarantined=entry.content in suspected,
                 )
                 for entry in entries.facts
             )
             entries_of = await self._added_to(former, facts)
             version = SourceVersion(
-                record, former, facts, replaces_all=False, superseded=superseded, outline=entries_of
+                record,
+                former,
+                facts,
+                replaces_all=False,
+                superseded=superseded,
+                outline=entries_of,
+                warnings=tuple(told_quarantine(len({fact.fact_id for fact in facts if fact.quarantined}))),
             )
             outcome = await self._writer.write(version, ticket)
         await self._communities.facts_added(tenant_id, outcome.created_fact_ids)
@@ -279,3 +292,8 @@ class IngestionApp:
                 ErrorReason.FACT_NOT_FOUND, f"the superseded fact {missing} does not exist", fact_id=missing
             )
         return tuple(fact_id for fact_id in wanted if known[fact_id].superseded_at is None)
+
+
+def _suspected(contents: set[str]) -> frozenset[str]:
+    """Return the texts that speak to a model (SPEC-003 §16). CPU-bound, linear."""
+    return frozenset(content for content in contents if why_suspected(content))

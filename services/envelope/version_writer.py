@@ -59,6 +59,7 @@ class NewFact:
     ttl: timedelta | None = None
     metadata: Mapping[str, str] = field(default_factory=dict)
     validity: Validity = ALWAYS
+    quarantined: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +165,7 @@ class VersionWriter:
                 importance_weight=fact.importance_weight,
                 ingested_at=now,
                 modified_at=now,
-                status=FactStatus.ACTIVE,
+                status=_status(fact, stored.get(fact.fact_id)),
                 embedding=vector,
                 embedding_model=self._models.embedding.fingerprint,
                 community_label=before.community_label if (before := stored.get(fact.fact_id)) else "",
@@ -254,3 +255,9 @@ def _stored_fact(fact: FactRecord, asked: Validity | None) -> StoredFact:
         is_superseded=fact.superseded_at is not None,
         has_other_validity=asked is not None and asked != validity,
     )
+
+
+def _status(fact: NewFact, before: FactRecord | None) -> FactStatus:
+    """Return the status of a fact that is written; one that somebody restored is not quarantined again."""
+    restored = before is not None and before.status is FactStatus.ACTIVE
+    return FactStatus.QUARANTINED if fact.quarantined and not restored else FactStatus.ACTIVE

@@ -33,6 +33,7 @@ from services.gateway.domain.policy import PolicyError, parse_policy
 from services.gateway.enveloping import Enveloping
 from services.gateway.ports import EnvelopeClient, ProvenanceClient, SessionClient, Summariser
 from services.gateway.remedying import Remedying
+from services.gateway.screening import Screening
 from services.gateway.servicer import ROLES, SERVICE_NAME, DispatchServicer
 from services.gateway.summarising import ExtractiveSummariser, ModelSummariser, Summarising
 from services.gateway.window_run import WindowRun
@@ -107,6 +108,7 @@ def window_run(clients: Clients, writing: Writing, settings: GatewaySettings) ->
         analysing=analysing,
         summarising=Summarising(clients.sessions, clients.provenance, summariser, writing),
         remedying=Remedying(writing, analysing, settings),
+        screening=Screening(reports=settings.suspected_queries == "report"),
     )
 
 

@@ -35,6 +35,7 @@ from services.gateway.domain.summaries import (
 from services.gateway.domain.window import OpenedWindow, Parent
 from services.gateway.domain.written import CallPurpose, ModelCall, WrittenText
 from services.gateway.ports import ProvenanceClient, SessionClient, Summariser, SummaryAsk
+from services.gateway.screening import is_suspected
 from services.gateway.writing import Writing
 
 TIME_SHARE: Final = 1 / 3
@@ -149,6 +150,8 @@ class Summarising:
         text = joined(within(passages, counts, parent.summary_tokens))
         if not text:
             raise _NoSummaryError(f"no summary of at most {parent.summary_tokens} tokens was written")
+        if await is_suspected(text):  # SPEC-004 §17.5
+            raise _NoSummaryError("the summary speaks to a language model")
         check = await self._faithful(text, parent, grounded)
         kept = await self._grounded_part(verified_part(text, check), parent, grounded)
         if not kept:

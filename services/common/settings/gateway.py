@@ -56,6 +56,10 @@ class GatewaySettings(BaseModel):
     the plan of the analysis calls so. Default policy. The circuit breaker of the safety budget forces re-dispatches in
     any mode (ADR 0103)."""
 
+    suspected_queries: Literal["off", "report"] = "report"
+    """Whether a caller whose query speaks to the model out of turn is told so by a warning, INJECTION_SUSPECTED; the
+    query itself stays (ADR 0125). Default report."""
+
     max_redispatches: int = Field(default=2, ge=0, le=2)
     """Most re-dispatches of one window; 0-2, default 2 (CRP-SPEC-005 §19.2). Where the circuit breaker of the safety
     budget forces one, 0 counts as 1."""

@@ -10,16 +10,22 @@ from crp.dpe.v1 import guard_service_pb2_grpc as pb_grpc
 from services.common.composition import Adapters
 from services.common.context import Role
 from services.common.ids import IdSource, RandomIds
+from services.common.ports.injection import InjectionClassifier
 from services.common.rpc.peers import PeerChannels
 from services.common.rpc.server import ServedService
 from services.common.rpc.work import Work
 from services.common.settings import Settings
+from services.common.settings.guard.injection import InjectionSettings
 from services.common.settings.guard.verification import VerificationSettings
 from services.dpe.app import ProvenanceApp
+from services.dpe.domain.guard.intent_divergence import Thresholds
 from services.dpe.domain.guard.verification_signals import Limits
 from services.dpe.domain.guard.verification_votes import VerificationPolicy, Weights
 from services.dpe.guard.coherence import CoherenceApp
 from services.dpe.guard.ground_truth import GrpcGroundTruth
+from services.dpe.guard.injection import InjectionApp
+from services.dpe.guard.injection_metrics import InjectionMetrics
+from services.dpe.guard.injection_work import detect_units
 from services.dpe.guard.judge import Judge
 from services.dpe.guard.metrics import CoherenceMetrics, GuardMetrics
 from services.dpe.guard.score_cache import ScoreCache
@@ -33,11 +39,13 @@ from services.dpe.ports import AnalysisModels, OpinionTerms
 GUARD_SERVICE: Final = "crp.dpe.v1.GuardService"
 GUARD_ROLES: Final[Mapping[str, Role]] = {
     "ScoreCoherence": Role.READER,
+    "DetectInjection": Role.READER,
     "VerifyClaims": Role.READER,
     "VerifyClaimsBatch": Role.READER,
 }
 WORK: Final[Mapping[str, Work]] = {
     "ScoreCoherence": Work(coherence_units),
+    "DetectInjection": Work(detect_units),
     "VerifyClaims": Work(verify_units),
     "VerifyClaimsBatch": Work(batch_units),
 }
@@ -58,7 +66,8 @@ async def guard_service(
     """
     channels = PeerChannels(settings, KNOWLEDGE)
     adapters.closing(channels.close)
-    return guard_over(models, settings, analyses, ids=adapters.ids, channels=channels)
+    classifier = await adapters.injection_classifier()
+    return guard_over(models, settings, analyses, ids=adapters.ids, channels=channels, classifier=classifier)
 
 
 def guard_over(
@@ -68,17 +77,19 @@ def guard_over(
     *,
     ids: IdSource | None = None,
     channels: PeerChannels | None = None,
+    classifier: InjectionClassifier | None = None,
 ) -> ServedService:
     """Return GuardService over any models; without channels to a knowledge service scores need facts in the request."""
     wanted = settings.guard.coherence
-    judge = (
-        Judge(models.second_opinion, ids or RandomIds()) if isinstance(models.second_opinion, OpinionTerms) else None
-    )
+    terms = models.second_opinion
+    judge = Judge(terms, ids or RandomIds()) if isinstance(terms, OpinionTerms) else None
     cache = ScoreCache(wanted.cache_entries, wanted.cache_ttl_s, asyncio.get_running_loop().time)
     coherence = CoherenceApp(analyses, None, judge, wanted, cache)
     policy = verification_policy(settings.guard.verification)
     verification = VerificationApp(analyses, policy, models.fingerprints())
-    servicer = GuardServicer(GuardApps(coherence, verification), settings)
+    thresholds = injection_thresholds(settings.guard.injection)
+    injection = InjectionApp(models, analyses, thresholds, classifier)
+    servicer = GuardServicer(GuardApps(coherence, injection, verification), settings)
     add: Callable[[GuardServicer, grpc.aio.Server], None] = pb_grpc.add_GuardServiceServicer_to_server
 
     def listening(target: str, names: frozenset[str]) -> None:
@@ -94,7 +105,11 @@ def guard_over(
         GUARD_ROLES,
         analyses.check,
         listening=listening,
-        metrics=GuardMetrics(CoherenceMetrics(coherence, judge), VerificationMetrics(verification.counts)),
+        metrics=GuardMetrics(
+            CoherenceMetrics(coherence, judge),
+            InjectionMetrics(injection.counts),
+            VerificationMetrics(verification.counts),
+        ),
         work=WORK,
     )
 
@@ -108,3 +123,8 @@ def verification_policy(settings: VerificationSettings) -> VerificationPolicy:
         settings.min_confidence,
         settings.rule_confidence,
     )
+
+
+def injection_thresholds(settings: InjectionSettings) -> Thresholds:
+    """Return the thresholds of stage 2 that the settings describe."""
+    return Thresholds(settings.drifted_threshold, settings.injected_threshold, settings.traceability_floor)

@@ -10,10 +10,13 @@ from crp.dpe.v1 import guard_service_pb2_grpc as pb_grpc
 
 from services.common.computing import compute
 from services.common.settings import Settings
+from services.dpe.convert.guard.injection import detect_response, injection_input
 from services.dpe.convert.guard.verification import batch_response, sources_of, texts_of, verified_response
 from services.dpe.domain.guard.verification import ClaimedText
 from services.dpe.guard.coherence import CoherenceApp
 from services.dpe.guard.coherence_messages import coherence_order, coherence_response, validate_coherence
+from services.dpe.guard.injection import InjectionApp
+from services.dpe.guard.injection_validate import validate_detect
 from services.dpe.guard.verification import VerificationApp
 from services.dpe.guard.verification_validate import validate_batch, validate_verify
 
@@ -23,6 +26,7 @@ class GuardApps:
     """What the guard does, one app for each part."""
 
     coherence: CoherenceApp
+    injection: InjectionApp
     verification: VerificationApp
 
 
@@ -42,6 +46,13 @@ class GuardServicer(pb_grpc.GuardServiceServicer):
         """Score prompt and answer by dual entropy."""
         validate_coherence(request, self._settings.dpe)
         return coherence_response(await self._apps.coherence.review(coherence_order(request)))
+
+    async def DetectInjection(self, request: pb.DetectInjectionRequest, _: Any) -> pb.DetectInjectionResponse:
+        """Search an input, and the answer to it, for injections."""
+        wanted = self._settings.guard.injection
+        validate_detect(request, wanted, self._settings.dpe.max_response_chars)
+        threshold = request.threshold if request.HasField("threshold") else wanted.threshold
+        return await compute(detect_response, await self._apps.injection.detect(injection_input(request), threshold))
 
     async def VerifyClaims(self, request: pb.VerifyClaimsRequest, _: Any) -> pb.VerifyClaimsResponse:
         """Verify the claims of an answer."""

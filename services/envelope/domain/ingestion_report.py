@@ -64,6 +64,7 @@ class DocumentReport:
 
     Attributes:
         others: ``None`` where nothing was compared.
+        suspected_fact_ids: all facts that speak to a model.
     """
 
     media_type: str
@@ -85,6 +86,7 @@ class DocumentReport:
     furniture_count: int
     warnings: tuple[str, ...]
     others: OtherSources | None = None
+    suspected_fact_ids: tuple[str, ...] = ()
 
     @property
     def fragment_ratio(self) -> float:
@@ -126,4 +128,5 @@ def document_report(cut: CutDocument, fact_ids: Sequence[str]) -> DocumentReport
         furniture=cut.furniture[:LISTED],
         furniture_count=len(cut.furniture),
         warnings=cut.warnings,
+        suspected_fact_ids=tuple(one.fact_id for one in suspected if one.fact_id),
     )

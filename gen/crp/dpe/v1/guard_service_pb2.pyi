@@ -185,14 +185,20 @@ class DetectInjectionRequest(_message.Message):
     def __init__(self, input: _Optional[str] = ..., intent: _Optional[str] = ..., response: _Optional[str] = ..., threshold: _Optional[float] = ...) -> None: ...
 
 class InjectionMatch(_message.Message):
-    __slots__ = ("pattern_class", "weight", "span")
+    __slots__ = ("pattern_class", "weight", "span", "rule_id", "tells", "layers")
     PATTERN_CLASS_FIELD_NUMBER: _ClassVar[int]
     WEIGHT_FIELD_NUMBER: _ClassVar[int]
     SPAN_FIELD_NUMBER: _ClassVar[int]
+    RULE_ID_FIELD_NUMBER: _ClassVar[int]
+    TELLS_FIELD_NUMBER: _ClassVar[int]
+    LAYERS_FIELD_NUMBER: _ClassVar[int]
     pattern_class: InjectionPatternClass
     weight: float
     span: _text_pb2.TextSpan
-    def __init__(self, pattern_class: _Optional[_Union[InjectionPatternClass, str]] = ..., weight: _Optional[float] = ..., span: _Optional[_Union[_text_pb2.TextSpan, _Mapping]] = ...) -> None: ...
+    rule_id: str
+    tells: str
+    layers: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, pattern_class: _Optional[_Union[InjectionPatternClass, str]] = ..., weight: _Optional[float] = ..., span: _Optional[_Union[_text_pb2.TextSpan, _Mapping]] = ..., rule_id: _Optional[str] = ..., tells: _Optional[str] = ..., layers: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class InjectionClaim(_message.Message):
     __slots__ = ("span", "verdict", "forward_divergence", "reverse_divergence", "divergence", "traceability")
@@ -211,7 +217,7 @@ class InjectionClaim(_message.Message):
     def __init__(self, span: _Optional[_Union[_text_pb2.TextSpan, _Mapping]] = ..., verdict: _Optional[_Union[InjectionVerdict, str]] = ..., forward_divergence: _Optional[float] = ..., reverse_divergence: _Optional[float] = ..., divergence: _Optional[float] = ..., traceability: _Optional[float] = ...) -> None: ...
 
 class DetectInjectionResponse(_message.Message):
-    __slots__ = ("detected", "combined_score", "threshold", "pattern_score", "blocked", "matches", "injection_risk", "claims", "status", "reason", "models")
+    __slots__ = ("detected", "combined_score", "threshold", "pattern_score", "blocked", "matches", "injection_risk", "claims", "status", "reason", "models", "classifier_probability", "classifier_status", "classifier_reason")
     DETECTED_FIELD_NUMBER: _ClassVar[int]
     COMBINED_SCORE_FIELD_NUMBER: _ClassVar[int]
     THRESHOLD_FIELD_NUMBER: _ClassVar[int]
@@ -223,6 +229,9 @@ class DetectInjectionResponse(_message.Message):
     STATUS_FIELD_NUMBER: _ClassVar[int]
     REASON_FIELD_NUMBER: _ClassVar[int]
     MODELS_FIELD_NUMBER: _ClassVar[int]
+    CLASSIFIER_PROBABILITY_FIELD_NUMBER: _ClassVar[int]
+    CLASSIFIER_STATUS_FIELD_NUMBER: _ClassVar[int]
+    CLASSIFIER_REASON_FIELD_NUMBER: _ClassVar[int]
     detected: bool
     combined_score: float
     threshold: float
@@ -234,7 +243,10 @@ class DetectInjectionResponse(_message.Message):
     status: _taxonomy_pb2.StageStatus
     reason: str
     models: _containers.RepeatedCompositeFieldContainer[_report_pb2.ModelFingerprint]
-    def __init__(self, detected: _Optional[bool] = ..., combined_score: _Optional[float] = ..., threshold: _Optional[float] = ..., pattern_score: _Optional[float] = ..., blocked: _Optional[bool] = ..., matches: _Optional[_Iterable[_Union[InjectionMatch, _Mapping]]] = ..., injection_risk: _Optional[float] = ..., claims: _Optional[_Iterable[_Union[InjectionClaim, _Mapping]]] = ..., status: _Optional[_Union[_taxonomy_pb2.StageStatus, str]] = ..., reason: _Optional[str] = ..., models: _Optional[_Iterable[_Union[_report_pb2.ModelFingerprint, _Mapping]]] = ...) -> None: ...
+    classifier_probability: float
+    classifier_status: _taxonomy_pb2.StageStatus
+    classifier_reason: str
+    def __init__(self, detected: _Optional[bool] = ..., combined_score: _Optional[float] = ..., threshold: _Optional[float] = ..., pattern_score: _Optional[float] = ..., blocked: _Optional[bool] = ..., matches: _Optional[_Iterable[_Union[InjectionMatch, _Mapping]]] = ..., injection_risk: _Optional[float] = ..., claims: _Optional[_Iterable[_Union[InjectionClaim, _Mapping]]] = ..., status: _Optional[_Union[_taxonomy_pb2.StageStatus, str]] = ..., reason: _Optional[str] = ..., models: _Optional[_Iterable[_Union[_report_pb2.ModelFingerprint, _Mapping]]] = ..., classifier_probability: _Optional[float] = ..., classifier_status: _Optional[_Union[_taxonomy_pb2.StageStatus, str]] = ..., classifier_reason: _Optional[str] = ...) -> None: ...
 
 class VerifyClaimsRequest(_message.Message):
     __slots__ = ("response", "sources", "question")

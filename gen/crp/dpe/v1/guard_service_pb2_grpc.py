@@ -84,8 +84,8 @@ class GuardServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def DetectInjection(self, request, context):
-        """Looks for prompt injection: patterns in the input (stage 1) and an answer that drifts from the intent (stage 2).
-        Read-only. Errors: INVALID_FIELD, MESSAGE_TOO_LARGE, QUEUE_FULL, MODEL_UNAVAILABLE, DEADLINE_EXCEEDED.
+        """Looks for prompt injection: patterns in the input (stage 1), an answer that drifts from the intent (stage 2) and
+        a trained classifier of the input (stage 3, where one is there). Read-only. Errors: INVALID_FIELD, MESSAGE_TOO_LARGE, QUEUE_FULL, MODEL_UNAVAILABLE, DEADLINE_EXCEEDED.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
