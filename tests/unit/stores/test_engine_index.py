@@ -425,6 +425,7 @@ class TestErasure:
         async with asyncio.timeout(patient(20)):
             while await one.store.count("tenant-a") != 79:  # noqa: ASYNC110 - a thread writes
                 await asyncio.sleep(0.005)
+        await asyncio.sleep(0.2)
         assert not early.done()  # the block that is being sent holds them
         engine.waits = False
         engine.go_on.set()
@@ -488,6 +489,8 @@ class TestTwoProcesses:
         async with asyncio.timeout(patient(20)):
             while await other.store.count("tenant-a") != 98:  # noqa: ASYNC110 - a thread writes
                 await asyncio.sleep(0.005)
+        await asyncio.sleep(0.2)
+        assert not erasing.done()
         engine.waits = False
         engine.go_on.set()
         await erasing
