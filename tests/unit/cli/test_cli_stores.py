@@ -151,17 +151,24 @@ def test_another_embedding_model_is_refused(old, tmp_path, monkeypatch):
 
 
 def test_one_that_was_broken_off_is_told_until_it_is_finished(old, tmp_path, monkeypatch):
+    original = StoreCopy.carry_out
+
     async def broken(*_):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(StoreCopy, "carry_out", broken)
     assert copy(old, tmp_path / "new")[0] == 130
-    note = json.loads((tmp_path / "new" / UNFINISHED).read_text())
+    (note,) = json.loads((tmp_path / "new" / UNFINISHED).read_text())
     assert (note["from"], note["tenant_id"]) == (str(old), "a")
     settings = Settings(store=StoreSettings(data_dir=tmp_path / "new"))
     (finding,) = asyncio.run(doctor._copies(settings))
     assert finding.level is doctor.Level.PROBLEM
     assert "not finished" in finding.detail
+    monkeypatch.setattr(StoreCopy, "carry_out", original)
+    assert copy(old, tmp_path / "new", "--tenant", "b")[0] == Exit.OK
+    assert (tmp_path / "new" / UNFINISHED).exists()  # another tenant's is not finished by that
+    assert copy(old, tmp_path / "new", "--tenant", "a")[0] == Exit.OK
+    assert not (tmp_path / "new" / UNFINISHED).exists()
 
 
 def test_sides_that_differ_afterwards_are_a_verdict(old, tmp_path, monkeypatch):

@@ -8,6 +8,7 @@ import pytest
 
 from services.common.adapters.memory import MemoryVectorEngine
 from services.common.adapters.sqlite import SqliteFactStore
+from services.common.adapters.sqlite.engine_debts import debt_of
 from services.common.adapters.sqlite.engine_index import AskedEngine
 from services.common.engine_counts import EngineCounts
 from services.common.errors import ErrorReason, UnavailableError
@@ -382,6 +383,26 @@ class TestErasure:
         engine.down = set()
         assert await one.store.erase_source("tenant-a", "erased", at=LATER) == 0
         assert one.held() == list(range(1, 91))
+
+    async def test_the_worked_example_of_0129(self, open_store, engine):
+        one, vectors = await open_store(), random_vectors(1, 100)
+        await one.store.upsert(facts(vectors))
+        await one.settled(vectors[:1])
+
+        async def owed():
+            found = await one.store._database.read(lambda c: debt_of(c, "tenant-a"))
+            return found.change, found.numbers.tolist()
+
+        first, nothing = await owed()
+        assert nothing == []
+        engine.down = {"remove"}
+        with pytest.raises(UnavailableError):
+            await one.store.set_status("tenant-a", ["f0006", "f0008"], FactStatus.DELETED, at=LATER)
+        assert await owed() == (first + 1, [7, 9])
+        engine.down = set()
+        await one.store.set_status("tenant-a", ["f0011"], FactStatus.DELETED, at=LATER)
+        assert await owed() == (first + 2, [])
+        assert not {7, 9, 12} & set(one.held())
 
     async def test_one_that_succeeds_pays_what_an_earlier_one_owes(self, open_store, engine):
         one, vectors = await open_store(), random_vectors(1, 100)
