@@ -5,6 +5,7 @@ import threading
 
 import numpy as np
 import pytest
+from prometheus_client import CollectorRegistry
 
 from services.common.adapters.memory import MemoryVectorEngine
 from services.common.adapters.sqlite import SqliteFactStore
@@ -360,6 +361,18 @@ class TestDown:
         asked.failed("search", VectorEngineError("down"))
         asked.answered()
         assert not asked.resting
+
+
+def test_what_is_counted_are_metrics():
+    counts, registry = EngineCounts(), CollectorRegistry()
+    registry.register(counts)
+    counts.searched("x", "answered")
+    counts.searched("x", "answered")
+    counts.failed("x", "add")
+    values = {"engine": "x", "outcome": "answered"}
+    assert registry.get_sample_value("groundtrail_vector_engine_searches_total", values) == 2
+    values = {"engine": "x", "doing": "add"}
+    assert registry.get_sample_value("groundtrail_vector_engine_failures_total", values) == 1
 
 
 class TestErasure:
