@@ -101,8 +101,10 @@ async def measure(directory: Path, count: int) -> list[Row]:
             baseline, (plain, _) = next(iter(found.items()))
             for name, (spent, recall) in found.items():
                 note = f"recall {recall:.3f}"
-                against = ("", None) if name == baseline else (f"{baseline}, top {limit}", plain / spent)
-                rows.append(Row(f"{name}, top {limit}", spent, "ms", *against, note=note))
+                against = "" if name == baseline else f"{baseline}, top {limit}"
+                rows.append(
+                    Row(f"{name}, top {limit}", spent, "ms", against, plain / spent if against else None, note=note)
+                )
     return rows
 
 
