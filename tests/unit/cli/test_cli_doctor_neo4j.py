@@ -4,7 +4,7 @@ import pytest
 
 from services.cli.commands import doctor
 from services.cli.commands.doctor import Level
-from services.common import composition
+from services.common import answering
 from services.common.settings import Settings, StoreSettings
 from services.common.settings.neo4j import Neo4jSettings
 
@@ -24,7 +24,7 @@ async def test_a_server_that_does_not_answer_is_a_problem(tmp_path):
 
 
 async def test_a_driver_that_is_not_installed_is_a_problem(tmp_path, monkeypatch):
-    monkeypatch.setattr(composition, "find_spec", lambda _: None)
+    monkeypatch.setattr(answering, "find_spec", lambda _: None)
     (finding,) = await doctor._neo4j(settings(tmp_path))
     assert finding.level is Level.PROBLEM
     assert "groundtrail[neo4j]" in finding.detail

@@ -18,7 +18,7 @@ from pymilvus.exceptions import MilvusException, ParamError
 
 from services.cli.commands import doctor
 from services.cli.commands.doctor import Level as Finding
-from services.common import composition
+from services.common import answering, composition
 from services.common.adapters.memory import bm25
 from services.common.adapters.milvus import MilvusFactStore, fact_rows, journal, words
 from services.common.adapters.milvus.failures import passes, translate, translated
@@ -278,7 +278,7 @@ class TestSettings:
         assert Settings(**shared, milvus=MilvusSettings(consistency="strong"))
 
     async def test_without_the_client_the_start_says_what_to_install(self, monkeypatch):
-        monkeypatch.setattr(composition, "find_spec", lambda _: None)
+        monkeypatch.setattr(answering, "find_spec", lambda _: None)
         async with composition.Adapters(Settings(store=StoreSettings(facts="milvus"))) as adapters:
             with pytest.raises(StartupError, match=r"groundtrail\[milvus\]"):
                 await adapters.fact_store()

@@ -19,7 +19,7 @@ from neo4j.exceptions import (
 from pydantic import ValidationError
 
 import services.common.adapters.neo4j
-from services.common import composition
+from services.common import answering, composition
 from services.common.adapters.neo4j import Neo4jSessionStore, session_records
 from services.common.adapters.neo4j.failures import translate, translated
 from services.common.adapters.neo4j.knowledge import source_of, source_properties
@@ -180,7 +180,7 @@ class TestSettings:
 
     @pytest.mark.parametrize(("store", "opened"), [("sessions", "session_store"), ("graph", "knowledge_graph")])
     async def test_without_the_driver_the_start_says_what_to_install(self, monkeypatch, store, opened):
-        monkeypatch.setattr(composition, "find_spec", lambda _: None)
+        monkeypatch.setattr(answering, "find_spec", lambda _: None)
         async with composition.Adapters(Settings(store=StoreSettings(**{store: "neo4j"}))) as adapters:
             with pytest.raises(StartupError, match=r"groundtrail\[neo4j\]"):
                 await getattr(adapters, opened)()
