@@ -36,7 +36,6 @@ LIMITS: Final = (3, 50)
 """What the Director-AI page asks for by default, and what an envelope takes."""
 ROUNDS: Final = 40
 WARM: Final = 3
-_BLOCK: Final = 1_000
 Search: TypeAlias = Callable[[Vectors, int], Awaitable[list[int]]]
 
 
@@ -46,9 +45,9 @@ async def _numpy(vectors: Vectors, query: Vectors, limit: int) -> list[int]:
     return [int(number) for number in nearest[np.argsort(-scores[nearest])]]
 
 
-async def _bare(engine: VectorEngine, query: Vectors, limit: int) -> list[int]:
-    (found,) = engine.nearest("bare", query[None], limit)
-    return [int(number) - 1 for number in found.numbers]
+async def _bare(engine: VectorEngine, collection: str, query: Vectors, limit: int) -> list[int]:
+    (found,) = engine.nearest(collection, query[None], limit)
+    return [int(number) - 1 for number in found.numbers]  # facts are numbered as they were written, from 1
 
 
 async def _stored(store: SqliteFactStore, query: Vectors, limit: int) -> list[int]:
@@ -56,17 +55,7 @@ async def _stored(store: SqliteFactStore, query: Vectors, limit: int) -> list[in
     return [int(hit.fact.fact_id) for hit in hits]
 
 
-async def _filled(engine: VectorEngine, vectors: Vectors) -> float:
-    started = time.perf_counter()
-    for first in range(0, len(vectors), _BLOCK):
-        some = vectors[first : first + _BLOCK]
-        await asyncio.to_thread(engine.add, "bare", np.arange(first + 1, first + 1 + len(some)), some)
-    return time.perf_counter() - started
-
-
-async def _store(directory: Path, vectors: Vectors, name: str) -> tuple[SqliteFactStore, float]:
-    await asyncio.to_thread(directory.mkdir)
-    engine = open_engine(VectorSettings(engine=name), directory, DIMENSION) if name else None
+async def _store(directory: Path, vectors: Vectors, engine: VectorEngine | None) -> tuple[SqliteFactStore, float]:
     settings = StoreSettings(exact_search_below=1_000)
     store = await SqliteFactStore.open(directory / "knowledge.db", settings, dimension=DIMENSION, engine=engine)
     await store.upsert([fact_of(number, row) for number, row in enumerate(vectors)])
@@ -97,30 +86,31 @@ async def measure(directory: Path, count: int) -> list[Row]:
     searches: dict[str, Search] = {"NumPy, all vectors, ids only": partial(_numpy, vectors)}
     async with AsyncExitStack() as stack:
         for name in ("", *ENGINES):
-            store, built_s = await _store(directory / f"store-{name}", vectors, name)
+            folder = directory / f"store-{name}"
+            await asyncio.to_thread(folder.mkdir)
+            engine = open_engine(VectorSettings(engine=name), folder, DIMENSION) if name else None
+            store, built_s = await _store(folder, vectors, engine)
             stack.push_async_callback(store.close)
-            searches[f"facts by {name or 'our graph'}"] = partial(_stored, store)
             rows.append(Row(f"{name or 'our graph'}: index of {count:,}", built_s, "s"))
-        for name in ENGINES:
-            folder = directory / f"bare-{name}"
-            folder.mkdir()
-            engine = open_engine(VectorSettings(engine=name), folder, DIMENSION)
-            stack.callback(engine.close)
-            await _filled(engine, vectors)
-            searches[f"{name} alone, ids only"] = partial(_bare, engine)
+            searches[f"facts by {name or 'our graph'}"] = partial(_stored, store)
+            if engine is not None:
+                collection = store._vectors._indexes.collection(1)  # type: ignore[attr-defined]  # noqa: SLF001
+                searches[f"{name} alone, ids only"] = partial(_bare, engine, collection)
         for limit in LIMITS:
             found = await _measured(searches, queries, limit)
             baseline, (plain, _) = next(iter(found.items()))
             for name, (spent, recall) in found.items():
                 note = f"recall {recall:.3f}"
-                against = ("", None) if name == baseline else (f"{baseline}, top {limit}", plain / spent)
-                rows.append(Row(f"{name}, top {limit}", spent, "ms", *against, note=note))
+                against = "" if name == baseline else f"{baseline}, top {limit}"
+                rows.append(
+                    Row(f"{name}, top {limit}", spent, "ms", against, plain / spent if against else None, note=note)
+                )
     return rows
 
 
 def run(facts: int = 10_000) -> list[Row]:
     """Measure in a directory of its own beside the working directory, so that the disk is the one that data is on."""
-    with tempfile.TemporaryDirectory(dir=Path.cwd(), prefix=".bench-engines-") as directory:
+    with tempfile.TemporaryDirectory(dir=Path.cwd(), prefix=".bench-stores-") as directory:
         return asyncio.run(measure(Path(directory), facts))
 
 

@@ -49,5 +49,5 @@ async def test_there_and_back(variable, tmp_path):
         plan, _ = await copied(old, new)
         assert not plan.facts
     assert (await take_picture(last, T, nothing)).facts == (await take_picture(first, T, nothing)).facts
-    for one in (*stores, there):
-        await one.close()
+    for side in (first, middle, last):
+        await side.facts.close()

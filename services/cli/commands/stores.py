@@ -1,6 +1,7 @@
 """``groundtrail stores copy``: a knowledge base, or some tenants' part of it, in another store."""
 
 import json
+import os
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass
@@ -73,7 +74,7 @@ async def copy(settings: Settings, output: Output, wish: CopyWish) -> Exit:
 
 
 class _Marker:
-    """Says, to the next copy and to ``doctor``, that a copy into these stores was not finished."""
+    """Says, to the next copy and to ``doctor``, whose copies into these stores were not finished."""
 
     def __init__(self, settings: Settings, wish: CopyWish) -> None:
         self._path = Path(settings.store.data_dir) / UNFINISHED
@@ -81,12 +82,30 @@ class _Marker:
 
     def put(self, tenant_id: str) -> None:
         since = datetime.now(tz=UTC).isoformat(timespec="seconds")
-        note = {"from": self._wish.source, "to": self._wish.target, "tenant_id": tenant_id, "since": since}
-        self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        self._path.write_text(json.dumps(note), encoding="utf-8")
+        note = {"tenant_id": tenant_id, "from": self._wish.source, "to": self._wish.target, "since": since}
+        self._write([*self._others(tenant_id), note])
 
-    def remove(self) -> None:
-        self._path.unlink(missing_ok=True)
+    def remove(self, tenant_id: str) -> None:
+        if self._path.is_file():
+            self._write(self._others(tenant_id))
+
+    def _others(self, tenant_id: str) -> list[dict[str, str]]:
+        if not self._path.is_file():
+            return []
+        try:
+            notes: list[dict[str, str]] = json.loads(self._path.read_text(encoding="utf-8"))
+        except ValueError:  # cut short: this copy puts its own in its place
+            return []
+        return [note for note in notes if note["tenant_id"] != tenant_id]
+
+    def _write(self, notes: list[dict[str, str]]) -> None:
+        if not notes:
+            self._path.unlink(missing_ok=True)
+            return
+        self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        fresh = self._path.with_name(f".{self._path.name}.{os.getpid()}")
+        fresh.write_text(json.dumps(notes), encoding="utf-8")
+        fresh.replace(self._path)
 
 
 async def _copied(  # noqa: PLR0913, PLR0917 - the parts of one copy
@@ -108,7 +127,7 @@ async def _copied(  # noqa: PLR0913, PLR0917 - the parts of one copy
     with output.progress(f"proving {tenant_id}", total=2 * len(plan.before.facts)) as bar:
         proof = await StoreCopy(old, new, model, bar.step).prove(plan)
     if proof.equal:
-        marker.remove()
+        marker.remove(tenant_id)
     return plan, proof
 
 

@@ -1,5 +1,6 @@
 """``groundtrail stores copy`` on folders of embedded stores."""
 
+import asyncio
 import json
 from types import SimpleNamespace
 
@@ -36,9 +37,7 @@ async def opened(path):
     return await SqliteFactStore.open(path / "knowledge.db", PLAIN, dimension=DIMENSION)
 
 
-@pytest.fixture
-async def old(tmp_path):
-    path = tmp_path / "old"
+async def fill(path):
     facts = await opened(path)
     for tenant_id in ("a", "b"):
         vectors = random_vectors(1, 30)
@@ -49,7 +48,12 @@ async def old(tmp_path):
     graph = await SqliteKnowledgeGraph.open(path / "graph.db", PLAIN)
     await graph.put_source(source("source-1", tenant_id="a"))
     await graph.close()
-    return path
+
+
+@pytest.fixture
+def old(tmp_path):
+    asyncio.run(fill(tmp_path / "old"))
+    return tmp_path / "old"
 
 
 def copy(*arguments):
@@ -121,10 +125,14 @@ def test_wrong_input_is_refused_and_nothing_is_made(old, tmp_path, monkeypatch, 
     assert not (tmp_path / "nowhere").exists()
 
 
-async def test_other_facts_there_are_refused_without_merge(old, tmp_path):
-    facts = await opened(tmp_path / "new")
+async def hold_one_of_theirs(path):
+    facts = await opened(path)
     await facts.upsert([fact("theirs", tenant_id="a")])
     await facts.close()
+
+
+def test_other_facts_there_are_refused_without_merge(old, tmp_path):
+    asyncio.run(hold_one_of_theirs(tmp_path / "new"))
     code, found = told(old, tmp_path / "new")
     assert code == Exit.USAGE
     assert "1 other facts" in found["error"]["message"]
@@ -142,19 +150,25 @@ def test_another_embedding_model_is_refused(old, tmp_path, monkeypatch):
     assert "searched with other@1" in text
 
 
-async def test_one_that_was_broken_off_is_told_until_it_is_finished(old, tmp_path, monkeypatch):
+def test_one_that_was_broken_off_is_told_until_it_is_finished(old, tmp_path, monkeypatch):
+    original = StoreCopy.carry_out
+
     async def broken(*_):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(StoreCopy, "carry_out", broken)
     assert copy(old, tmp_path / "new")[0] == 130
-    note = json.loads((tmp_path / "new" / UNFINISHED).read_text())
+    (note,) = json.loads((tmp_path / "new" / UNFINISHED).read_text())
     assert (note["from"], note["tenant_id"]) == (str(old), "a")
     settings = Settings(store=StoreSettings(data_dir=tmp_path / "new"))
-    (finding,) = [one for one in await doctor._copies(settings) if one.check == "stores copy"]
+    (finding,) = asyncio.run(doctor._copies(settings))
     assert finding.level is doctor.Level.PROBLEM
     assert "not finished" in finding.detail
-    monkeypatch.undo()
+    monkeypatch.setattr(StoreCopy, "carry_out", original)
+    assert copy(old, tmp_path / "new", "--tenant", "b")[0] == Exit.OK
+    assert (tmp_path / "new" / UNFINISHED).exists()  # another tenant's is not finished by that
+    assert copy(old, tmp_path / "new", "--tenant", "a")[0] == Exit.OK
+    assert not (tmp_path / "new" / UNFINISHED).exists()
 
 
 def test_sides_that_differ_afterwards_are_a_verdict(old, tmp_path, monkeypatch):

@@ -3,6 +3,7 @@
 import itertools
 from dataclasses import replace
 from datetime import timedelta
+from typing import Any
 
 import numpy as np
 import pytest
@@ -255,7 +256,7 @@ async def test_an_unfinished_source_is_refused(pair, status):
         await copied(old, new)
 
 
-CHANGES = {
+CHANGES: dict[str, dict[str, Any]] = {
     "content": {"content": "other", "content_hash": digest("other")},
     "status": {"status": FactStatus.STALE},
     "location": {"source_location": "p. 2"},

@@ -5,9 +5,11 @@ import threading
 
 import numpy as np
 import pytest
+from prometheus_client import CollectorRegistry
 
 from services.common.adapters.memory import MemoryVectorEngine
 from services.common.adapters.sqlite import SqliteFactStore
+from services.common.adapters.sqlite.engine_debts import debt_of
 from services.common.adapters.sqlite.engine_index import AskedEngine
 from services.common.engine_counts import EngineCounts
 from services.common.errors import ErrorReason, UnavailableError
@@ -361,6 +363,18 @@ class TestDown:
         assert not asked.resting
 
 
+def test_what_is_counted_are_metrics():
+    counts, registry = EngineCounts(), CollectorRegistry()
+    registry.register(counts)
+    counts.searched("x", "answered")
+    counts.searched("x", "answered")
+    counts.failed("x", "add")
+    values = {"engine": "x", "outcome": "answered"}
+    assert registry.get_sample_value("groundtrail_vector_engine_searches_total", values) == 2
+    values = {"engine": "x", "doing": "add"}
+    assert registry.get_sample_value("groundtrail_vector_engine_failures_total", values) == 1
+
+
 class TestErasure:
     async def test_it_is_done_once_the_engine_has_destroyed_the_vectors(self, open_store):
         one, vectors = await open_store(), random_vectors(1, 100)
@@ -382,6 +396,26 @@ class TestErasure:
         engine.down = set()
         assert await one.store.erase_source("tenant-a", "erased", at=LATER) == 0
         assert one.held() == list(range(1, 91))
+
+    async def test_the_worked_example_of_0129(self, open_store, engine):
+        one, vectors = await open_store(), random_vectors(1, 100)
+        await one.store.upsert(facts(vectors))
+        await one.settled(vectors[:1])
+
+        async def owed():
+            found = await one.store._database.read(lambda c: debt_of(c, "tenant-a"))
+            return found.change, found.numbers.tolist()
+
+        first, nothing = await owed()
+        assert nothing == []
+        engine.down = {"remove"}
+        with pytest.raises(UnavailableError):
+            await one.store.set_status("tenant-a", ["f0006", "f0008"], FactStatus.DELETED, at=LATER)
+        assert await owed() == (first + 1, [7, 9])
+        engine.down = set()
+        await one.store.set_status("tenant-a", ["f0011"], FactStatus.DELETED, at=LATER)
+        assert await owed() == (first + 2, [])
+        assert not {7, 9, 12} & set(one.held())
 
     async def test_one_that_succeeds_pays_what_an_earlier_one_owes(self, open_store, engine):
         one, vectors = await open_store(), random_vectors(1, 100)
@@ -425,6 +459,7 @@ class TestErasure:
         async with asyncio.timeout(patient(20)):
             while await one.store.count("tenant-a") != 79:  # noqa: ASYNC110 - a thread writes
                 await asyncio.sleep(0.005)
+        await asyncio.sleep(0.2)
         assert not early.done()  # the block that is being sent holds them
         engine.waits = False
         engine.go_on.set()
@@ -488,6 +523,8 @@ class TestTwoProcesses:
         async with asyncio.timeout(patient(20)):
             while await other.store.count("tenant-a") != 98:  # noqa: ASYNC110 - a thread writes
                 await asyncio.sleep(0.005)
+        await asyncio.sleep(0.2)
+        assert not erasing.done()
         engine.waits = False
         engine.go_on.set()
         await erasing

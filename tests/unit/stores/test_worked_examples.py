@@ -29,6 +29,10 @@ class Graph:
         raise Asked("compare", len(numbers))
 
 
+def stored(_numbers):
+    raise AssertionError("the graph has them")
+
+
 def view() -> VectorView:
     numbers = np.arange(FACTS, dtype=np.int64)
     return VectorView(
@@ -52,7 +56,7 @@ def view() -> VectorView:
 def test_0031_a_filter_decides_how_the_graph_is_used(sources, use):
     where = FactFilter(source_ids=tuple(f"s{number}" for number in range(sources)))
     with pytest.raises(Asked) as asked:
-        view().candidates(np.ones((1, 4), dtype=np.float32), 50, where)
+        view().candidates(np.ones((1, 4), dtype=np.float32), 50, where, stored)
     assert asked.value.args == use
 
 

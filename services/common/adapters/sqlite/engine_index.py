@@ -58,12 +58,14 @@ class AskedEngine:
     def nearest(self, collection: str, queries: Vectors, limit: int) -> Sequence[Proposals] | None:
         """Return ``limit`` proposals for each query, fewer when it has no more; ``None`` when it did not answer."""
         if self.resting:
-            return self._none("resting")
+            self.counts.searched(self.engine.name, "resting")
+            return None
         try:
             found = self.engine.nearest(collection, queries, limit)
         except VectorEngineError as error:
             self.failed("search", error)
-            return self._none("failed")
+            self.counts.searched(self.engine.name, "failed")
+            return None
         self.answered()
         if any(len(one.numbers) < limit for one in found):
             self.counts.searched(self.engine.name, "short")
@@ -86,9 +88,6 @@ class AskedEngine:
     def listed(self, collection: str) -> None:
         """Take note that it is known now what a collection holds."""
         self._lost.discard(collection)
-
-    def _none(self, outcome: str) -> None:
-        self.counts.searched(self.engine.name, outcome)
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,7 +39,11 @@ def open_engine(settings: VectorSettings, directory: Path, dimension: int) -> Ve
     opened = cast("Callable[[VectorSettings, Path, int], VectorEngine]", module.open_engine)
     try:
         engine = opened(settings, directory, dimension)
-        engine.check()
+        try:
+            engine.check()
+        except VectorEngineError:
+            engine.close()
+            raise
     except VectorEngineError as error:
         raise StartupError(f"the vector engine {settings.engine} cannot be used: {error}") from None
     return engine

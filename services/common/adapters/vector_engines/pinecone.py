@@ -89,7 +89,7 @@ class PineconeEngine:
     def numbers(self, collection: str) -> Numbers:
         """Return the ids of a namespace, page by page."""
         with translated(_NAME, "list"):
-            found = [int(vector.id) for page in self._index.list(namespace=collection) for vector in page.vectors]
+            found = [int(str(vector.id)) for page in self._index.list(namespace=collection) for vector in page.vectors]
         return np.array(sorted(found), dtype=np.int64)
 
     def count(self, collection: str) -> int:

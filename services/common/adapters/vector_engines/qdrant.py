@@ -1,6 +1,11 @@
-"""``VectorEngine`` on Qdrant: a server, or its local mode in this process."""
+"""``VectorEngine`` on Qdrant: a server, or its local mode in this process.
 
+The local mode bears one call at a time: its collections and their file know no threads.
+"""
+
+import threading
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -26,7 +31,7 @@ def open_engine(settings: VectorSettings, directory: Path, dimension: int) -> "Q
 
     with translated(_NAME, "be opened"):
         if not settings.url:
-            return QdrantEngine(QdrantClient(path=str(directory / "qdrant")), dimension)
+            return QdrantEngine(QdrantClient(path=str(directory / "qdrant")), dimension, threading.Lock())
         key = settings.api_key.get_secret_value() or None
         timeout_s = max(1, round(settings.timeout_s))
         return QdrantEngine(QdrantClient(url=settings.url, api_key=key, timeout=timeout_s), dimension)
@@ -38,20 +43,26 @@ class QdrantEngine:
     Args:
         client: owned.
         dimension: length of every vector.
+        alone: held during every call; ``None`` = calls may run beside each other.
     """
 
     name: str = _NAME
 
-    def __init__(self, client: "QdrantClient", dimension: int) -> None:
+    def __init__(
+        self, client: "QdrantClient", dimension: int, alone: AbstractContextManager[object] | None = None
+    ) -> None:
         from qdrant_client import models
 
         self._client = client
         self._models = models
         self._dimension = dimension
+        self._alone = alone or nullcontext()
 
     def add(self, collection: str, numbers: Numbers, vectors: Vectors) -> None:
         """Insert or replace, and wait until searches see it."""
-        with translated(_NAME, "add"):
+        if not len(numbers):
+            return
+        with translated(_NAME, "add"), self._alone:
             if not self._client.collection_exists(collection):
                 shape = self._models.VectorParams(size=self._dimension, distance=self._models.Distance.COSINE)
                 self._client.create_collection(collection, vectors_config=shape)
@@ -60,14 +71,14 @@ class QdrantEngine:
 
     def remove(self, collection: str, numbers: Numbers) -> None:
         """Delete points."""
-        with translated(_NAME, "remove"):
+        with translated(_NAME, "remove"), self._alone:
             if len(numbers) and self._client.collection_exists(collection):
                 chosen = self._models.PointIdsList(points=numbers.tolist())
                 self._client.delete(collection, points_selector=chosen, wait=True)
 
     def nearest(self, collection: str, queries: Vectors, limit: int) -> Sequence[Proposals]:
         """Ask for all queries at once."""
-        with translated(_NAME, "search"):
+        with translated(_NAME, "search"), self._alone:
             if not self._client.collection_exists(collection):
                 return [_proposals([], []) for _ in queries]
             asked = [self._models.QueryRequest(query=query.tolist(), limit=limit) for query in queries]
@@ -77,7 +88,7 @@ class QdrantEngine:
     def numbers(self, collection: str) -> Numbers:
         """Return the ids of all points."""
         found: list[int] = []
-        with translated(_NAME, "list"):
+        with translated(_NAME, "list"), self._alone:
             if not self._client.collection_exists(collection):
                 return np.array(found, dtype=np.int64)
             after, more = None, True
@@ -91,18 +102,18 @@ class QdrantEngine:
 
     def count(self, collection: str) -> int:
         """Count the points."""
-        with translated(_NAME, "count"):
+        with translated(_NAME, "count"), self._alone:
             known = self._client.collection_exists(collection)
             return int(self._client.count(collection, exact=True).count) if known else 0
 
     def check(self) -> None:
         """Ask for the names of the collections."""
-        with translated(_NAME, "answer"):
+        with translated(_NAME, "answer"), self._alone:
             self._client.get_collections()
 
     def close(self) -> None:
         """Close the client."""
-        with translated(_NAME, "be closed"):
+        with translated(_NAME, "be closed"), self._alone:
             self._client.close()
 
 
