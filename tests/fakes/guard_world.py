@@ -7,6 +7,7 @@ from typing import Any
 import grpc
 from crp.dpe.v1 import guard_service_pb2, guard_service_pb2_grpc
 
+from services.common.adapters.memory.inference import MemoryEntityRecognizer
 from services.common.adapters.tokens.counter import open_token_counter
 from services.common.rpc.peers import PeerChannels
 from services.common.rpc.server import RpcServer
@@ -93,7 +94,7 @@ class GuardWorld:
     async def _knowledge_services(self):
         world = self.knowledge
         tokens = await open_token_counter(InferenceSettings())
-        text_models = TextModels(world.embedding, envelope_world.MemoryEntityRecognizer(), tokens)
+        text_models = TextModels(world.embedding, MemoryEntityRecognizer(), tokens)
         parts = EnvelopeParts(
             *(world.facts, world.graph, text_models, world.settings, world.clock),
             *(envelope_world.provider_of(None), envelope_world.provider_of(None)),

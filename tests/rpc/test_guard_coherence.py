@@ -2,6 +2,7 @@
 
 import json
 from contextlib import asynccontextmanager
+from typing import Any
 
 import grpc
 import pytest
@@ -13,8 +14,9 @@ from services.common.adapters.openai.second_opinion import open_second_opinion
 from services.common.errors import ErrorReason, LimitExceededError
 from services.common.settings import SecondOpinionSettings
 from services.common.settings.dpe import DpeSettings
-from services.common.settings.guard.coherence import CoherenceSettings
+from services.common.settings.guard.coherence import CoherenceSettings, JudgeUse
 from services.dpe.compose import opinion_terms
+from tests.fakes import envelope_world
 from tests.fakes.dpe_world import DownModel, TableEntailment, TableGrounding, models, refusal
 from tests.fakes.guard_world import FEE, HAIL, GuardWorld
 from tests.fakes.opinion_endpoint import Raw, all_of, completion, data_of, serving
@@ -165,8 +167,8 @@ class TestMissing:
             assert (await client().score(facts=[FEE])).status == COMPLETED
 
     async def test_a_knowledge_service_that_is_away(self):
-        world = GuardWorld(models=judged())
-        world.knowledge.embedding = DownModel()
+        down: Any = DownModel()
+        world = GuardWorld(models=judged(), knowledge=envelope_world.World(embedding=down))
         async with world.serving() as client:
             scored = await client().score()
             assert (scored.reason, scored.approved) == ("KNOWLEDGE_UNAVAILABLE", False)
@@ -373,7 +375,7 @@ class TestJudge:
         assert len(endpoint.sent) == 1
 
     async def test_it_is_asked_of_nothing_by_itself_where_the_operator_says_so(self):
-        async with judging(all_of("supported"), CoherenceSettings(judge="asked")) as (client, endpoint):
+        async with judging(all_of("supported"), CoherenceSettings(judge=JudgeUse.ASKED)) as (client, endpoint):
             assert (await client.score(ELSEWHERE, facts=[FEE])).judge == pb.JUDGE_OPINION_UNSPECIFIED
             assert endpoint.sent == []
             scored = await client.score(FEE, facts=[FEE], use_llm_judge=True)
@@ -419,7 +421,7 @@ class TestJudge:
         assert refusal(raised.value)[:2] == (grpc.StatusCode.UNAVAILABLE, "LLM_UNAVAILABLE")
 
     async def test_hybrid_and_plain_scores_are_remembered_apart(self):
-        async with judging(all_of("supported"), CoherenceSettings(judge="asked")) as (client, _):
+        async with judging(all_of("supported"), CoherenceSettings(judge=JudgeUse.ASKED)) as (client, _):
             await client.score(OPEN, facts=[FEE], use_llm_judge=True)
             assert not (await client.score(OPEN, facts=[FEE])).cache_hit
 

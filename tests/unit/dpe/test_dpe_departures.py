@@ -199,8 +199,12 @@ def test_a_condition_is_turned_by_its_negation_alone(claim, departs):
             "If you cannot swallow the capsule, open it and mix the pellets in.",
         ),
         ("A leak must be reported at once.", "According to the manual, a leak must be reported at once."),
+        (
+            "You get the deposit back within 30 days after the lease ends, less the cost of any damage.",
+            "The landlord returns the deposit within 30 days after the end of the lease, less the cost of damage.",
+        ),
     ],
-    ids=["order", "term", "may", "most", "unless", "passive", "condition", "reported"],
+    ids=["order", "term", "may", "most", "unless", "passive", "condition", "reported", "less"],
 )
 def test_what_says_the_same_departs_nowhere(claim, fact):
     assert found(claim, fact) == {}

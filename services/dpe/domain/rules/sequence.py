@@ -63,7 +63,9 @@ def _orders(claim: Reading) -> list[_Order]:
             one, two = roots(right), roots(left)
         else:
             end = cues[at + 1][0].start() if at + 1 < len(cues) else len(claim.text)
-            one, two = roots(claim.text[: cues[0][0].start()]), roots(claim.text[cue.end() : end])
+            # What follows a comma is said of the whole: "returned after the lease ends, less the cost of damage".
+            behind = claim.text[cue.end() : end].partition(",")[0]
+            one, two = roots(claim.text[: cues[0][0].start()]), roots(behind)
         if one - two and two - one:
             found.append(_Order(*((one, two) if is_before else (two, one)), claim.span(*cue.span())))
     return found

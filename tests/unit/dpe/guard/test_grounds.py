@@ -1,5 +1,6 @@
 """Facts cut into passages with their offsets, and what a prompt asks (Director-AI page, D2; ADR 0122)."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -57,3 +58,20 @@ def test_the_prompt_is_what_was_said_before():
     given_ = analysis_input("I moved in on Monday.", "You moved in on Tuesday.", grounds_of([]))
     assert [prior.text for prior in given_.prior_windows] == ["I moved in on Monday."]
     assert given_.window_number == 2
+
+
+@pytest.mark.parametrize(
+    ("response", "read"),
+    [
+        ("No, smoking is prohibited.", "    smoking is prohibited."),
+        ("Ask us. Yes, it is open on Monday.", "Ask us.      it is open on Monday."),
+        ("No, unless the landlord agrees in writing.", "No, unless the landlord agrees in writing."),
+        ("Yes, but only with consent.", "Yes, but only with consent."),
+        ("No.", "No."),
+        ("No, thanks.", "No, thanks."),
+        ("No dogs, no cats in the house.", "No dogs, no cats in the house."),
+    ],
+)
+def test_the_word_that_answers_is_blanked_before_a_statement(response, read):
+    found = analysis_input("May I?", response, grounds_of([])).answer
+    assert (found, len(found)) == (read, len(response))
