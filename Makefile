@@ -1,4 +1,4 @@
-# The whole interface: make demo | test | lint | generate | bench | eval | eval-models | eval-retrieval | conformance | docs | test-real | test-faults
+# The whole interface: make demo | test | lint | generate | bench | eval | eval-models | eval-retrieval | eval-guard | conformance | docs | test-real | test-faults
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
 PYTHON ?= python3
@@ -9,7 +9,7 @@ DEV_STAMP := $(VENV)/.installed-dev
 LOCK := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header
 TRAINING := .venv-training
 TRAINING_STAMP := $(TRAINING)/.installed
-.PHONY: help demo test lint format lock generate bench eval eval-models eval-retrieval conformance docs test-real test-faults training test-training clean
+.PHONY: help demo test lint format lock generate bench eval eval-models eval-retrieval eval-guard conformance docs test-real test-faults training test-training clean
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -75,6 +75,9 @@ eval-models: $(DEV_STAMP) ## Measure the encoders on that data, with the figures
 
 eval-retrieval: $(DEV_STAMP) ## Measure every mode of retrieval on that data
 	@$(BIN)/python -m tools.evaluate_retrieval
+
+eval-guard: $(DEV_STAMP) ## Measure the guard on that data, beside director-ai from the package registry, on the same rows
+	@$(BIN)/python -m tools.compare_guard
 
 conformance: $(DEV_STAMP) ## Run the wire-level conformance tests against the embedded system
 	@$(BIN)/pytest -q tests/conformance
