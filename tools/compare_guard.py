@@ -242,7 +242,7 @@ class Runs:
             parts += [f"--file {shlex.quote(path.name)}" for path in options.file or ()]
             parts += [f"--half {options.half}"] * (options.half != "development")
         if task in {"claims", "coherence"}:
-            parts += [f"--grounding {shlex.quote(options.grounding.name)}"] * (options.grounding is not None)
+            parts += [f"--grounding {shlex.quote(options.grounding.name)}"] if options.grounding else []
             parts += [f"--fold {options.fold}"] * (options.fold != guard_rows.REPORT)
         return " ".join((*parts, *([f"--limit {options.limit}"] if options.limit else ())))
 
