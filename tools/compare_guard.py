@@ -28,6 +28,7 @@ from rich.console import Console
 from services.common.errors import CrpError, StartupError
 from services.common.settings import Settings, SettingsError, load_settings
 from services.common.telemetry import configure_logs
+from services.dpe.domain.findings import Verdict
 from tools.evaluation.data import EvaluationDataError, folder
 from tools.evaluation.encoder_memory import DEFAULT_FILE
 from tools.evaluation.guard import guard_rows, peer_faults
@@ -38,7 +39,7 @@ from tools.evaluation.guard.own_guard import NAME, NotServedError, OwnGuard, ope
 from tools.evaluation.guard.peers import NAME as PEER
 from tools.evaluation.guard.peers import RELEASES, WITHOUT, Peer, PeerError, running
 from tools.evaluation.labelled import LabelledClaim
-from tools.evaluation.pipeline import claim_support
+from tools.evaluation.pipeline import AT_ONCE, claim_support
 from tools.evaluation.results import plain
 from tools.evaluation.tables import Table
 
@@ -169,15 +170,19 @@ async def engine_verdicts(systems: Systems, rows: Sequence[SupportRow]) -> list[
     """Return the support of the weakest claim, and whether every claim is SUPPORTED, by the provenance engine alone."""
     from tools.evaluation.embedded_engine import open_engine
 
+    claims = [
+        LabelledClaim(
+            str(number), row.dataset, row.passages, row.claim, row.question or None, row.supported, None, None
+        )
+        for number, row in enumerate(rows)
+    ]
     found = []
     async with open_engine(systems.settings, systems.memory) as engine:
-        for number, row in enumerate(rows):
-            claim = LabelledClaim(
-                str(number), row.dataset, row.passages, row.claim, row.question or None, row.supported, None, None
-            )
-            judged = (await engine.check(claim)).judgements
-            support = min(map(claim_support, judged), default=0.0)
-            found.append((support, bool(judged) and all(one.verdict == "SUPPORTED" for one in judged)))
+        for start in range(0, len(claims), AT_ONCE):  # the encoders batch over texts that are checked together
+            for one in await asyncio.gather(*map(engine.check, claims[start : start + AT_ONCE])):
+                support = min(map(claim_support, one.judgements), default=0.0)
+                whole = all(item.verdict is Verdict.SUPPORTED for item in one.judgements)
+                found.append((support, bool(one.judgements) and whole))
     return found
 
 
