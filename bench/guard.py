@@ -3,8 +3,8 @@
 Both run over gRPC on loopback, each in a process of its own, asked by one client: the other one by its last release
 with servers, as it installs, without its optional entailment models. Ours without its encoders that judge, and with
 them: then also against bare ONNX Runtime over the very items that the run sent to its encoders. Every answer is new,
-and nothing is remembered. Facts: the other one's store without models against the embedded store, exact and over the
-same 10,000 facts, with and without the time that the query's vector takes.
+and nothing is remembered. Facts: the other one's store without models against the embedded store over as many, with and
+without the time that the query's vector takes; stored vectors lie in clusters, as those of documents do.
 
     python -m bench.guard [--reviews N] [--rounds N] [--no-peer]
 
@@ -32,7 +32,7 @@ from crp.dpe.v1.guard_service_pb2_grpc import GuardServiceStub
 from bench.dpe_corpus import QUESTION, case
 from bench.guard_server import GuardServer, serving
 from bench.report import Row, machine, show
-from bench.stores import NOW, TENANT
+from bench.stores import DIMENSION, NOW, TENANT, clustered, indexed
 from services.common.adapters.encoders.embedding import open_embedding
 from services.common.adapters.sqlite import SqliteFactStore
 from services.common.model_repository import open_repository
@@ -202,13 +202,14 @@ async def measure_vectors(peer: Peer | None) -> list[Row]:
     model = await open_embedding(settings, open_repository(settings))
     try:
         with tempfile.TemporaryDirectory(dir=Path.cwd(), prefix=".bench-guard-") as directory:
-            store = await SqliteFactStore.open(Path(directory) / "facts.db", StoreSettings(), dimension=model.dimension)
+            store = await SqliteFactStore.open(Path(directory) / "facts.db", StoreSettings(), dimension=DIMENSION)
             try:
-                vectors = await model.embed(facts)
+                vectors = clustered(KNOWN, 1)
                 records = [_record(number, text, vectors[number]) for number, text in enumerate(facts)]
                 for first in range(0, KNOWN, 5_000):
                     await store.upsert(records[first : first + 5_000])
-                await store.search(TENANT, vectors[:1], limit=NEAREST)
+                await indexed(store, vectors[:1])
+                await model.embed(queries[:1])
                 searched, whole = [], []
                 for query in queries:
                     began = time.perf_counter()
