@@ -122,7 +122,7 @@ def served(port: int) -> bool:
         try:
             stub.ScoreCoherence(requests_of(reviews(1, 0))[0], timeout=CALL_S)
         except grpc.RpcError as error:
-            return bool(error.code() is not grpc.StatusCode.UNIMPLEMENTED)  # type: ignore[attr-defined]
+            return bool(error.code() is not grpc.StatusCode.UNIMPLEMENTED)
     return True
 
 

@@ -1,7 +1,6 @@
 """``python -m tools.compare_guard``: rows, figures that can be worked out, a peer that fails, what is said and kept."""
 
 import asyncio
-import contextlib
 import gzip
 import hashlib
 import json
@@ -13,6 +12,7 @@ import numpy as np
 import pytest
 from crp.dpe.v1 import guard_service_pb2
 
+from tests.leash import running
 from tools import compare_guard
 from tools.compare_guard import Runs, Systems, compare_injection, compare_support, parser, save
 from tools.evaluation.data import EvaluationDataError
@@ -374,11 +374,6 @@ def test_an_unknown_task_and_a_limit_of_nothing_are_refused(capsys):
 
 
 def test_a_process_that_ends_is_told():
-    ended = subprocess.Popen(
-        [sys.executable, "-c", ""], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, encoding="utf-8"
-    )
-    with ended:
-        with pytest.raises(PeerError, match="ended"):
-            Peer("9", ended).ask("injection", texts=["x" * 100_000])
-        with contextlib.suppress(BrokenPipeError):
-            ended.stdin.close()
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True, "encoding": "utf-8"}
+    with running([sys.executable, "-c", ""], **pipes) as ended, pytest.raises(PeerError, match="ended"):
+        Peer("9", ended).ask("injection", texts=["x" * 100_000])

@@ -81,7 +81,7 @@ class Comparison:
                 one.kind or "not named",
                 one.system,
                 f"{one.rows:,}",
-                f"{one.found} ({one.interval[0]:.3f} to {one.interval[1]:.3f})",
+                f"{one.found} ({one.interval[0]:.3f}-{one.interval[1]:.3f})",
                 f"{one.strict}",
             )
             for one in self.kinds
@@ -100,4 +100,4 @@ _TITLES: Final[Mapping[str, str]] = {
 def _cell(one: Measured | None) -> str:
     if one is None or one.value is None:
         return NONE
-    return f"{one.value:.3f}" + (f" ({one.interval[0]:.3f} to {one.interval[1]:.3f})" if one.interval else "")
+    return f"{one.value:.3f}" + (f" ({one.interval[0]:.3f}-{one.interval[1]:.3f})" if one.interval else "")

@@ -112,7 +112,7 @@ def vector_rate(order: Order) -> Any:
 
 def serve(order: Order) -> Any:
     """Start the peer's gRPC server on a free loopback port, over a store of the facts; it ends with the process."""
-    grpc = importlib.import_module("grpc")
+    grpc: Any = importlib.import_module("grpc")
     config = part("core.config").DirectorConfig(use_nli=False)
     filled = store_of(order["facts"])
     object.__setattr__(config, "build_store", lambda: filled)
@@ -123,7 +123,12 @@ def serve(order: Order) -> Any:
         """Bind where nobody else can reach it, whatever address is named."""
         server = make(*arguments, **options)
         bind = server.add_insecure_port
-        server.add_insecure_port = lambda _: ports.append(bind(f"{LOOPBACK}:0")) or ports[-1]
+
+        def bound(_: str) -> int:
+            ports.append(bind(f"{LOOPBACK}:0"))
+            return ports[-1]
+
+        server.add_insecure_port = bound
         return server
 
     grpc.server = on_loopback
