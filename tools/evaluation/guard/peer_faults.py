@@ -10,7 +10,7 @@ import grpc
 from crp.dpe.v1 import guard_pb2, guard_service_pb2
 
 from tools.evaluation.guard.own_guard import OwnGuard
-from tools.evaluation.guard.peer_process import NUMBERS_ANSWER, NUMBERS_SOURCE
+from tools.evaluation.guard.peer_process import NUMBERS_ANSWER, NUMBERS_SOURCE, UNSURE_ANSWER, UNSURE_SOURCE
 from tools.evaluation.guard.peers import Peer, PeerError
 from tools.evaluation.tables import Table
 
@@ -29,7 +29,7 @@ FAULTS: Final[Mapping[str, tuple[str, str]]] = {
     ),
     "fault_threshold": (
         "The threshold of a request is echoed, not applied",
-        '"It opened in 1931." beside the same document, with the thresholds 0.01 and 0.99',
+        f'"{UNSURE_ANSWER}" beside "{UNSURE_SOURCE}", with the thresholds 0.01 and 0.99',
     ),
     "fault_verbatim": ("A verbatim copy of the source is halted", f'"{SOURCE}", word by word, beside itself'),
     "fault_numbers": (
@@ -90,8 +90,8 @@ async def _thresholds(stub: Any) -> str:
         found = await stub.ScoreCoherence(
             guard_service_pb2.ScoreCoherenceRequest(
                 prompt=QUESTION,
-                response="It opened in 1931.",
-                facts=[guard_pb2.GroundingText(id="s", content="It opened in 1931.")],
+                response=UNSURE_ANSWER,
+                facts=[guard_pb2.GroundingText(id="s", content=UNSURE_SOURCE)],
                 threshold=threshold,
                 bypass_cache=True,
             )

@@ -25,6 +25,8 @@ LOOPBACK: Final = "127.0.0.1"
 WORKERS: Final = 4
 HEURISTICS: Final = "deberta"
 """The backend that, without its model, leaves the heuristics of the base package."""
+UNSURE_ANSWER: Final = "The line opened in 1931 and was painted green."
+UNSURE_SOURCE: Final = "The line opened in 1931."
 NUMBERS_ANSWER: Final = "The fee is 12 euros and is due in 30 days."
 NUMBERS_SOURCE: Final = "The fee is 15 euros and is due in 30 days."
 
@@ -176,7 +178,7 @@ def fault_threshold(_: Order) -> Any:
     messages, served = part("proto.director.v1.director_pb2"), part("grpc_scoring").CoherenceScoringService()
     found = []
     for threshold in (0.01, 0.99):
-        request = messages.ScoreClaimRequest(claim="It opened in 1931.", documents=["It opened in 1931."])
+        request = messages.ScoreClaimRequest(claim=UNSURE_ANSWER, documents=[UNSURE_SOURCE])
         request.threshold = threshold
         verdict = served.ScoreClaim(request, None).verdict
         found.append(
