@@ -1,4 +1,4 @@
-# The whole interface: make demo | test | lint | generate | bench | eval | eval-models | eval-retrieval | conformance | docs | test-real | test-faults
+# The whole interface: make demo | test | lint | generate | bench | eval | eval-models | eval-retrieval | eval-guard | conformance | docs | test-real | test-faults
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
 PYTHON ?= python3
@@ -10,7 +10,7 @@ LOCK := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --genera
 ENGINES := --extra chroma --extra pinecone --extra qdrant
 TRAINING := .venv-training
 TRAINING_STAMP := $(TRAINING)/.installed
-.PHONY: help demo test lint format lock generate bench eval eval-models eval-retrieval conformance docs test-real test-faults training test-training clean
+.PHONY: help demo test lint format lock generate bench eval eval-models eval-retrieval eval-guard conformance docs test-real test-faults training test-training clean
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -76,6 +76,11 @@ eval-models: $(DEV_STAMP) ## Measure the encoders on that data, with the figures
 
 eval-retrieval: $(DEV_STAMP) ## Measure every mode of retrieval on that data
 	@$(BIN)/python -m tools.evaluate_retrieval
+
+eval-guard: $(DEV_STAMP) ## Measure the guard on that data, beside director-ai from the package registry, on the same rows
+	@$(BIN)/python -m tools.compare_guard
+	@for part in coherence injection claims streams; do \
+	  test ! -f tools/evaluation/guard/$$part.py || $(BIN)/python -m tools.evaluate_guard $$part || exit 1; done
 
 conformance: $(DEV_STAMP) ## Run the wire-level conformance tests against the embedded system
 	@$(BIN)/pytest -q tests/conformance

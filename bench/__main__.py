@@ -21,6 +21,7 @@ BENCHMARKS: Final = {
     "documents": "Reading of every kind of document against the bare library of the kind: pages per second, memory",
     "envelope": "Envelopes over up to 100,000 facts against the bare index search, and their ingestion",
     "dpe": "Answers through the provenance engine against bare ONNX Runtime over the same items",
+    "guard": "Reviews of the guard against director-ai, and against bare ONNX Runtime; facts found among 10,000",
     "stores": "Vector search and commits of the embedded stores",
     "dag": "Sessions: commits against the disk's fsync, chains against bare hmac, tokens",
     "ercp": "The loop of ERCP without model time against dag's sessions alone",

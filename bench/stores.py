@@ -177,7 +177,7 @@ def _numpy_search(vectors: Vectors, queries: Vectors) -> tuple[float, list[set[s
     return statistics.median(spent), best
 
 
-async def _indexed(store: SqliteFactStore, query: Vectors) -> float:
+async def indexed(store: SqliteFactStore, query: Vectors) -> float:
     """Search until the index is built; return how long that took."""
     started = time.perf_counter()
     await store.search(TENANT, query, limit=1)
@@ -201,7 +201,7 @@ async def fact_rows(directory: Path, count: int) -> list[Row]:
     ]
     for first in range(INGESTED, count, INGESTED):
         await store.upsert([_fact(number, vectors[number]) for number in range(first, min(first + INGESTED, count))])
-    built_s = await _indexed(store, queries[:1])
+    built_s = await indexed(store, queries[:1])
     plain, truth = _numpy_search(vectors, queries)
     rows.append(Row(f"{NUMPY}, {count:,}", plain, "ms"))
     rows += await _search_rows(store, queries, truth, plain, count, f"index built in {built_s:.0f} s")
