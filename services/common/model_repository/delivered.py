@@ -2,5 +2,5 @@
 
 from typing import Final
 
-MANIFEST_SHA256: Final = "19d3bd8e8d29f83e5ca5a1890d106fd1b7acfea8b4cf3c8ae855eeacc495c326"
+MANIFEST_SHA256: Final = "8f6e5515264319c70b6f45b35deb62cab32e809f958f6834d2b3a9a2766bbca7"
 """SHA-256 of the delivered ``model_repository/MANIFEST.json``, which pins every other file of it."""
