@@ -2,5 +2,5 @@
 
 from typing import Final
 
-MANIFEST_SHA256: Final = "8f6e5515264319c70b6f45b35deb62cab32e809f958f6834d2b3a9a2766bbca7"
+MANIFEST_SHA256: Final = "258fc69d81ac3a192798f23c10575b7fd23a337993ea339ebbd5c6a74b75e007"
 """SHA-256 of the delivered ``model_repository/MANIFEST.json``, which pins every other file of it."""
