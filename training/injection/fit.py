@@ -18,8 +18,8 @@ Values = NDArray[np.float64]
 Floats = NDArray[np.float32]
 Places = NDArray[np.intp]
 
-GRAM_RIDGE: Final = 1e-5
-LAYER_RIDGE: Final = 3e-5
+GRAM_RIDGE: Final = 1.5e-4
+LAYER_RIDGE: Final = 3e-05
 HIDDEN: Final = 24
 GRAM_STEPS: Final = 40
 LAYER_STEPS: Final = 60

@@ -2,5 +2,5 @@
 
 from typing import Final
 
-MANIFEST_SHA256: Final = "19d3bd8e8d29f83e5ca5a1890d106fd1b7acfea8b4cf3c8ae855eeacc495c326"
+MANIFEST_SHA256: Final = "258fc69d81ac3a192798f23c10575b7fd23a337993ea339ebbd5c6a74b75e007"
 """SHA-256 of the delivered ``model_repository/MANIFEST.json``, which pins every other file of it."""

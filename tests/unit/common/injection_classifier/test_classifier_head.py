@@ -28,7 +28,7 @@ from services.common.injection_classifier.model import (
 )
 from services.common.injection_classifier.windows import cut
 from services.common.model_repository import ModelRepositoryError, open_repository
-from services.common.settings import Settings
+from services.common.settings import Settings, StoreSettings
 from services.common.settings.inference import InferenceSettings
 
 WIDTH = 384
@@ -178,7 +178,7 @@ async def test_a_model_of_another_kind_is_refused():
 async def test_the_delivered_classifier_gives_its_golden_answers(tmp_path):
     repository = open_repository(InferenceSettings())
     golden = json.loads((repository.folder("injection") / "golden.json").read_text(encoding="utf-8"))
-    async with Adapters(Settings(store={"data_dir": tmp_path})) as adapters:
+    async with Adapters(Settings(store=StoreSettings(data_dir=tmp_path))) as adapters:
         classifier = await adapters.injection_classifier()
         assert classifier is not None
         assert classifier is await adapters.injection_classifier()
