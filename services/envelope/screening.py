@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 from services.common.computing import compute
+from services.common.counting import counted
 from services.envelope.domain.candidates import Candidate, RankedFact
 from services.envelope.domain.instructions import why_suspected
 from services.envelope.selection import Selection
@@ -33,8 +34,8 @@ class Screened:
     def told(self, packed: Sequence[RankedFact]) -> tuple[str, ...]:
         """Return what the caller should know; numbers only, never content."""
         count = sum(fact.candidate.content_hash in self.hashes for fact in packed)
-        left = f"{self.left_out} relevant facts speak to a language model and were left out"
-        held = f"{count} facts of the envelope speak to a language model"
+        held = f"speaking to a language model in the envelope: {counted(count, 'fact')}"
+        left = f"speaking to a language model and left out: {counted(self.left_out, 'relevant fact')}"
         return (*([held] if count else ()), *([left] if self.left_out else ()))
 
 

@@ -150,8 +150,6 @@ class Summarising:
         text = joined(within(passages, counts, parent.summary_tokens))
         if not text:
             raise _NoSummaryError(f"no summary of at most {parent.summary_tokens} tokens was written")
-        if await is_suspected(text):  # SPEC-004 §17.5
-            raise _NoSummaryError("the summary speaks to a language model")
         check = await self._faithful(text, parent, grounded)
         kept = await self._grounded_part(verified_part(text, check), parent, grounded)
         if not kept:
@@ -162,6 +160,8 @@ class Summarising:
                 raise _NoSummaryError(
                     "the summary does not stand without what the parent's report did not ground", check
                 )
+        if await is_suspected(kept):  # SPEC-004 §17.5
+            raise _NoSummaryError("the summary speaks to a language model", check)
         return kept, check
 
     async def _grounded_part(self, text: str, parent: Parent, grounded: tuple[Span, ...]) -> str:

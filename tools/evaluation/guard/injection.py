@@ -52,7 +52,7 @@ class AtThreshold:
 class Measured:
     """One way of scoring on one set."""
 
-    auroc: float
+    auroc: float | None
     published: AtThreshold
     at_one_percent: AtThreshold
     false_positives_by_kind: dict[str, float]
@@ -134,7 +134,7 @@ def _shown(result: dict[str, Any]) -> str:
     for name in ("rules", "classifier", "combined"):
         if name in result:
             one: Measured = result[name]
-            lines.append(f"  {name}: AUROC {one.auroc:.3f}")
+            lines.append(f"  {name}: AUROC " + ("-" if one.auroc is None else f"{one.auroc:.3f}"))
             lines += [f"    {_at(point)}" for point in (one.published, one.at_one_percent)]
             kinds = ", ".join(f"{kind} {share:.1%}" for kind, share in one.false_positives_by_kind.items())
             lines.append(f"    false positives at {OPERATING_POINT} by kind: {kinds}")
