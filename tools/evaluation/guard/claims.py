@@ -187,13 +187,20 @@ def predictions(rows: Sequence[Verified], policy: VerificationPolicy) -> dict[st
         without = VerificationPolicy(
             policy.limits, fitted(others), policy.support_threshold, policy.min_confidence, policy.rule_confidence
         )
-        labels = np.array([row.text.supported for row in others])
-        threshold = best_threshold(np.array([row.recall for row in others]), labels)
+        thresholds = {name: _recalled(others, name) for name in SETS}
         for place, (row, own) in enumerate(zip(rows, parts, strict=True)):
             if own == part:
                 found[OUT_OF_FOLD][place] = outcome(row.claims, without)
-                found[RECALL][place] = row.recall >= threshold, row.recall
+                found[RECALL][place] = row.recall >= thresholds[row.text.dataset], row.recall
     return found
+
+
+def _recalled(rows: Sequence[Verified], dataset: str) -> float:
+    """Return the best threshold of the rule on the rows of a set, or on all where it has none of both labels."""
+    own = [row for row in rows if row.text.dataset == dataset]
+    if len({row.text.supported for row in own}) == 1 or not own:
+        own = list(rows)
+    return best_threshold(np.array([row.recall for row in own]), np.array([row.text.supported for row in own]))
 
 
 def figures(rows: Sequence[Verified], policy: VerificationPolicy) -> list[dict[str, Any]]:
