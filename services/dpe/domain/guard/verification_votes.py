@@ -33,13 +33,16 @@ class ClaimVerdict(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """Log-odds of support: ``bias``, and the weight of each signal times how far it leans (``leanings``)."""
+    """Log-odds of support: ``bias``, and the weight of each signal times how far it leans (``leanings``).
 
-    bias: float = 0.0
-    nli: float = 1.0
-    entity: float = 0.0
-    number: float = 0.0
-    negation: float = 0.0
+    The defaults are those of the settings, fitted on development data (docs/guard-evaluation.md).
+    """
+
+    bias: float = -0.11
+    nli: float = 0.42
+    entity: float = 0.04
+    number: float = 0.67
+    negation: float = 0.24
     traceability: float = 0.0
 
 
