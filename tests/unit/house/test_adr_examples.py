@@ -9,6 +9,7 @@ import functools
 import hashlib
 import hmac
 import json
+import math
 import re
 import tomllib
 from dataclasses import astuple
@@ -44,6 +45,7 @@ from services.common.reading.sentences import sentences
 from services.common.regulation import ISO_42001_CONTROLS
 from services.common.rpc.admission import SPARE
 from services.common.sentence_heads.model import parse_heads
+from services.common.settings.guard.verification import VerificationSettings
 from services.dag.domain import budget as budgets
 from services.dag.domain import chain
 from services.dag.domain.breaker import BreakerState, breaker
@@ -66,6 +68,9 @@ from services.dpe.domain.findings import (
     RiskLevel,
     Rule,
 )
+from services.dpe.domain.guard.verification_signals import Signal, SignalKind, Vote
+from services.dpe.domain.guard.verification_votes import Weights as SignalWeights
+from services.dpe.domain.guard.verification_votes import support_of
 from services.dpe.domain.passages import choose
 from services.dpe.domain.policy import CONTRADICTION_COST, COVERED_SIMILARITY, Amplifiers, Weights
 from services.dpe.domain.regulation.eu_ai_act import classify
@@ -76,6 +81,7 @@ from services.dpe.domain.risk import amplified, base_score, classified, level_of
 from services.dpe.domain.rules import departures, read_claim, read_sources
 from services.dpe.domain.segmentation import segment
 from services.dpe.domain.statements import conflict, read_statement
+from services.dpe.guard.compose import verification_policy
 from services.envelope.domain.candidates import Candidate, RankedFact
 from services.envelope.domain.conflicts import find_conflicts
 from services.envelope.domain.decomposition import decompose
@@ -798,3 +804,19 @@ def test_0121_what_a_verdict_bears_out():
     bare, judged = base_score((1.0, 0.0, 0.85, 0.0), Weights()), base_score((0.0, 0.0, 0.0, 0.0), Weights())
     assert f"= {bare}, `composite_level` {classified(bare)}" in record(121)
     assert f"{judged},\n`risk_level` {classified(judged)}" in record(121)
+
+
+def test_0127_verified_claims():
+    signals = (
+        Signal(SignalKind.NLI, 0.30, Vote.NEUTRAL),
+        Signal(SignalKind.NUMBER, 1.0, Vote.SUPPORTS),
+        Signal(SignalKind.NEGATION, 1.0, Vote.SUPPORTS),
+        Signal(SignalKind.TRACEABILITY, 0.75, Vote.SUPPORTS),
+    )
+    settings = VerificationSettings()
+    support = support_of(signals, verification_policy(settings).weights)
+    assert support is not None
+    odds = math.log(support / (1 - support))
+    assert f"= {odds:.3f}, support {support:.3f}, SUPPORTED" in record(127)
+    assert support >= settings.support_threshold
+    assert verification_policy(settings).weights == SignalWeights()

@@ -12,6 +12,7 @@ from typing import Final
 
 from tools.evaluation import corpus, pairs
 from tools.evaluation.data import rows
+from tools.evaluation.words import token_recall
 
 SETS: Final = ("wice", "attributionbench", "pairs", "corpus")
 CALIBRATE: Final = "calibrate"
@@ -41,6 +42,11 @@ class LabelledText:
     question: str = field(repr=False)
     supported: bool
     facts: tuple[str, ...] = field(default=(), repr=False)
+
+    @property
+    def recall(self) -> float:
+        """The rule of ten lines: the share of the text's words that stand in the sources."""
+        return token_recall(self.text, self.sources)
 
 
 def read_texts(data: Path, sets: Sequence[str], every: int = 1) -> list[LabelledText]:

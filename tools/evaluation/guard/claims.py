@@ -3,9 +3,10 @@
     GROUNDTRAIL_EVAL_DATA=DIR python -m tools.evaluation.guard.claims [SET…] [--limit N] [--fit] [--json]
 
 A text counts as supported when every claim of it is SUPPORTED, and there is one; its score is the least support of a
-claim. Balanced accuracy and AUROC against people's labels. "Out of fold": weights (and the rule's threshold) fitted
-without the document: on `calibrate` and the other sets for WiCE and AttributionBench, in five parts by document for our
-own. "As shipped": the default settings. What the encoders said is kept in .cache/evaluation, or in the file that
+claim. Balanced accuracy and AUROC against people's labels; of WiCE and AttributionBench the fold `report` is measured.
+"As shipped": the default settings. "Out of fold": weights fitted on our own sets, in five parts, without the text's
+document; with --calibrate also on the fold `calibrate` of the others. The rule's threshold is the best one on the set's
+`calibrate`, or on the other parts. What the encoders said is kept in .cache/evaluation, or in the file that
 GROUNDTRAIL_EVAL_MEMORY names.
 """
 
@@ -49,7 +50,6 @@ from tools.evaluation.guard.claim_rows import CALIBRATE, REPORT, SETS, LabelledT
 from tools.evaluation.metrics import auroc, balanced_accuracy, best_threshold
 from tools.evaluation.pipeline import claim_support
 from tools.evaluation.tables import Table
-from tools.evaluation.words import token_recall
 from tools.fit_calibration import document
 
 MEMORY: Final = "GROUNDTRAIL_EVAL_MEMORY"
@@ -73,11 +73,6 @@ class Verified:
     claims: tuple[Weighed, ...]
     engine_supports: bool
     engine_support: float
-
-    @property
-    def recall(self) -> float:
-        """The rule of ten lines: the share of the text's words that stand in the sources."""
-        return token_recall(self.text.text, self.text.sources)
 
 
 class Verifying:
@@ -170,8 +165,16 @@ def usable(claims: Sequence[Weighed]) -> tuple[Weighed, ...]:
     return tuple(claim for claim in found if str(claim.judgement.basis) != "QUOTATION")
 
 
-def predictions(rows: Sequence[Verified], policy: VerificationPolicy) -> dict[str, list[tuple[bool, float]]]:
-    """Return for each system whether it takes each row for supported, and its score."""
+def predictions(
+    rows: Sequence[Verified], policy: VerificationPolicy, known: Sequence[LabelledText]
+) -> dict[str, list[tuple[bool, float]]]:
+    """Return for each system whether it takes each row for supported, and its score.
+
+    Args:
+        rows: the rows.
+        policy: as shipped.
+        known: all texts; the rule's threshold on a set with folds is that of its ``calibrate``.
+    """
     parts = parts_of(rows)
     found: dict[str, list[tuple[bool, float]]] = {
         SHIPPED: [outcome(row.claims, policy) for row in rows],
@@ -187,18 +190,28 @@ def predictions(rows: Sequence[Verified], policy: VerificationPolicy) -> dict[st
         without = VerificationPolicy(
             policy.limits, fitted(others), policy.support_threshold, policy.min_confidence, policy.rule_confidence
         )
-        labels = np.array([row.text.supported for row in others])
-        threshold = best_threshold(np.array([row.recall for row in others]), labels)
+        others_texts = [row.text for row in others] + [text for text in known if text.fold == CALIBRATE]
+        thresholds = {name: _recalled(others_texts, name) for name in SETS}
         for place, (row, own) in enumerate(zip(rows, parts, strict=True)):
             if own == part:
                 found[OUT_OF_FOLD][place] = outcome(row.claims, without)
-                found[RECALL][place] = row.recall >= threshold, row.recall
+                found[RECALL][place] = row.text.recall >= thresholds[row.text.dataset], row.text.recall
     return found
 
 
-def figures(rows: Sequence[Verified], policy: VerificationPolicy) -> list[dict[str, Any]]:
+def _recalled(texts: Sequence[LabelledText], dataset: str) -> float:
+    """Return the best threshold of the rule on the texts of a set, or on all where there are none of both labels."""
+    own = [text for text in texts if text.dataset == dataset]
+    if len({text.supported for text in own}) < len({True, False}):
+        own = list(texts)
+    return best_threshold(np.array([text.recall for text in own]), np.array([text.supported for text in own]))
+
+
+def figures(
+    rows: Sequence[Verified], policy: VerificationPolicy, known: Sequence[LabelledText]
+) -> list[dict[str, Any]]:
     """Return balanced accuracy and AUROC of each system on each set; WiCE and AttributionBench on ``report``."""
-    predicted = predictions(rows, policy)
+    predicted = predictions(rows, policy, known)
     documents: list[dict[str, Any]] = []
     for name in SETS:
         places = [at for at, row in enumerate(rows) if row.text.dataset == name and row.text.fold in {"", REPORT}]
@@ -245,6 +258,7 @@ def parser() -> argparse.ArgumentParser:
     found.add_argument("sets", nargs="*", metavar="SET", help=f"{', '.join(SETS)}; none = all")
     found.add_argument("--limit", type=int, metavar="N", help="the first N texts of each set and fold")
     found.add_argument("--every", type=int, default=1, metavar="N", help="of our passages every N-th document; 1")
+    found.add_argument("--calibrate", action="store_true", help="fit on the folds calibrate as well; twice as long")
     found.add_argument("--fit", action="store_true", help="print the weights that fit all rows but those of report")
     found.add_argument("--json", action="store_true", help="print one JSON document on stdout")
     found.add_argument("--fresh", action="store_true", help="ask the encoders anew; remember nothing")
@@ -263,12 +277,13 @@ def run(arguments: Sequence[str]) -> int:
         texts = _first(read_texts(folder(os.environ), options.sets or SETS, options.every), options.limit)
         settings = load_settings()
         configure_logs(settings.telemetry.model_copy(update={"log_level": "warning"}))
-        rows = asyncio.run(verify_all(settings, memory, texts))
+        asked = [text for text in texts if options.calibrate or text.fold != CALIBRATE]
+        rows = asyncio.run(verify_all(settings, memory, asked))
     except (EvaluationDataError, SettingsError, StartupError, CrpError) as error:
         print(error, file=sys.stderr)
         return 1
     policy = verification_policy(settings.guard.verification)
-    found = figures(rows, policy)
+    found = figures(rows, policy, texts)
     weights = fitted([row for row in rows if row.text.fold != REPORT]) if options.fit else None
     if options.json:
         print(json.dumps({"figures": found, "weights": None if weights is None else str(weights)}, indent=1))

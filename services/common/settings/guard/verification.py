@@ -10,16 +10,16 @@ class VerificationWeights(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    bias: float = Field(default=0.0, ge=-20.0, le=20.0)
-    """What is added to the log-odds of every claim. Default 0.0."""
-    nli: float = Field(default=1.0, ge=0.0, le=20.0)
-    """Of the log-odds of the encoders' probability. Default 1.0."""
-    entity: float = Field(default=0.0, ge=0.0, le=20.0)
-    """Of the share of names that the sources have, from -1 for none to 1 for all. Default 0.0."""
-    number: float = Field(default=0.0, ge=0.0, le=20.0)
-    """Of the share of values that stand in their places, from -1 to 1. Default 0.0."""
-    negation: float = Field(default=0.0, ge=0.0, le=20.0)
-    """Of negation: 1 where it agrees, -1 where a rule finds that it does not. Default 0.0."""
+    bias: float = Field(default=-0.11, ge=-20.0, le=20.0)
+    """What is added to the log-odds of every claim. Default -0.11."""
+    nli: float = Field(default=0.42, ge=0.0, le=20.0)
+    """Of the log-odds of the encoders' probability. Default 0.42."""
+    entity: float = Field(default=0.04, ge=0.0, le=20.0)
+    """Of the share of names that the sources have, from -1 for none to 1 for all. Default 0.04."""
+    number: float = Field(default=0.67, ge=0.0, le=20.0)
+    """Of the share of values that stand in their places, from -1 to 1. Default 0.67."""
+    negation: float = Field(default=0.24, ge=0.0, le=20.0)
+    """Of negation: 1 where it agrees, -1 where a rule finds that it does not. Default 0.24."""
     traceability: float = Field(default=0.0, ge=0.0, le=20.0)
     """Of the share of content words that the sources have, from -1 to 1. Default 0.0."""
 

@@ -33,13 +33,16 @@ class ClaimVerdict(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """Log-odds of support: ``bias``, and the weight of each signal times how far it leans (``leanings``)."""
+    """Log-odds of support: ``bias``, and the weight of each signal times how far it leans (``leanings``).
 
-    bias: float = 0.0
-    nli: float = 1.0
-    entity: float = 0.0
-    number: float = 0.0
-    negation: float = 0.0
+    The defaults are those of the settings, fitted on development data (docs/guard-evaluation.md).
+    """
+
+    bias: float = -0.11
+    nli: float = 0.42
+    entity: float = 0.04
+    number: float = 0.67
+    negation: float = 0.24
     traceability: float = 0.0
 
 
@@ -111,11 +114,12 @@ def support_of(signals: Sequence[Signal], weights: Weights) -> float | None:
 
 def decide(item: Weighed, policy: VerificationPolicy) -> Decision:
     """Return the weighed verdict; without the encoders' word the page's, but that nothing is SUPPORTED by overlap."""
-    if item.deciding:
-        return Decision(ClaimVerdict.CONTRADICTED, policy.rule_confidence, 0.0)
-    if item.judgement.basis is Basis.QUOTATION:
+    if item.judgement.basis is Basis.QUOTATION and not item.deciding:
         return Decision(ClaimVerdict.SUPPORTED, 1.0, 1.0)
     support = support_of(item.signals, policy.weights)
+    if item.deciding:
+        left = 1.0 - policy.rule_confidence  # how likely the rule is wrong
+        return Decision(ClaimVerdict.CONTRADICTED, policy.rule_confidence, left * (support or 0.0))
     if support is None or _of(item.signals, SignalKind.NLI).value is None:
         counted = by_count(item.signals, policy.min_confidence)
         known = counted.verdict is not ClaimVerdict.SUPPORTED
