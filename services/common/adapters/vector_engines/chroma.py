@@ -1,5 +1,6 @@
 """``VectorEngine`` on Chroma: a server, or its persistent client in this process."""
 
+import socket
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -39,7 +40,10 @@ def open_engine(settings: VectorSettings, directory: Path, dimension: int) -> "C
         headers = {"Authorization": f"Bearer {key}"} if key else None
         port = where.port or (443 if secure else 80)
         host = where.hostname or ""
-        return ChromaEngine(chromadb.HttpClient(host=host, port=port, ssl=secure, headers=headers, settings=quiet))
+        socket.create_connection((host, port), settings.timeout_s).close()
+        client: Any = chromadb.HttpClient(host=host, port=port, ssl=secure, headers=headers, settings=quiet)
+        client._server._session.timeout = settings.timeout_s  # noqa: SLF001 - by itself it waits for ever
+        return ChromaEngine(client)
 
 
 class ChromaEngine:
