@@ -3,8 +3,15 @@
 Pinecone is its official client against a stand-in (``tests/fakes/pinecone_standin.py``), which is not the service.
 """
 
+import contextlib
+import signal
+import socket
+import subprocess
+import sys
+import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -18,6 +25,8 @@ from services.common.settings.vectors import VectorSettings
 from tests.contract.adapters import DIMENSION
 from tests.contract.records import random_vectors
 from tests.fakes.pinecone_standin import API_KEY, pinecone_standin
+from tests.leash import leashed, release
+from tests.patience import patient
 
 PACKAGES = {"qdrant": "qdrant_client", "chroma": "chromadb", "pinecone": "pinecone"}
 STAND_INS = {
@@ -26,6 +35,8 @@ STAND_INS = {
     "pinecone-stand-in-late-without-positions": {"lag_s": 0.15, "positions": False},
 }
 HERE = ("memory", "qdrant", "chroma")
+SERVED = ("chroma-server",)
+"""Servers that a package brings along."""
 NAME = "groundtrail-0123456789abcdef-1"
 OTHER = "groundtrail-0123456789abcdef-2"
 
@@ -38,6 +49,12 @@ def opened(name, directory):
         return
     package = PACKAGES[name.partition("-")[0]]
     pytest.importorskip(package, reason=f"{package} is not installed: make lock's development packages bring it")
+    if name == "chroma-server":
+        with chroma_server(directory) as (url, _):
+            engine = open_engine(VectorSettings(engine="chroma", url=url), directory, DIMENSION)
+            yield engine
+            engine.close()
+        return
     if name in HERE:
         engine = open_engine(VectorSettings(engine=name), directory, DIMENSION)
         yield engine
@@ -50,7 +67,31 @@ def opened(name, directory):
         engine.close()
 
 
-@pytest.fixture(params=[*HERE, *STAND_INS])
+@contextmanager
+def chroma_server(directory):
+    """Serve an empty Chroma from a process of its own; gives its address and the process."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    program = Path(sys.executable).with_name("chroma")
+    command = [str(program), "run", "--path", str(directory), "--host", "127.0.0.1", "--port", str(port)]
+    process = leashed(command, cwd=directory, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        until = time.monotonic() + patient(30)
+        while True:
+            with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
+                break
+            assert process.poll() is None
+            assert time.monotonic() < until
+            time.sleep(0.02)
+        yield f"http://127.0.0.1:{port}", process
+    finally:
+        process.kill()
+        process.wait(patient(10))
+        release(process)
+
+
+@pytest.fixture(params=[*HERE, *SERVED, *STAND_INS])
 def engine(request, tmp_path):
     with opened(request.param, tmp_path) as found:
         yield found
@@ -186,6 +227,28 @@ def test_what_was_added_outlives_the_process(name, tmp_path):
     with opened(name, tmp_path) as engine:
         assert engine.numbers(NAME).tolist() == list(range(1, 30))
         assert engine.nearest(NAME, vectors[4:5], 1)[0].numbers.tolist() == [5]
+
+
+def test_a_server_that_hangs_is_the_ports_error_in_time(tmp_path):
+    pytest.importorskip("chromadb")
+    with chroma_server(tmp_path) as (url, process):
+        engine = open_engine(VectorSettings(engine="chroma", url=url, timeout_s=0.5), tmp_path, DIMENSION)
+        engine.add(NAME, numbers(1), random_vectors(1, 1))
+        process.send_signal(signal.SIGSTOP)
+        started = time.monotonic()
+        with pytest.raises(VectorEngineError, match="chroma could not search: ReadTimeout"):
+            engine.nearest(NAME, random_vectors(1, 1), 1)
+        assert time.monotonic() - started < patient(5)
+        process.send_signal(signal.SIGCONT)
+        assert engine.nearest(NAME, random_vectors(1, 1), 1)[0].numbers.tolist() == [1]
+        engine.close()
+
+
+@pytest.mark.parametrize("name", ["qdrant", "chroma"])
+def test_a_server_that_is_not_there_is_refused_at_start(name, tmp_path):
+    pytest.importorskip(PACKAGES[name])
+    with pytest.raises(StartupError, match=f"the vector engine {name} cannot be used"):
+        open_engine(VectorSettings(engine=name, url="http://127.0.0.1:9", timeout_s=1), tmp_path, DIMENSION)
 
 
 class TestPinecone:

@@ -1,6 +1,7 @@
 """``VectorEngine`` on Chroma: a server, or its persistent client in this process."""
 
-from collections.abc import Sequence
+import socket
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
@@ -39,7 +40,9 @@ def open_engine(settings: VectorSettings, directory: Path, dimension: int) -> "C
         headers = {"Authorization": f"Bearer {key}"} if key else None
         port = where.port or (443 if secure else 80)
         host = where.hostname or ""
-        return ChromaEngine(chromadb.HttpClient(host=host, port=port, ssl=secure, headers=headers, settings=quiet))
+        socket.create_connection((host, port), settings.timeout_s).close()
+        client: Any = chromadb.HttpClient(host=host, port=port, ssl=secure, headers=headers, settings=quiet)
+        return ChromaEngine(client, _bounded(client, settings.timeout_s))
 
 
 class ChromaEngine:
@@ -47,12 +50,14 @@ class ChromaEngine:
 
     Args:
         client: of the library.
+        let_go: ends its connections; one in this process has none.
     """
 
     name: str = _NAME
 
-    def __init__(self, client: "ClientAPI") -> None:
+    def __init__(self, client: "ClientAPI", let_go: Callable[[], None] = lambda: None) -> None:
         self._client = client
+        self._let_go = let_go
 
     def add(self, collection: str, numbers: Numbers, vectors: Vectors) -> None:
         """Insert or replace."""
@@ -111,7 +116,9 @@ class ChromaEngine:
             self._client.heartbeat()
 
     def close(self) -> None:
-        """Have nothing to close: what is written is on disk, and the library shares its files by path."""
+        """End connections; what is written is on disk, and the library shares its files by path."""
+        with translated(_NAME, "be closed"):
+            self._let_go()
 
     def _known(self, collection: str) -> "Collection | None":
         from chromadb.errors import NotFoundError
@@ -120,6 +127,19 @@ class ChromaEngine:
             return self._client.get_collection(collection, embedding_function=None)
         except NotFoundError:
             return None
+
+
+def _bounded(client: Any, timeout_s: float) -> Callable[[], None]:
+    """Let no request of a client wait longer; return what ends its connections. By itself it does neither."""
+    sessions = [part._server._session for part in (client, client._admin_client)]  # noqa: SLF001
+    for session in sessions:
+        session.timeout = timeout_s
+
+    def close() -> None:
+        for session in sessions:
+            session.close()
+
+    return close
 
 
 def _proposals(ids: Sequence[str], distances: Sequence[float]) -> Proposals:
