@@ -36,7 +36,9 @@ spent_s = 0.0
 class ForkedProcess:
     """As much of ``subprocess.Popen`` as tests use."""
 
-    stdin = stdout = stderr = None
+    stdin: IO[Any] | None = None
+    stdout: IO[Any] | None = None
+    stderr: IO[Any] | None = None
 
     def __init__(self, told: socket.socket) -> None:
         self._told = told
