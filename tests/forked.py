@@ -4,8 +4,8 @@ To import the product and what it stands on takes one and a half seconds of proc
 more, and a run of the tests starts a hundred processes. One process in each that runs tests does it once and forks
 (tests/fork_server.py). What is forked is a process like any other: its own memory, environment, folder, streams,
 signals and end. Where it would not be the same as one that was started by its name, it is started by its name: when
-its environment says more than our settings, because Python and libraries read theirs early, and where a test asks for
-it. The tests of light commands, of pipes and of the wheel always start theirs by name.
+its environment says more than our settings, because Python and libraries read theirs early, and on other systems than
+Linux. The tests of light commands, of readers that go away and of the wheel always start theirs by name.
 """
 
 import atexit
@@ -36,7 +36,9 @@ spent_s = 0.0
 class ForkedProcess:
     """As much of ``subprocess.Popen`` as tests use."""
 
-    stdin = stdout = stderr = None
+    stdin: IO[Any] | None = None
+    stdout: IO[Any] | None = None
+    stderr: IO[Any] | None = None
 
     def __init__(self, told: socket.socket) -> None:
         self._told = told
@@ -89,7 +91,7 @@ class ForkedProcess:
 def can_fork(environment: Mapping[str, str]) -> bool:
     """Say whether a forked process would see what one does that is started by its name."""
     names = set(environment) | set(os.environ)
-    return hasattr(socket, "send_fds") and all(
+    return sys.platform == "linux" and all(
         name.startswith(_FREE) or environment.get(name) == os.environ.get(name) for name in names
     )
 
