@@ -21,9 +21,8 @@ from typing import Final, TypeAlias
 import numpy as np
 
 from bench.report import Row, show
-from bench.stores import DIMENSION, TENANT, clustered
+from bench.stores import DIMENSION, TENANT, clustered, indexed
 from bench.stores import _fact as fact_of
-from bench.stores import _indexed as indexed
 from services.common.adapters.sqlite import SqliteFactStore
 from services.common.adapters.vector_engines import open_engine
 from services.common.ports.facts import Vectors

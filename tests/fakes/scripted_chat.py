@@ -31,7 +31,7 @@ class ScriptedChat:
         self.asked = []
         self.raw = []
         self._left = threading.Event()
-        self._server = None
+        self._server: ThreadingHTTPServer
 
     def stop(self):
         self._server.shutdown()

@@ -89,7 +89,7 @@ def claim_factual(judgement: Judgement, contradiction: float | None) -> float | 
         case Verdict.SUPPORTED if judgement.basis is Basis.QUOTATION or left is None:
             return 0.0
         case Verdict.SUPPORTED:
-            return min(HALF, left)
+            return HALF if left is None else min(HALF, left)
         case Verdict.CONTRADICTED if judgement.basis not in EXACT:
             return max(HALF, left or 0.0, contradiction or 0.0)
         case Verdict.UNSUPPORTED:
