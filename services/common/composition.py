@@ -207,18 +207,13 @@ class Adapters:
         return await self._once("token_vectors", lambda: open_token_vectors(self.settings.inference))
 
     async def injection_classifier(self) -> "InjectionClassifier | None":
-        """Return the classifier of prompt injection over the process's embedder, its digests verified (ADR 0126).
-
-        ``None`` while the repository holds no model of the default name, or with an embedder that it was not fitted on.
-        """
+        """Return the classifier of prompt injection; ``None`` as ``entailment``, or beside another embedder (ADR 0126)."""
         if not await self._delivered("injection"):
             return None
-        from services.common.adapters.encoders.injection import open_injection_classifier
+        from services.common.adapters.encoders.injection import open_injection_classifier as opened
 
-        async def opened() -> "InjectionClassifier | None":
-            return await open_injection_classifier(self.settings.inference, await self.embedding())
-
-        return await self._once("injection_classifier", opened)
+        model = await self.embedding()
+        return await self._once("injection_classifier", lambda: opened(self.settings.inference, model))
 
     async def tokens(self) -> TokenCounter:
         """Return the token counter for all target models."""

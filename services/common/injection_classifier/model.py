@@ -161,7 +161,7 @@ def read_head(content: bytes) -> InjectionHead:
             arrays = {name: parts[name] for name in ("about", "grams", "hidden", "hidden_bias", "out")}
         about = json.loads(arrays["about"].tobytes())
         head = _head(about, arrays)
-    except (KeyError, OSError, TypeError, ValueError, zipfile.BadZipFile) as error:
+    except (EOFError, KeyError, OSError, TypeError, ValueError, zipfile.BadZipFile) as error:
         raise InjectionHeadError(f"no classifier of injections: {error}") from error
     units = len(head.out)
     if head.grams.shape != (_SIZE,) or head.hidden.ndim != 2 or head.hidden.shape[1] != units:  # noqa: PLR2004 - a matrix

@@ -75,7 +75,8 @@ def test_quotations_are_of_attacks_of_their_own_fold(rows):
         for text, fold in direct.items():
             if text in row.text:
                 seen += 1
-                assert fold == row.fold
+                inside = any(text in other and other in row.text for other, own in direct.items() if own == row.fold)
+                assert fold == row.fold or inside  # slots are the same everywhere: what is in an attack of this fold
     assert seen > 50
 
 

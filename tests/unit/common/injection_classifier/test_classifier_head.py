@@ -148,7 +148,7 @@ async def test_the_embedder_is_never_asked_for_more_than_a_slice():
     ]
     await classifier.score(many)
     assert max(embedding.asked) == SLICE
-    assert len(embedding.asked) > 2
+    assert len(embedding.asked) > 1
 
 
 async def test_vectors_that_are_no_numbers_are_no_verdict():
