@@ -28,6 +28,8 @@ _MOST: Final = 10_000
 """Most vectors of one upsert, ids of one deletion, and hits of one query that the service takes."""
 _ITSELF: Final = 1 - 1e-3
 """Least score of a vector with itself; a former one under the same number has less."""
+_ATTEMPTS: Final = 4
+"""What its client makes of a request to an index, a second or two apart; they share the time."""
 _LOOK_EVERY_S: Final = 0.2
 _CAUGHT_UP_S: Final = 60.0
 
@@ -39,7 +41,8 @@ def open_engine(settings: VectorSettings, directory: Path, dimension: int) -> "P
     if not settings.url:
         raise VectorEngineError("GROUNDTRAIL_VECTORS__URL must be the host of an index; there is no local mode")
     with translated(_NAME, "be opened"):
-        client = Pinecone(api_key=settings.api_key.get_secret_value() or "-", timeout=settings.timeout_s)
+        key = settings.api_key.get_secret_value() or "-"
+        client = Pinecone(api_key=key, timeout=settings.timeout_s / _ATTEMPTS)
         return PineconeEngine(client.index(host=settings.url), dimension)
 
 

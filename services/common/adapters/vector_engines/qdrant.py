@@ -34,7 +34,8 @@ def open_engine(settings: VectorSettings, directory: Path, dimension: int) -> "Q
             return QdrantEngine(QdrantClient(path=str(directory / "qdrant")), dimension, threading.Lock())
         key = settings.api_key.get_secret_value() or None
         timeout_s = max(1, round(settings.timeout_s))
-        return QdrantEngine(QdrantClient(url=settings.url, api_key=key, timeout=timeout_s), dimension)
+        client = QdrantClient(url=settings.url, api_key=key, timeout=timeout_s, check_compatibility=False)
+        return QdrantEngine(client, dimension)
 
 
 class QdrantEngine:
