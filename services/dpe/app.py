@@ -163,6 +163,29 @@ class ProvenanceApp:
             self._at.build,
         )
 
+    @property
+    def policy(self) -> Policy:
+        """What the deployment chose; hashed into whatever rests on the stages."""
+        return self._at.policy
+
+    def fingerprints(self) -> tuple[tuple[str, str], ...]:
+        """Return role and fingerprint of each model."""
+        return self._models.fingerprints()
+
+    async def run_stages(self, given: AnalysisInput, steps: Sequence[Step]) -> Analysis:
+        """Return the analysis after some of the stages, for what is scored without a report. Raises as ``analyze``.
+
+        Args:
+            given: what to analyse.
+            steps: in the order of the pipeline, each with all that it builds on.
+        """
+        keeper = timekeeper(self._at.limits.min_remaining_s)
+        keeper.require_time()
+        analysis = await self._begin(given)
+        for step in steps:
+            analysis = await self._run(step, analysis, keeper)
+        return analysis
+
     async def segment(self, text: str) -> Segmented:
         """Return the claims of a text (stage 1 alone). Raises as ``analyze``."""
         analysis = await self._begin(AnalysisInput("", "", 1, "", text, ()))

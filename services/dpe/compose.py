@@ -47,8 +47,8 @@ PROVENANCE_ROLES: Final = {
 async def build(settings: Settings, adapters: Adapters) -> list[ServedService]:
     """Return ProvenanceService and GuardService over the process's models."""
     models = await open_models(adapters)
-    provenance = await _service(settings, adapters, models)
-    return [provenance, await guard_service(models, settings, adapters, provenance.check)]
+    provenance, analyses = await _service(settings, adapters, models)
+    return [provenance, await guard_service(models, settings, adapters, analyses)]
 
 
 def build_for_replay(replay: OpinionReplay) -> Callable[[Settings, Adapters], Coroutine[Any, Any, list[ServedService]]]:
@@ -56,14 +56,17 @@ def build_for_replay(replay: OpinionReplay) -> Callable[[Settings, Adapters], Co
 
     async def build(settings: Settings, adapters: Adapters) -> list[ServedService]:
         models = await open_models(adapters, asks=False)
-        return [await _service(settings, adapters, replace(models, second_opinion=replay))]
+        return [(await _service(settings, adapters, replace(models, second_opinion=replay)))[0]]
 
     return build
 
 
-async def _service(settings: Settings, adapters: Adapters, models: AnalysisModels) -> ServedService:
+async def _service(
+    settings: Settings, adapters: Adapters, models: AnalysisModels
+) -> tuple[ServedService, ProvenanceApp]:
     build, documents = await adapters.build_identity(), await adapters.documents()
-    return provenance_service(models, settings.dpe, adapters.clock, adapters.ids, documents, build)
+    servicer, app = provenance_servicer(models, settings.dpe, adapters.clock, adapters.ids, documents, build)
+    return _served(servicer, app), app
 
 
 async def open_servicer(settings: Settings, adapters: Adapters) -> ProvenanceServicer:
@@ -145,7 +148,10 @@ def provenance_service(
     build: BuildIdentity | None = None,
 ) -> ServedService:
     """Return ProvenanceService over any models."""
-    servicer, app = provenance_servicer(models, settings, clock, ids, documents, build)
+    return _served(*provenance_servicer(models, settings, clock, ids, documents, build))
+
+
+def _served(servicer: ProvenanceServicer, app: ProvenanceApp) -> ServedService:
     add: Callable[[ProvenanceServicer, grpc.aio.Server], None] = pb_grpc.add_ProvenanceServiceServicer_to_server
     return ServedService(
         PROVENANCE_SERVICE,

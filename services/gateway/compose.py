@@ -7,6 +7,7 @@ from functools import partial
 from importlib.metadata import version
 from typing import Final
 
+from crp.dpe.v1.guard_service_pb2_grpc import GuardServiceStub
 from crp.gateway.v1 import dispatch_service_pb2_grpc as pb_grpc
 from ercp.v1.ercp_service_pb2_grpc import ErcpServiceStub
 
@@ -39,6 +40,7 @@ from services.gateway.work import WORK
 from services.gateway.writing import Writing
 
 ERCP_SERVICE: Final = "ercp.v1.ErcpService"
+GUARD_SERVICE: Final = "crp.dpe.v1.GuardService"
 _LOG: Final = logging.getLogger(__name__)
 
 
@@ -128,11 +130,12 @@ async def _http(settings: Settings, adapters: Adapters) -> list[PeerChannels]:
     from services.gateway.http.app import create_app
     from services.gateway.http.server import HttpServer
 
-    channels = PeerChannels(settings, {"ercp": ERCP_SERVICE})
+    channels = PeerChannels(settings, {"ercp": ERCP_SERVICE, "dpe": GUARD_SERVICE})
     adapters.closing(channels.close)
     stub = ErcpServiceStub(channels.to("ercp"))  # type: ignore[no-untyped-call]  # generated
+    guard = GuardServiceStub(channels.to("dpe"))  # type: ignore[no-untyped-call]  # generated
     gate = await adapters.credential_gate(settings)
-    app = create_app(stub, gate, settings.http, adapters.clock, version("groundtrail"))
+    app = create_app(stub, gate, settings.http, adapters.clock, version("groundtrail"), guard=guard)
     server = await HttpServer.open(app, settings.http, adapters.clock, gate.addresses)
     adapters.closing(server.close)
     _LOG.info("HTTP on %s:%s", settings.http.host, server.port)

@@ -18,6 +18,8 @@ from services.common.reading.words import stem, words
 _NOT_NEGATING: Final = re.compile(
     r"\b(?:no|not)\s+(?:be\s+)?(?:later|earlier|more|less|fewer|longer|only|sooner|higher|lower|further|farther)\s*(?:than\b)?"
     r"|\bno\.|\bwhether\s+or\s+not\b"
+    # "No, do not take it" answers a question and negates once.
+    r"|^\W{0,4}no\s?[,;:\u2013\u2014-]\s"
     r"|\bno\s+matter\b|\bnot\s+just\b|\b(?:not|never)\s+exceed(?:ing)?\s+(?=(?:the\s|an?\s)?[\d€$£])"
     # "Accepted, not rejected" and "when they arrive, not earlier" say twice what they say once.
     r"|,\s+not\s+[^,.;]{1,60}(?=[,.;]|$)",

@@ -28,13 +28,21 @@ def plan(analysis: Analysis) -> Requests:
 
     Pairs of claims need no attribution: they are asked for when the embedding model failed, too.
     """
+    wanted = plan_verdicts(analysis)
+    if analysis.models.entailment_tokens is None:
+        return wanted
+    return replace(wanted, classify=tuple(dict.fromkeys([*wanted.classify, *s04_entailment.pairs(analysis)])))
+
+
+def plan_verdicts(analysis: Analysis) -> Requests:
+    """Ask for what ``plan`` asks for, but for stage 4: where only verdicts and contradictions are wanted."""
     former = analysis.of_former_facts()
     found = cases(analysis) + ([] if former is None else cases(former))
     judge = tuple(case.request for case in found if case.request is not None)
     if analysis.models.entailment_tokens is None:
         return Requests(judge=judge)
     wanted = [case.pair for case in found if case.pair is not None]
-    wanted += s03c_contradiction.pairs(analysis) + s04_entailment.pairs(analysis) + s06_coherence.pairs(analysis)
+    wanted += s03c_contradiction.pairs(analysis) + s06_coherence.pairs(analysis)
     return Requests(classify=tuple(dict.fromkeys(wanted)), judge=judge)
 
 

@@ -1,0 +1,1 @@
+"""What the guard is measured on."""

@@ -1,0 +1,127 @@
+"""Streams an answer through the oversight in this process, and scores the same sentences in the whole answer."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from services.common.settings import Settings
+from services.common.streaming.halting import Halt
+from services.common.streaming.oversight import Oversight
+from services.common.streaming.rules import HaltRules
+from services.dpe.app import ProvenanceApp
+from services.dpe.compose import open_models, provenance_servicer
+from services.dpe.domain.guard.coherence import CoherencePolicy
+from services.dpe.domain.guard.grounds import GroundText, analysis_input, grounds_of
+from services.dpe.domain.guard.guard_stages import COHERENCE_STAGES
+from services.dpe.domain.guard.sentence_scores import SentenceToScore, sentence_score
+from services.dpe.guard.sentence_scoring import EngineScoring
+from tools.evaluation.encoder_memory import EncoderMemory, RememberingAdapters
+from tools.evaluation.guard.streamed_answers import StreamedAnswer
+
+AT_ONCE = 8
+
+
+@dataclass(frozen=True, slots=True)
+class SentenceRun:
+    """A sentence of an answer.
+
+    Attributes:
+        streamed: coherence when it was whole, with what stood before it; ``None`` = it asserts nothing.
+        whole: the same in the whole answer.
+        verdicts: of its claims in the whole answer, with basis and support.
+    """
+
+    start: int
+    end: int
+    streamed: float | None
+    whole: float | None
+    verdicts: tuple[tuple[str, str, float | None], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class StreamRun:
+    """What became of an answer.
+
+    Attributes:
+        ends: where each token ends, in characters.
+    """
+
+    answer: StreamedAnswer
+    sentences: tuple[SentenceRun, ...]
+    ends: tuple[int, ...]
+
+    def halt(self, rules: HaltRules) -> Halt | None:
+        """Return where the stream halts by some rules, token by token."""
+        scores = {one.start: one.streamed for one in self.sentences}
+        oversight = Oversight(rules)
+        for token in self.answer.tokens():
+            taken = oversight.take(token)
+            step = oversight.conclude(taken, [scores[unit.start] for unit in taken.units])
+            if step.halt is not None:
+                return step.halt
+        taken = oversight.end()
+        return oversight.finish(taken, [scores[unit.start] for unit in taken.units])[1].halt
+
+
+class StreamRunner:
+    """Runs answers.
+
+    Args:
+        analyses: the engine.
+        policy: weights of both divergences.
+    """
+
+    def __init__(self, analyses: ProvenanceApp, policy: CoherencePolicy) -> None:
+        self._analyses = analyses
+        self._policy = policy
+        self._scoring = EngineScoring(analyses, policy, AT_ONCE)
+
+    async def run(self, answer: StreamedAnswer) -> StreamRun:
+        """Score every sentence of an answer, as it grows and in the whole."""
+        facts = [GroundText(f"f{number}", text) for number, text in enumerate(answer.facts, 1)]
+        grounds = grounds_of(facts)
+        scorer = await self._scoring.open(answer.prompt, facts)
+        whole = await self._analyses.run_stages(analysis_input(answer.prompt, answer.text, grounds), COHERENCE_STAGES)
+        oversight = Oversight(HaltRules(hard_limit=0.0, window_threshold=0.0, trend_threshold=1.0))
+        found: list[SentenceRun] = []
+        tokens = answer.tokens()
+        for taken in (*map(oversight.take, tokens), oversight.end()):
+            for unit in taken.units:
+                score = await scorer.score(SentenceToScore(unit.start, unit.text, unit.context))
+                end = unit.start + len(unit.text)
+                outputs = whole.outputs
+                own = tuple(one for one in outputs.claims if one.end > unit.start and one.start < end)
+                cut = SentenceToScore(0, answer.text)
+                from dataclasses import replace
+
+                alone = sentence_score(replace(whole, outputs=replace(outputs, claims=own)), cut, grounds, self._policy)
+                verdicts = tuple(
+                    (j.verdict.value, (j.basis or "") and str(j.basis), j.support)
+                    for one in own
+                    if (j := outputs.judgements.get(one.claim_id)) is not None
+                )
+                found.append(SentenceRun(unit.start, end, score.coherence, alone.coherence, verdicts))
+        ends, at = [], 0
+        for token in tokens:
+            at += len(token)
+            ends.append(at)
+        return StreamRun(answer, tuple(found), tuple(ends))
+
+
+@asynccontextmanager
+async def open_runner(settings: Settings, memory: Path | str) -> AsyncIterator[StreamRunner]:
+    """Open all models; ``memory`` is the file of what they said in earlier runs.
+
+    Raises:
+        StartupError: a model cannot be used.
+    """
+    known = EncoderMemory(memory)
+    try:
+        async with RememberingAdapters(settings, known) as adapters:
+            models, documents = await open_models(adapters, asks=False), await adapters.documents()
+            _, analyses = provenance_servicer(models, settings.dpe, adapters.clock, adapters.ids, documents)
+            wanted = settings.guard.coherence
+            yield StreamRunner(analyses, CoherencePolicy(wanted.logical_weight, wanted.factual_weight))
+    finally:
+        known.close()
