@@ -172,8 +172,19 @@ def told(responses, kind):
     return [getattr(one, kind) for one in responses if one.WhichOneof("message") == kind]
 
 
+async def rest_of(call, into=None):
+    """Read to the end of a call that is read from; raise what it ended with."""
+    found = [] if into is None else into
+    while (response := await call.read()) is not grpc.aio.EOF:
+        found.append(response)
+    await call.code()
+    return found
+
+
 async def eventually(holds):
     """Return when something holds."""
-    async with asyncio.timeout(patient(5)):
-        while not holds():
-            await asyncio.sleep(0.005)
+    for _ in range(int(patient(5) / 0.005)):
+        if holds():
+            return
+        await asyncio.sleep(0.005)
+    raise AssertionError("it never came about")

@@ -170,6 +170,8 @@ class GrowingText:
         text = self._text
         for match in _EVENT.finditer(text, self._scan):
             at = match.start()
+            if at < self._scan:  # of a mark or line end that is decided
+                continue
             if text[at] in _NEWLINES:
                 goes_on = self._goes_on(at)
                 if goes_on is None:
@@ -268,6 +270,8 @@ class GrowingText:
             self._undecided = waits
             return False
         self._tell(self._cut())
+        if self._kind is None:  # a line that does not tell what it is
+            self._line = self._left
         return True
 
     def _finish(self, end: int) -> None:

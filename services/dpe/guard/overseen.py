@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias
 
-from services.common.errors import ErrorReason, InvalidRequestError, NotFoundError
+from services.common.errors import ErrorReason, FieldViolation, InvalidRequestError, NotFoundError
 from services.common.streaming.halting import Halt, Summary
 from services.common.streaming.intake import Taken
 from services.common.streaming.oversight import Oversight, Step
@@ -150,12 +150,8 @@ class Overseen:
             if again and token.index < due:
                 self._require_same(token, due)
                 return None
-            raise InvalidRequestError(
-                ErrorReason.INVALID_FIELD,
-                f"token.index: must be {due}: tokens are numbered from 0 without gaps, in order",
-                field="token.index",
-                expected=str(due),
-            )
+            text = f"must be {due}: tokens are numbered from 0 without gaps, in order"
+            raise InvalidRequestError.of(FieldViolation("token.index", text))
         if self.oversight_id:
             self._texts.append(hash(token.text))
         taken = self.oversight.take(token.text)
@@ -212,8 +208,8 @@ class Overseen:
     def _require_same(self, token: Token, due: int) -> None:
         back = due - token.index
         if back <= len(self._texts) and self._texts[-back] != hash(token.text):
-            text = "token.text: must be what was sent as this token before the connection broke"
-            raise InvalidRequestError(ErrorReason.INVALID_FIELD, text, field="token.text")
+            text = "must be what was sent as this token before the connection broke"
+            raise InvalidRequestError.of(FieldViolation("token.text", text))
 
     def _hear(self, scores: Sequence[SentenceScore]) -> None:
         for score in scores:

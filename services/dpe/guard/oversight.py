@@ -5,7 +5,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import aclosing
 
 from services.common.context import current_call
-from services.common.errors import CrpError, ErrorReason, InvalidRequestError, LimitExceededError
+from services.common.errors import CrpError, ErrorReason, FieldViolation, InvalidRequestError, LimitExceededError
 from services.common.settings.guard.oversight import OversightSettings
 from services.common.streaming.rules import HaltReason
 from services.dpe.guard.held_streams import HeldStreams
@@ -33,8 +33,8 @@ class OversightApp:
         self.halts: Counter[HaltReason] = Counter()
         """Streams that were halted, by reason."""
         self.counts: Counter[str] = Counter()
-        """``streams`` that began, ``resumed``, ``completed`` and ``broken`` ones; ``tokens`` and ``sentences`` of those that
-        ended."""
+        """``streams`` that began, ``resumed``, ``completed`` and ``broken`` ones; ``tokens`` and ``sentences`` of those
+        that ended."""
 
     @property
     def open(self) -> int:
@@ -77,6 +77,7 @@ class OversightApp:
                     if type(event.told) is Ended:
                         self._count(event.told)
                     yield event
+            await connection.linger(settings.linger_s)
         except CrpError:
             self.counts["broken"] += stream is not None
             raise
@@ -96,8 +97,7 @@ class OversightApp:
             self.counts["resumed"] += 1
             return stream, missed
         if not isinstance(message, Start):
-            text = "message: the first one must be start or resume"
-            raise InvalidRequestError(ErrorReason.INVALID_FIELD, text, field="message")
+            raise InvalidRequestError.of(FieldViolation("message", "the first one must be start or resume"))
         if message.oversight_id:
             self._held.require_free(tenant, message.oversight_id)
         scorer = await self._scoring.open(message.prompt, message.facts)

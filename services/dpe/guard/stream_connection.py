@@ -7,10 +7,11 @@ tokens alone, whenever they come.
 """
 
 import asyncio
+import contextlib
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from typing import Final
 
-from services.common.errors import ConflictError, CrpError, ErrorReason, InvalidRequestError
+from services.common.errors import ConflictError, CrpError, ErrorReason, FieldViolation, InvalidRequestError
 from services.common.progress import at
 from services.common.streaming.intake import Taken
 from services.dpe.domain.guard.sentence_scores import SentenceScore, SentenceToScore
@@ -72,6 +73,19 @@ class StreamConnection:
             self._concluded += 1
             for event in stream.time_out() if scores is None else stream.conclude(scores):
                 yield event
+
+    async def linger(self, most_s: float) -> None:
+        """Read what the client still sends and drop it, until it has done or so long.
+
+        A call that ends while its client writes may look broken to that client, and the halt be lost on it.
+        """
+        with contextlib.suppress(TimeoutError, CrpError):
+            async with asyncio.timeout(most_s):
+                if self._reading is not None:
+                    await self._reading
+                    self._reading = None
+                async for _ in self._messages:
+                    pass
 
     async def close(self) -> None:
         """End what is under way."""
@@ -162,7 +176,7 @@ async def _next_of(messages: AsyncIterator[Message]) -> Message | None:
 
 def _not_due(message: Message | None) -> InvalidRequestError:
     if message is None:
-        text = "message: the stream must end with `end`; it can be resumed if it was given an oversight_id"
+        text = "the stream must end with `end`; it can be resumed if it was given an oversight_id"
     else:
-        text = "message: after the first one must be token or end"
-    return InvalidRequestError(ErrorReason.INVALID_FIELD, text, field="message")
+        text = "after the first one must be token or end"
+    return InvalidRequestError.of(FieldViolation("message", text))

@@ -55,8 +55,8 @@ GUARD_ENDPOINTS: Final = (
         pb.ScoreCoherenceResponse,
         "review",
         "Score the coherence of an answer.",
-        "coherence = 1 - (0.6 H_logical + 0.4 H_factual), against the facts of the request or of the tenant's knowledge. "
-        "`approved` is coherence >= threshold.",
+        "coherence = 1 - (0.6 H_logical + 0.4 H_factual), against the facts of the request or of the tenant's "
+        "knowledge. `approved` is coherence >= threshold.",
     ),
     GuardEndpoint(
         "/v1/verify",

@@ -1,4 +1,4 @@
-"""Models made of protobuf messages: they check requests and make the OpenAPI document, so that the contract stands once.
+"""Models made of protobuf messages: they check requests and make the OpenAPI document; the contract stands once.
 
 A request may leave everything out, for what is required its service knows; it may hold nothing that the contract does
 not name, for a mistyped name would be a setting that silently does nothing. An answer is what ``json_of`` writes: every

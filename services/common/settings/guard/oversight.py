@@ -30,6 +30,8 @@ class OversightSettings(BaseModel):
     """Most tokens after a soft halt was decided. Default 50."""
     score_timeout_s: float = Field(default=10.0, gt=0, le=600)
     """How long a token waits for the score of a sentence; then the stream halts with CALLBACK_TIMEOUT. Default 10."""
+    linger_s: float = Field(default=5.0, gt=0, le=60)
+    """How long a call goes on reading once its stream is halted, until its client has done, in seconds. Default 5."""
     scored_at_once: int = Field(default=16, ge=1, le=1_024)
     """Sentences that are scored at a time, over all streams; the others wait. Default 16."""
     read_ahead_tokens: int = Field(default=256, ge=1, le=10_000)
