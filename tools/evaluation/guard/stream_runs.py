@@ -1,9 +1,11 @@
-"""Streams an answer through the oversight in this process, and scores the same sentences in the whole answer."""
+"""Streams answers through the oversight in this process, and scores the same sentences in the whole answer."""
 
-from collections.abc import AsyncIterator
+import asyncio
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Final
 
 from services.common.settings import Settings
 from services.common.streaming.halting import Halt
@@ -11,15 +13,17 @@ from services.common.streaming.oversight import Oversight
 from services.common.streaming.rules import HaltRules
 from services.dpe.app import ProvenanceApp
 from services.dpe.compose import open_models, provenance_servicer
+from services.dpe.domain.analysis import Analysis
 from services.dpe.domain.guard.coherence import CoherencePolicy
-from services.dpe.domain.guard.grounds import GroundText, analysis_input, grounds_of
+from services.dpe.domain.guard.grounds import Grounds, GroundText, analysis_input, grounds_of
 from services.dpe.domain.guard.guard_stages import COHERENCE_STAGES
 from services.dpe.domain.guard.sentence_scores import SentenceToScore, sentence_score
 from services.dpe.guard.sentence_scoring import EngineScoring
 from tools.evaluation.encoder_memory import EncoderMemory, RememberingAdapters
 from tools.evaluation.guard.streamed_answers import StreamedAnswer
 
-AT_ONCE = 8
+AT_ONCE: Final = 8
+_NEVER: Final = HaltRules(hard_limit=0.0, window_threshold=0.0, trend_threshold=1.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,11 +45,7 @@ class SentenceRun:
 
 @dataclass(frozen=True, slots=True)
 class StreamRun:
-    """What became of an answer.
-
-    Attributes:
-        ends: where each token ends, in characters.
-    """
+    """What became of an answer; ``ends`` says where each token ends, in characters."""
 
     answer: StreamedAnswer
     sentences: tuple[SentenceRun, ...]
@@ -63,6 +63,17 @@ class StreamRun:
         taken = oversight.end()
         return oversight.finish(taken, [scores[unit.start] for unit in taken.units])[1].halt
 
+    @property
+    def false_sentences(self) -> tuple[SentenceRun, ...]:
+        """What holds the false sentence; empty in a faithful answer."""
+        first, last = self.answer.false_start, self.answer.false_end
+        return tuple(one for one in self.sentences if one.start < last and one.end > first)
+
+    @property
+    def last_false_token(self) -> int:
+        """Index of the last token of the false sentence."""
+        return next(index for index, end in enumerate(self.ends) if end >= self.answer.false_end)
+
 
 class StreamRunner:
     """Runs answers.
@@ -77,36 +88,39 @@ class StreamRunner:
         self._policy = policy
         self._scoring = EngineScoring(analyses, policy, AT_ONCE)
 
+    async def run_all(self, answers: Sequence[StreamedAnswer]) -> list[StreamRun]:
+        """Run answers, several together."""
+        found: list[StreamRun] = []
+        for at in range(0, len(answers), AT_ONCE):
+            found += await asyncio.gather(*map(self.run, answers[at : at + AT_ONCE]))
+        return found
+
     async def run(self, answer: StreamedAnswer) -> StreamRun:
         """Score every sentence of an answer, as it grows and in the whole."""
         facts = [GroundText(f"f{number}", text) for number, text in enumerate(answer.facts, 1)]
         grounds = grounds_of(facts)
         scorer = await self._scoring.open(answer.prompt, facts)
         whole = await self._analyses.run_stages(analysis_input(answer.prompt, answer.text, grounds), COHERENCE_STAGES)
-        oversight = Oversight(HaltRules(hard_limit=0.0, window_threshold=0.0, trend_threshold=1.0))
+        oversight = Oversight(_NEVER)
         found: list[SentenceRun] = []
+        ends: list[int] = []
         tokens = answer.tokens()
+        for token in tokens:
+            ends.append(len(token) + (ends[-1] if ends else 0))
         for taken in (*map(oversight.take, tokens), oversight.end()):
             for unit in taken.units:
                 score = await scorer.score(SentenceToScore(unit.start, unit.text, unit.context))
                 end = unit.start + len(unit.text)
-                outputs = whole.outputs
-                own = tuple(one for one in outputs.claims if one.end > unit.start and one.start < end)
-                cut = SentenceToScore(0, answer.text)
-                from dataclasses import replace
-
-                alone = sentence_score(replace(whole, outputs=replace(outputs, claims=own)), cut, grounds, self._policy)
-                verdicts = tuple(
-                    (j.verdict.value, (j.basis or "") and str(j.basis), j.support)
-                    for one in own
-                    if (j := outputs.judgements.get(one.claim_id)) is not None
-                )
-                found.append(SentenceRun(unit.start, end, score.coherence, alone.coherence, verdicts))
-        ends, at = [], 0
-        for token in tokens:
-            at += len(token)
-            ends.append(at)
+                found.append(self._sentence(unit.start, end, score.coherence, whole, grounds))
         return StreamRun(answer, tuple(found), tuple(ends))
+
+    def _sentence(self, start: int, end: int, streamed: float | None, whole: Analysis, grounds: Grounds) -> SentenceRun:
+        own = tuple(one for one in whole.outputs.claims if one.end > start and one.start < end)
+        alone = replace(whole, outputs=replace(whole.outputs, claims=own))
+        score = sentence_score(alone, SentenceToScore(0, whole.input.answer), grounds, self._policy)
+        judged = [found for one in own if (found := whole.outputs.judgements.get(one.claim_id)) is not None]
+        verdicts = tuple((one.verdict.value, str(one.basis or ""), one.support) for one in judged)
+        return SentenceRun(start, end, streamed, score.coherence, verdicts)
 
 
 @asynccontextmanager
