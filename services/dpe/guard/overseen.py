@@ -22,13 +22,19 @@ from services.dpe.guard.sentence_scoring import SentenceScorer
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """How a stream begins; ``oversight_id`` is empty for one that cannot be resumed."""
+    """How a stream begins.
+
+    Attributes:
+        oversight_id: empty for one that cannot be resumed.
+        strict: what is merely not borne out counts as well.
+    """
 
     prompt: str = field(repr=False)
     facts: tuple[GroundText, ...] = field(repr=False)
     rules: HaltRules
     score_every_tokens: int = 1
     oversight_id: str = ""
+    strict: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +114,7 @@ class Overseen:
         self.tenant = tenant
         self.oversight_id = start.oversight_id
         self.scorer = scorer
+        self._strict = start.strict
         self.oversight = Oversight(start.rules, start.score_every_tokens)
         self.ahead: deque[Taken] = deque()
         """Tokens that were taken in and not concluded, in order."""
@@ -172,7 +179,7 @@ class Overseen:
             step = self.oversight.conclude(taken)
             return (self._event(step),) if step.halt is None else self._halted(step)
         self._hear(scores)
-        coherences = [score.coherence for score in scores]
+        coherences = [score.counted(strict=self._strict) for score in scores]
         if not (self.end_taken and not self.ahead):
             step = self.oversight.conclude(taken, coherences)
             return (self._event(step),) if step.halt is None else self._halted(step)

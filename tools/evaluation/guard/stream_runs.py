@@ -31,7 +31,8 @@ class SentenceRun:
     """A sentence of an answer.
 
     Attributes:
-        streamed: coherence when it was whole, with what stood before it; ``None`` = it asserts nothing.
+        streamed: its coherence when it was whole, with what stood before it, as the rules are asked about it; ``None`` =
+            it asserts nothing.
         whole: the same in the whole answer.
         verdicts: of its claims in the whole answer, with basis and support.
     """
@@ -81,9 +82,11 @@ class StreamRunner:
     Args:
         analyses: the engine.
         policy: weights of both divergences.
+        strict: what is merely not borne out counts by its score.
     """
 
-    def __init__(self, analyses: ProvenanceApp, policy: CoherencePolicy) -> None:
+    def __init__(self, analyses: ProvenanceApp, policy: CoherencePolicy, *, strict: bool = False) -> None:
+        self._strict = strict
         self._analyses = analyses
         self._policy = policy
         self._scoring = EngineScoring(analyses, policy, AT_ONCE)
@@ -111,7 +114,7 @@ class StreamRunner:
             for unit in taken.units:
                 score = await scorer.score(SentenceToScore(unit.start, unit.text, unit.context))
                 end = unit.start + len(unit.text)
-                found.append(self._sentence(unit.start, end, score.coherence, whole, grounds))
+                found.append(self._sentence(unit.start, end, score.counted(strict=self._strict), whole, grounds))
         return StreamRun(answer, tuple(found), tuple(ends))
 
     def _sentence(self, start: int, end: int, streamed: float | None, whole: Analysis, grounds: Grounds) -> SentenceRun:
@@ -120,11 +123,11 @@ class StreamRunner:
         score = sentence_score(alone, SentenceToScore(0, whole.input.answer), grounds, self._policy)
         judged = [found for one in own if (found := whole.outputs.judgements.get(one.claim_id)) is not None]
         verdicts = tuple((one.verdict.value, str(one.basis or ""), one.support) for one in judged)
-        return SentenceRun(start, end, streamed, score.coherence, verdicts)
+        return SentenceRun(start, end, streamed, score.counted(strict=self._strict), verdicts)
 
 
 @asynccontextmanager
-async def open_runner(settings: Settings, memory: Path | str) -> AsyncIterator[StreamRunner]:
+async def open_runner(settings: Settings, memory: Path | str, *, strict: bool = False) -> AsyncIterator[StreamRunner]:
     """Open all models; ``memory`` is the file of what they said in earlier runs.
 
     Raises:
@@ -136,6 +139,7 @@ async def open_runner(settings: Settings, memory: Path | str) -> AsyncIterator[S
             models, documents = await open_models(adapters, asks=False), await adapters.documents()
             _, analyses = provenance_servicer(models, settings.dpe, adapters.clock, adapters.ids, documents)
             wanted = settings.guard.coherence
-            yield StreamRunner(analyses, CoherencePolicy(wanted.logical_weight, wanted.factual_weight))
+            policy = CoherencePolicy(wanted.logical_weight, wanted.factual_weight)
+            yield StreamRunner(analyses, policy, strict=strict)
     finally:
         known.close()

@@ -1,6 +1,6 @@
 """Streams under oversight: faithful answers that are halted, false sentences that are caught, and how late.
 
-    python -m tools.evaluate_guard streams [--set summaries|planted|corpus|pairs] [--limit N] [--json]
+    python -m tools.evaluate_guard streams [--set summaries|planted|corpus|pairs] [--limit N] [--strict] [--json]
 
 Every answer is streamed token by token through the oversight with the server's rules; the same sentences are scored in
 the whole answer beside it. A false sentence is caught when the stream halts before its last token is released; one that
@@ -144,13 +144,14 @@ def run(arguments: Sequence[str]) -> int:
     parser.formatter_class = described
     parser.add_argument("--set", dest="name", choices=SETS, default="summaries", help="which answers")
     parser.add_argument("--limit", type=int, metavar="N", help="the first N answers")
+    parser.add_argument("--strict", action="store_true", help="what is merely not borne out counts by its score")
     parser.add_argument("--json", action="store_true", help="print one JSON document on stdout")
     options = parser.parse_args(arguments)
     try:
         settings = load_settings()
         configure_logs(settings.telemetry.model_copy(update={"log_level": "error"}))
         answers = answers_of(options.name)[: options.limit]
-        figures = asyncio.run(_measured(answers, settings))
+        figures = asyncio.run(_measured(answers, settings, strict=options.strict))
     except (EvaluationDataError, SettingsError, StartupError) as error:
         print(error, file=sys.stderr)
         return 2
@@ -161,7 +162,7 @@ def run(arguments: Sequence[str]) -> int:
     return 0
 
 
-async def _measured(answers: Sequence[StreamedAnswer], settings: Settings) -> StreamFigures:
+async def _measured(answers: Sequence[StreamedAnswer], settings: Settings, *, strict: bool) -> StreamFigures:
     memory = Path(os.environ.get(MEMORY) or DEFAULT_FILE)
-    async with open_runner(settings, memory) as runner:
+    async with open_runner(settings, memory, strict=strict) as runner:
         return figures_of(await runner.run_all(answers), rules_of(settings))

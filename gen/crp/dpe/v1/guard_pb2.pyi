@@ -78,7 +78,7 @@ class GroundingEvidence(_message.Message):
     def __init__(self, id: _Optional[str] = ..., span: _Optional[_Union[_text_pb2.TextSpan, _Mapping]] = ..., answer_span: _Optional[_Union[_text_pb2.TextSpan, _Mapping]] = ..., similarity: _Optional[float] = ..., contradiction_probability: _Optional[float] = ...) -> None: ...
 
 class StartOversight(_message.Message):
-    __slots__ = ("prompt", "facts", "halt_mode", "hard_limit", "window_tokens", "window_threshold", "trend_window_tokens", "trend_threshold", "soft_limit", "soft_halt_cap_tokens", "score_every_tokens", "oversight_id")
+    __slots__ = ("prompt", "facts", "halt_mode", "hard_limit", "window_tokens", "window_threshold", "trend_window_tokens", "trend_threshold", "soft_limit", "soft_halt_cap_tokens", "score_every_tokens", "oversight_id", "strict")
     PROMPT_FIELD_NUMBER: _ClassVar[int]
     FACTS_FIELD_NUMBER: _ClassVar[int]
     HALT_MODE_FIELD_NUMBER: _ClassVar[int]
@@ -91,6 +91,7 @@ class StartOversight(_message.Message):
     SOFT_HALT_CAP_TOKENS_FIELD_NUMBER: _ClassVar[int]
     SCORE_EVERY_TOKENS_FIELD_NUMBER: _ClassVar[int]
     OVERSIGHT_ID_FIELD_NUMBER: _ClassVar[int]
+    STRICT_FIELD_NUMBER: _ClassVar[int]
     prompt: str
     facts: _containers.RepeatedCompositeFieldContainer[GroundingText]
     halt_mode: HaltMode
@@ -103,7 +104,8 @@ class StartOversight(_message.Message):
     soft_halt_cap_tokens: int
     score_every_tokens: int
     oversight_id: str
-    def __init__(self, prompt: _Optional[str] = ..., facts: _Optional[_Iterable[_Union[GroundingText, _Mapping]]] = ..., halt_mode: _Optional[_Union[HaltMode, str]] = ..., hard_limit: _Optional[float] = ..., window_tokens: _Optional[int] = ..., window_threshold: _Optional[float] = ..., trend_window_tokens: _Optional[int] = ..., trend_threshold: _Optional[float] = ..., soft_limit: _Optional[float] = ..., soft_halt_cap_tokens: _Optional[int] = ..., score_every_tokens: _Optional[int] = ..., oversight_id: _Optional[str] = ...) -> None: ...
+    strict: bool
+    def __init__(self, prompt: _Optional[str] = ..., facts: _Optional[_Iterable[_Union[GroundingText, _Mapping]]] = ..., halt_mode: _Optional[_Union[HaltMode, str]] = ..., hard_limit: _Optional[float] = ..., window_tokens: _Optional[int] = ..., window_threshold: _Optional[float] = ..., trend_window_tokens: _Optional[int] = ..., trend_threshold: _Optional[float] = ..., soft_limit: _Optional[float] = ..., soft_halt_cap_tokens: _Optional[int] = ..., score_every_tokens: _Optional[int] = ..., oversight_id: _Optional[str] = ..., strict: _Optional[bool] = ...) -> None: ...
 
 class ResumeOversight(_message.Message):
     __slots__ = ("oversight_id", "resume_after")

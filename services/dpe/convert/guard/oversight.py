@@ -75,6 +75,7 @@ def _start(start: guard_pb2.StartOversight, settings: OversightSettings) -> Star
         rules_of(start, settings),
         start.score_every_tokens if start.HasField("score_every_tokens") else 1,
         start.oversight_id,
+        start.strict,
     )
 
 
