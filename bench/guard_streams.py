@@ -129,7 +129,7 @@ async def _serve(pipe: Connection, streams: int) -> None:
     server = RpcServer([service], settings, LocalAuthenticator(), telemetry)
     await server.start()
     echo = grpc.aio.server()
-    handler = grpc.stream_stream_rpc_method_handler(_echo)
+    handler: Any = grpc.stream_stream_rpc_method_handler(_echo)
     echo.add_generic_rpc_handlers((grpc.method_handlers_generic_handler(ECHO.split("/")[1], {"Echo": handler}),))
     port = echo.add_insecure_port("127.0.0.1:0")
     await echo.start()

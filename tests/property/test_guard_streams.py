@@ -58,7 +58,7 @@ def is_false(unit, scores, rules):
 
 
 def run(rules, tokens, scores, every=1, ahead=1):
-    """Return the steps, the summary and the units that were judged; so many tokens are taken in ahead of their scores."""
+    """Return the steps, the summary and the units that were judged; so many tokens are taken in ahead of scores."""
     oversight = Oversight(rules, every)
     line, steps, units = [], [], []
     coming = iter([*tokens, None])

@@ -27,7 +27,7 @@ class TokenVerdict(NamedTuple):
         warning: the score is below the soft limit.
     """
 
-    index: int
+    index: int  # type: ignore[assignment]  # a tuple's method of that name is not missed
     coherence: float | None = None
     window_mean: float | None = None
     trend_drop: float | None = None

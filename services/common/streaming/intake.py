@@ -40,7 +40,7 @@ class Taken(NamedTuple):
         whole_to: index of the last token of what was judged before or is now; -1 = none.
     """
 
-    index: int
+    index: int  # type: ignore[assignment]  # a tuple's method of that name is not missed
     units: tuple[Unit, ...]
     whole_to: int
 

@@ -113,22 +113,21 @@ class Oversight:
             StreamHaltedError: the stream was halted before.
         """
         kernel = self._kernel
-        if not taken.units and self._every == 1 and kernel.broken is None:
+        was_broken = kernel.broken
+        if not taken.units and self._every == 1 and was_broken is None:
             # Nearly every token: one inside a sentence.
             verdict = kernel.observe(self._carried, whole_to=taken.whole_to)
-            if kernel.broken is None:
+            if (broken := kernel.broken) is None:
                 return Step(verdict, _UNSCORED if self._carried is None else _CARRIED, taken.whole_to)
-            return Step(verdict, _BROKEN[kernel.broken], kernel.released, kernel.halt)
+            return Step(verdict, _BROKEN[broken], kernel.released, kernel.halt)
         state = self._heard(coherences) if taken.units else TokenState.CARRIED
         carried = self._carried
         if carried is None:
             state = TokenState.UNASSERTING if taken.units else TokenState.UNSCORED
         elif self._every > 1 and (taken.index + 1) % self._every:
             carried, state = None, TokenState.BETWEEN
-        was_broken = kernel.broken
         verdict = kernel.observe(carried, ends_sentence=bool(taken.units), whole_to=taken.whole_to)
-        broken = kernel.broken
-        if broken is not None:
+        if (broken := kernel.broken) is not None:
             state = TokenState.ENDING if was_broken is not None else _BROKEN[broken]
         return Step(verdict, state, kernel.released, kernel.halt)
 

@@ -48,7 +48,7 @@ class Resume:
 class Token(NamedTuple):
     """A token of the stream."""
 
-    index: int
+    index: int  # type: ignore[assignment]  # a tuple's method of that name is not missed
     text: str
 
 

@@ -6,9 +6,10 @@ field, ``null`` for what is absent, lower-case words for enums.
 """
 
 from enum import StrEnum, unique
+from types import GenericAlias
 from typing import Annotated, Any, Final, Literal
 
-from google.protobuf.descriptor import Descriptor, EnumDescriptor, FieldDescriptor
+from google.protobuf.descriptor import EnumDescriptor, FieldDescriptor
 from google.protobuf.message import Message
 from pydantic import BaseModel, ConfigDict, Field, create_model
 
@@ -49,7 +50,7 @@ class MessageModels:
         """Return the model of an answer. Raises as ``request``."""
         return self._model(message.DESCRIPTOR, Side.ANSWER)
 
-    def _model(self, described: Descriptor, side: Side) -> type[BaseModel]:
+    def _model(self, described: Any, side: Side) -> type[BaseModel]:
         key = side, described.full_name
         if key not in self._made:
             fields: dict[str, Any] = {field.name: self._field(field, side) for field in described.fields}
@@ -65,11 +66,12 @@ class MessageModels:
 
     def _field(self, field: FieldDescriptor, side: Side) -> tuple[Any, Any]:
         kind = self._type(field, side)
+        listed = GenericAlias(list, (kind,))
         if side is Side.ANSWER:
             optional = field.has_presence and not field.is_repeated
-            return (list[kind] if field.is_repeated else kind | None if optional else kind), ...
+            return (listed if field.is_repeated else kind | None if optional else kind), ...
         if field.is_repeated:
-            return Annotated[list[kind], Field(max_length=MAX_LIST)], []
+            return Annotated[listed, Field(max_length=MAX_LIST)], []
         return kind | None, None
 
     def _type(self, field: FieldDescriptor, side: Side) -> Any:

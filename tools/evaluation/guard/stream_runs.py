@@ -31,7 +31,7 @@ class SentenceRun:
     """A sentence of an answer.
 
     Attributes:
-        streamed: its coherence when it was whole, with what stood before it, as the rules are asked about it; ``None`` =
+        streamed: the coherence that the rules are asked about, when it was whole, with what stood before it; ``None`` =
             it asserts nothing.
         whole: the same in the whole answer.
         verdicts: of its claims in the whole answer, with basis and support.

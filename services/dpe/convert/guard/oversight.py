@@ -1,6 +1,6 @@
 """Messages of OverseeStream: in, and out."""
 
-from typing import Final
+from typing import Any, Final
 
 from crp.common.v1 import taxonomy_pb2
 from crp.dpe.v1 import guard_pb2
@@ -16,8 +16,12 @@ from services.dpe.domain.guard.coherence import Exhibit, Origin
 from services.dpe.domain.guard.grounds import GroundText
 from services.dpe.guard.overseen import End, Ended, Event, Halted, Message, Resume, Start, Token
 
-_STATES: Final = {state: guard_pb2.TokenState.Value(f"TOKEN_STATE_{state}") for state in TokenState}
-_REASONS: Final = {reason: guard_pb2.HaltReason.Value(f"HALT_REASON_{reason}") for reason in HaltReason}
+_STATES: Final[dict[TokenState, Any]] = {
+    state: guard_pb2.TokenState.Value(f"TOKEN_STATE_{state}") for state in TokenState
+}
+_REASONS: Final[dict[HaltReason, Any]] = {
+    reason: guard_pb2.HaltReason.Value(f"HALT_REASON_{reason}") for reason in HaltReason
+}
 _MODES: Final = {
     guard_pb2.HALT_MODE_UNSPECIFIED: HaltMode.HARD,
     guard_pb2.HALT_MODE_HARD: HaltMode.HARD,

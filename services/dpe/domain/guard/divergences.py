@@ -69,7 +69,7 @@ def divergences(analysis: Analysis, grounds: Grounds, sure_from: float, missing:
     logical, factual = _logical(analysis, grounds, found), _factual(analysis, grounds, found)
     reason = missing or _reason(analysis, logical, factual)
     status = StageStatus.DEGRADED if reason else StageStatus.COMPLETED
-    sure = [one.confidence for one in found if one.is_open and one.confidence is not None]
+    sure = [value for one in found if one.is_open and (value := one.confidence) is not None]
     unsure = any(one.is_open and (one.confidence is None or one.confidence < sure_from) for one in found)
     confidence = min(sure) if sure else None
     return Divergences(logical, factual, confidence, unsure, _exhibits(found), status, reason)

@@ -8,10 +8,12 @@ from services.common.reading.growing import CONTEXT_CHARS, MOST_SENTENCE_CHARS, 
 from services.common.reading.sentences import sentences
 
 PIECES = [
-    "Dr. Smith", "3.5 m", "e.g. this", "The end.", 'He said "no."', "[1]", "[fact 2, 3]", "why? and", "\n", "\n\n",
-    "- item", "1. one", "# Head", "**Bold**", "**Bold** text", "| a | b |", "```", "x = 1;", "U.S. law", "etc.", "No. 5",
-    "  ", "etc. The", "。", "Ok!", "long " * 14, "…", "...", "A.", "(see p. 3).", "> quoted", "Inc. and", "iPhone", "a:",
-    "--- ", "“Yes.”", "it. [2, 3] Then", "\r\n", "__", "~~~", "\u2028", "(", "]", "",
+    "Dr. Smith", "3.5 m", "e.g. this", "The end.", 'He said "no."', "[1]", "[fact 2, 3]", "why? and", "\n",
+    "\n\n", "- item", "1. one", "# Head", "**Bold**", "**Bold** text", "| a | b |", "```", "x = 1;", "U.S. law",
+    "etc.", "No. 5", "  ", "etc. The", "。", "Ok!",
+    "long long long long long long long long long long long long long long ", "…", "...", "A.", "(see p. 3).",
+    "> quoted", "Inc. and", "iPhone", "a:", "--- ", "“Yes.”", "it. [2, 3] Then", "\r\n", "__", "~~~", "\u2028",
+    "(", "]", "",
 ]  # fmt: skip
 TEXTS = st.lists(st.sampled_from(PIECES), max_size=14).map(" ".join)
 
