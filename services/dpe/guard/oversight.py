@@ -8,8 +8,9 @@ from services.common.context import current_call
 from services.common.errors import CrpError, ErrorReason, FieldViolation, InvalidRequestError, LimitExceededError
 from services.common.settings.guard.oversight import OversightSettings
 from services.common.streaming.rules import HaltReason
+from services.dpe.domain.guard.stream_messages import Ended, Event, Message, Resume, Start
 from services.dpe.guard.held_streams import HeldStreams
-from services.dpe.guard.overseen import Ended, Event, Message, Overseen, Resume, Start
+from services.dpe.guard.overseen import Overseen
 from services.dpe.guard.sentence_scoring import Scoring
 from services.dpe.guard.stream_connection import StreamConnection
 

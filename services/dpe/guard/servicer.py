@@ -11,7 +11,7 @@ from crp.dpe.v1 import guard_service_pb2_grpc as pb_grpc
 
 from services.common.settings import Settings
 from services.dpe.convert.guard.oversight import message_of, response_of
-from services.dpe.guard.overseen import Message
+from services.dpe.domain.guard.stream_messages import Message
 from services.dpe.guard.oversight import OversightApp
 from services.dpe.guard.oversight_validate import validate_message
 

@@ -15,7 +15,8 @@ from services.common.errors import ConflictError, CrpError, ErrorReason, FieldVi
 from services.common.progress import at
 from services.common.streaming.intake import Taken
 from services.dpe.domain.guard.sentence_scores import SentenceScore, SentenceToScore
-from services.dpe.guard.overseen import End, Event, Message, Overseen, Token
+from services.dpe.domain.guard.stream_messages import End, Event, Message, Token
+from services.dpe.guard.overseen import Overseen
 
 MOST_SENTENCES_AHEAD: Final = 8
 """Sentences of one stream that are scored beside each other, at most."""

@@ -14,7 +14,7 @@ from services.dpe.convert.findings import span_message
 from services.dpe.convert.report import models_messages
 from services.dpe.domain.guard.coherence import Exhibit, Origin
 from services.dpe.domain.guard.grounds import GroundText
-from services.dpe.guard.overseen import End, Ended, Event, Halted, Message, Resume, Start, Token
+from services.dpe.domain.guard.stream_messages import End, Ended, Event, Halted, Message, Resume, Start, Token
 
 _STATES: Final[dict[TokenState, Any]] = {
     state: guard_pb2.TokenState.Value(f"TOKEN_STATE_{state}") for state in TokenState
