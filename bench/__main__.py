@@ -25,6 +25,7 @@ BENCHMARKS: Final = {
     "stores": "Vector search and commits of the embedded stores",
     "dag": "Sessions: commits against the disk's fsync, chains against bare hmac, tokens",
     "ercp": "The loop of ERCP without model time against dag's sessions alone",
+    "guard_streams": "Token streams under oversight: the kernel, and gRPC against an empty bidirectional echo",
     "fairness": "Two tenants that saturate a server, and one beside another's flood; fails when a bound is broken",
     "deadlines": "What calls with a deadline of a second leave behind, in processor time",
     "loop_latency": "An echo beside threads that compute, by their number and the switch interval",

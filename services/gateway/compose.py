@@ -7,6 +7,7 @@ from functools import partial
 from importlib.metadata import version
 from typing import Final
 
+from crp.dpe.v1.guard_service_pb2_grpc import GuardServiceStub
 from crp.dpe.v1.provenance_service_pb2_grpc import ProvenanceServiceStub
 from crp.gateway.v1 import dispatch_service_pb2_grpc as pb_grpc
 from ercp.v1.ercp_service_pb2_grpc import ErcpServiceStub
@@ -42,6 +43,7 @@ from services.gateway.writing import Writing
 
 ERCP_SERVICE: Final = "ercp.v1.ErcpService"
 PROVENANCE_SERVICE: Final = "crp.dpe.v1.ProvenanceService"
+"""Of the dpe process, which serves GuardService beside it."""
 _LOG: Final = logging.getLogger(__name__)
 
 
@@ -137,13 +139,15 @@ async def _http(settings: Settings, adapters: Adapters) -> list[PeerChannels]:
     channels = PeerChannels(settings, {"ercp": ERCP_SERVICE, "dpe": PROVENANCE_SERVICE})
     adapters.closing(channels.close)
     stub = ErcpServiceStub(channels.to("ercp"))  # type: ignore[no-untyped-call]  # generated
+    dpe = channels.to("dpe")
+    guard = GuardServiceStub(dpe)  # type: ignore[no-untyped-call]  # generated
     gate = await adapters.credential_gate(settings)
-    checking = ProvenanceServiceStub(channels.to("dpe"))  # type: ignore[no-untyped-call]  # generated
+    checking = ProvenanceServiceStub(dpe)  # type: ignore[no-untyped-call]  # generated
     policy = settings.gateway.default_safety_policy
     routers = [CheckRoutes(checking, gate, settings.http, adapters.clock, policy).router()]
     if (provider := await adapters.chat_provider()) is not None:
         routers.append(ChatRoutes(provider, checking, gate, settings.http, policy).router())
-    app = create_app(stub, gate, settings.http, adapters.clock, version("groundtrail"), routers)
+    app = create_app(stub, gate, settings.http, adapters.clock, version("groundtrail"), routers, guard=guard)
     server = await HttpServer.open(app, settings.http, adapters.clock, gate.addresses)
     adapters.closing(server.close)
     _LOG.info("HTTP on %s:%s", settings.http.host, server.port)

@@ -28,7 +28,7 @@ from services.common.rpc.status import STATUS
 from services.common.settings import SettingsError
 from services.common.settings.http import HttpSettings
 from services.gateway.http.app import SECURITY_HEADERS, create_app
-from services.gateway.http.ercp_json import MAX_DEPTH
+from services.gateway.http.json_bodies import MAX_DEPTH
 from services.gateway.http.problems import SlowRequestError, http_status
 from services.gateway.http.server import HttpServer
 from tests.fakes.ercp_stub import FINGERPRINT, SIGNATURE, TRACE, ErcpStub

@@ -15,8 +15,8 @@ from services.common.clock import SystemClock
 from services.common.settings.http import HttpSettings
 from services.gateway.http import ercp_routes
 from services.gateway.http.app import SECURITY_HEADERS, create_app
-from services.gateway.http.ercp_json import read_form
 from services.gateway.http.ercp_schemas import ExtractConstraintsRequest, RunRequest
+from services.gateway.http.json_bodies import read_form
 from services.gateway.http.server import HttpServer
 from tests.fakes.ercp_http import ercp_http
 from tests.fakes.ercp_stub import TRACE, ErcpStub

@@ -15,20 +15,20 @@ from services.common.reading.lexicon import ABBREVIATIONS, ABBREVIATIONS_THAT_MA
 from services.common.reading.text_types import Sentence, SentenceKind
 
 _LINE: Final = re.compile(r"[^\r\n\v\f\x1c-\x1e\x85\u2028\u2029]+")
-_FENCE: Final = re.compile(r"^\s{0,3}(?:```|~~~)")
+FENCE: Final = re.compile(r"^\s{0,3}(?:```|~~~)")
 _HEADING: Final = re.compile(r"^\s{0,3}#{1,6}\s+")
 _BOLD_HEADING: Final = re.compile(r"^\s{0,8}(?:\*\*|__)[^*_]{1,120}(?:\*\*|__):?\s*$")
 _LIST_MARK: Final = re.compile(r"^\s*(?:[-*+•‣◦–]|\(?\d{1,3}[.)]|\(?[a-zA-Z][.)])\s+(?=\S)")  # noqa: RUF001 - bullets
-_QUOTE_MARK: Final = re.compile(r"^\s*(?:>\s?)+")
-_TABLE_RULE_CHARS: Final = frozenset("|:+=- \t")
+QUOTE_MARK: Final = re.compile(r"^\s*(?:>\s?)+")
+TABLE_RULE_CHARS: Final = frozenset("|:+=- \t")
 _CODE_CHARS: Final = re.compile(
     r"[{};<>=\\$`]|\w\(|\)\s*$|^\s*(?:import|def|class|return|for|if|while|const|let|var)\b"
 )
-_TERMINATOR: Final = re.compile(r"[.!?…]+|[。！？]+")  # noqa: RUF001 - full-width marks end sentences as well
-_CLOSERS: Final = "\"'”’)]}»*_`"  # noqa: RUF001 - typographic closers
-_MARKS_AFTER: Final = re.compile(r"(?:\s?\[(?:fact |source )?\d{1,4}(?:\s?[,;–-]\s?\d{1,4})*\])+", re.IGNORECASE)  # noqa: RUF001
+TERMINATOR: Final = re.compile(r"[.!?…]+|[。！？]+")  # noqa: RUF001 - full-width marks end sentences as well
+CLOSERS: Final = "\"'”’)]}»*_`"  # noqa: RUF001 - typographic closers
+MARKS_AFTER: Final = re.compile(r"(?:\s?\[(?:fact |source )?\d{1,4}(?:\s?[,;–-]\s?\d{1,4})*\])+", re.IGNORECASE)  # noqa: RUF001
 _WORD_BEFORE: Final = re.compile(r"[\w.&/-]{1,24}$")
-_WORD_AFTER: Final = re.compile(r"[\"'“‘(\[*_]{0,16}+([^\W_]+)")  # noqa: RUF001 - typographic openers
+WORD_AFTER: Final = re.compile(r"[\"'“‘(\[*_]{0,16}+([^\W_]+)")  # noqa: RUF001 - typographic openers
 _INITIAL: Final = re.compile(r"(?:^|[\s(.])[A-Z]$")
 _LANGUAGE_CHARS: Final = 20_000
 """So much of a text shows which language it is in."""
@@ -48,9 +48,9 @@ def sentences(text: str) -> list[Sentence]:
             _prose_spans(text, start, end) if kind in {SentenceKind.PROSE, SentenceKind.LIST_ITEM} else [(start, end)]
         )
         for left, right in spans:
-            trimmed = _trim(text, left, right)
-            if trimmed is not None:
-                found.append(Sentence(len(found), *trimmed, _kind(text[slice(*trimmed)], kind, is_other=is_other)))
+            span = trimmed(text, left, right)
+            if span is not None:
+                found.append(Sentence(len(found), *span, _kind(text[slice(*span)], kind, is_other=is_other)))
     return found
 
 
@@ -73,13 +73,13 @@ def _blocks(text: str) -> Iterator[tuple[int, int, SentenceKind]]:
         line, start, end = match.group(), match.start(), match.end()
         blank_between = text.count("\n", previous_end, start) > 1
         previous_end = end
-        if _FENCE.match(line):
+        if FENCE.match(line):
             in_fence = not in_fence
             kind: SentenceKind | None = None
         elif not line.strip():
             kind = None
         else:
-            start, kind = _classify(line, start, in_fence=in_fence)
+            start, kind = classify_line(line, start, in_fence=in_fence)
         if pending and (blank_between or kind is not SentenceKind.PROSE or not _continues(text, pending, start)):
             yield pending
             pending = None
@@ -91,12 +91,13 @@ def _blocks(text: str) -> Iterator[tuple[int, int, SentenceKind]]:
         yield pending
 
 
-def _classify(line: str, start: int, *, in_fence: bool) -> tuple[int, SentenceKind]:
-    quote = _QUOTE_MARK.match(line)
+def classify_line(line: str, start: int, *, in_fence: bool) -> tuple[int, SentenceKind]:
+    """Return where the words of a line begin and what it is; ``start`` is where the line begins."""
+    quote = QUOTE_MARK.match(line)
     if quote:
         start, line = start + quote.end(), line[quote.end() :]
     # A fence hides nothing: its lines are code only when they look like code, else they are read as prose.
-    if _TABLE_RULE_CHARS.issuperset(line) or (in_fence and _CODE_CHARS.search(line)):
+    if TABLE_RULE_CHARS.issuperset(line) or (in_fence and _CODE_CHARS.search(line)):
         return start, SentenceKind.CODE
     heading, mark = _HEADING.match(line), _LIST_MARK.match(line)
     if heading or _BOLD_HEADING.match(line):
@@ -107,10 +108,13 @@ def _classify(line: str, start: int, *, in_fence: bool) -> tuple[int, SentenceKi
 
 
 def _continues(text: str, pending: tuple[int, int, SentenceKind], start: int) -> bool:
-    """Say whether a line that begins at ``start`` goes on with the pending paragraph (a soft wrap)."""
-    head = text[start : start + 1]
     line_start = max(text.rfind("\n", pending[0], pending[1]) + 1, pending[0])
-    last = text[line_start : pending[1]].rstrip()
+    return wraps(text[line_start : pending[1]], text[start : start + 1])
+
+
+def wraps(last: str, head: str) -> bool:
+    """Say whether a paragraph's last line goes on with a line that begins with ``head`` (a soft wrap)."""
+    last = last.rstrip()
     if last.endswith((".", "!", "?", ":", "…")):
         return False
     return head.islower() or last.endswith((",", ";", "-")) or len(last) >= _SOFT_WRAP_LENGTH
@@ -118,16 +122,16 @@ def _continues(text: str, pending: tuple[int, int, SentenceKind], start: int) ->
 
 def _prose_spans(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     left = start
-    for match in _TERMINATOR.finditer(text, start, end):
+    for match in TERMINATOR.finditer(text, start, end):
         stop = match.end()
         if stop <= left:
             continue
-        while stop < end and text[stop] in _CLOSERS:
+        while stop < end and text[stop] in CLOSERS:
             stop += 1
-        marks = _MARKS_AFTER.match(text, stop, end)
+        marks = MARKS_AFTER.match(text, stop, end)
         if marks:
             stop = marks.end()
-        if stop < end and not _is_boundary(text, left, match.start(), stop):
+        if stop < end and not is_boundary(text, left, match.start(), stop):
             continue
         yield left, stop
         left = stop
@@ -135,14 +139,14 @@ def _prose_spans(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
         yield left, end
 
 
-def _is_boundary(text: str, left: int, dot: int, stop: int) -> bool:
+def is_boundary(text: str, left: int, dot: int, stop: int) -> bool:
     """Decide whether the terminator at ``dot`` (followed by closers up to ``stop``) ends a sentence."""
     mark = text[dot]
     if mark in "。！？":  # noqa: RUF001 - full-width marks need no blank after them
         return True
     if not text[stop].isspace():
         return False
-    following = _WORD_AFTER.match(text, _skip_blanks(text, stop))
+    following = WORD_AFTER.match(text, skip_blanks(text, stop))
     word = following.group(1) if following else ""
     if word[:1].islower():
         # "he asked why? and left", "etc. and so on": a small letter goes on, but for brands such as "iPhone".
@@ -150,10 +154,19 @@ def _is_boundary(text: str, left: int, dot: int, stop: int) -> bool:
     return mark != "." or text[dot : dot + 2] == ".." or _full_stop_ends(text, left, dot, word.lower())
 
 
+def hangs_on_what_follows(text: str, left: int, dot: int) -> bool:
+    """Say whether it takes the whole word behind a single full stop to tell if it ends a sentence."""
+    return bool(_INITIAL.search(text, max(left, dot - 2), dot)) or _word_before(text, left, dot) in ABBREVIATIONS
+
+
+def _word_before(text: str, left: int, dot: int) -> str:
+    before = _WORD_BEFORE.search(text, max(left, dot - 24), dot)
+    return before.group().lower().strip("-/&") if before else ""
+
+
 def _full_stop_ends(text: str, left: int, dot: int, following: str) -> bool:
     """Decide for a single full stop before a word that does not begin small."""
-    before = _WORD_BEFORE.search(text, max(left, dot - 24), dot)
-    last = before.group().lower().strip("-/&") if before else ""
+    last = _word_before(text, left, dot)
     if _INITIAL.search(text, max(left, dot - 2), dot):
         return following in OPENERS and last != "i"
     if last in ABBREVIATIONS:
@@ -161,13 +174,14 @@ def _full_stop_ends(text: str, left: int, dot: int, following: str) -> bool:
     return True
 
 
-def _skip_blanks(text: str, at: int) -> int:
+def skip_blanks(text: str, at: int) -> int:
+    """Return the place of the first character from ``at`` on that is no blank."""
     while at < len(text) and text[at].isspace():
         at += 1
     return at
 
 
-def _trim(text: str, start: int, end: int) -> tuple[int, int] | None:
+def trimmed(text: str, start: int, end: int) -> tuple[int, int] | None:
     """Return the span without blanks around it, or ``None`` when it holds no word."""
     piece = text[start:end]
     if not any(char.isalnum() for char in piece):

@@ -149,7 +149,8 @@ class Pipeline:
         """
         self._in_flight.enter(call.request_id, nested=call.nested)
         call.in_flight = True
-        if not call.nested:
+        is_counted = not call.nested and (call.method.work is None or not call.method.work.bounded)
+        if is_counted:
             self._count_in(call)
         call.ends_at = self._deadline(call)
         caller = _NOBODY
@@ -159,7 +160,7 @@ class Pipeline:
             )
             if not caller.allows(call.method.role):
                 raise _role_missing(call.method)
-            if not call.nested:
+            if is_counted:
                 self._count_in_tenant(call, caller)
             call.tenant = caller.tenant_id
         tenant_class = self._settings.class_of(caller.tenant_id)

@@ -21,7 +21,10 @@ class Work:
         units: estimates a decoded request; cheap, and never fails whatever the request holds.
         computes: the call computes itself and takes one of the places for that. ``False`` for one that passes its work
             on to other services, waits for a language model, or is short: its work is bounded, and it takes no place.
+        bounded: the service itself bounds how many of these calls are open: a stream that lasts for minutes and rests
+            most of the time is not counted among the calls in flight, where it would keep out short ones.
     """
 
     units: Callable[[Any], int]
     computes: bool = True
+    bounded: bool = False

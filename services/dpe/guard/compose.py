@@ -13,11 +13,12 @@ from services.common.ids import IdSource, RandomIds
 from services.common.ports.injection import InjectionClassifier
 from services.common.rpc.peers import PeerChannels
 from services.common.rpc.server import ServedService
-from services.common.rpc.work import Work
+from services.common.rpc.work import CALL_UNITS, Work
 from services.common.settings import Settings
 from services.common.settings.guard.injection import InjectionSettings
 from services.common.settings.guard.verification import VerificationSettings
 from services.dpe.app import ProvenanceApp
+from services.dpe.domain.guard.coherence import CoherencePolicy
 from services.dpe.domain.guard.intent_divergence import Thresholds
 from services.dpe.domain.guard.verification_signals import Limits
 from services.dpe.domain.guard.verification_votes import VerificationPolicy, Weights
@@ -28,7 +29,10 @@ from services.dpe.guard.injection_metrics import InjectionMetrics
 from services.dpe.guard.injection_work import detect_units
 from services.dpe.guard.judge import Judge
 from services.dpe.guard.metrics import CoherenceMetrics, GuardMetrics
+from services.dpe.guard.oversight import OversightApp
+from services.dpe.guard.oversight_metrics import OversightMetrics
 from services.dpe.guard.score_cache import ScoreCache
+from services.dpe.guard.sentence_scoring import EngineScoring, Scoring
 from services.dpe.guard.servicer import GuardApps, GuardServicer
 from services.dpe.guard.verification import VerificationApp
 from services.dpe.guard.verification_metrics import VerificationMetrics
@@ -39,12 +43,14 @@ from services.dpe.ports import AnalysisModels, OpinionTerms
 GUARD_SERVICE: Final = "crp.dpe.v1.GuardService"
 GUARD_ROLES: Final[Mapping[str, Role]] = {
     "ScoreCoherence": Role.READER,
+    "OverseeStream": Role.READER,
     "DetectInjection": Role.READER,
     "VerifyClaims": Role.READER,
     "VerifyClaimsBatch": Role.READER,
 }
 WORK: Final[Mapping[str, Work]] = {
     "ScoreCoherence": Work(coherence_units),
+    "OverseeStream": Work(lambda _: CALL_UNITS, computes=False, bounded=True),
     "DetectInjection": Work(detect_units),
     "VerifyClaims": Work(verify_units),
     "VerifyClaimsBatch": Work(batch_units),
@@ -78,6 +84,7 @@ def guard_over(
     ids: IdSource | None = None,
     channels: PeerChannels | None = None,
     classifier: InjectionClassifier | None = None,
+    scoring: Scoring | None = None,
 ) -> ServedService:
     """Return GuardService over any models; without channels to a knowledge service scores need facts in the request."""
     wanted = settings.guard.coherence
@@ -87,9 +94,10 @@ def guard_over(
     coherence = CoherenceApp(analyses, None, judge, wanted, cache)
     policy = verification_policy(settings.guard.verification)
     verification = VerificationApp(analyses, policy, models.fingerprints())
+    oversight = overseeing(settings, analyses, scoring)
     thresholds = injection_thresholds(settings.guard.injection)
     injection = InjectionApp(models, analyses, thresholds, classifier)
-    servicer = GuardServicer(GuardApps(coherence, injection, verification), settings)
+    servicer = GuardServicer(GuardApps(coherence, oversight, injection, verification), settings)
     add: Callable[[GuardServicer, grpc.aio.Server], None] = pb_grpc.add_GuardServiceServicer_to_server
 
     def listening(target: str, names: frozenset[str]) -> None:
@@ -107,6 +115,7 @@ def guard_over(
         listening=listening,
         metrics=GuardMetrics(
             CoherenceMetrics(coherence, judge),
+            OversightMetrics(oversight),
             InjectionMetrics(injection.counts),
             VerificationMetrics(verification.counts),
         ),
@@ -128,3 +137,11 @@ def verification_policy(settings: VerificationSettings) -> VerificationPolicy:
 def injection_thresholds(settings: InjectionSettings) -> Thresholds:
     """Return the thresholds of stage 2 that the settings describe."""
     return Thresholds(settings.drifted_threshold, settings.injected_threshold, settings.traceability_floor)
+
+
+def overseeing(settings: Settings, analyses: ProvenanceApp, scoring: Scoring | None = None) -> OversightApp:
+    """Return the oversight of streams; ``scoring`` takes the place of the engine's."""
+    wanted, weights = settings.guard.oversight, settings.guard.coherence
+    policy = CoherencePolicy(weights.logical_weight, weights.factual_weight)
+    scores = scoring or EngineScoring(analyses, policy, wanted.scored_at_once)
+    return OversightApp(scores, wanted, asyncio.get_running_loop().time)

@@ -2,6 +2,8 @@
 
 # ruff: noqa: N802 - the generated base names the methods
 
+from collections.abc import AsyncIterator
+from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,12 +13,16 @@ from crp.dpe.v1 import guard_service_pb2_grpc as pb_grpc
 from services.common.computing import compute
 from services.common.settings import Settings
 from services.dpe.convert.guard.injection import detect_response, injection_input
+from services.dpe.convert.guard.oversight import message_of, response_of
 from services.dpe.convert.guard.verification import batch_response, sources_of, texts_of, verified_response
+from services.dpe.domain.guard.stream_messages import Message
 from services.dpe.domain.guard.verification import ClaimedText
 from services.dpe.guard.coherence import CoherenceApp
 from services.dpe.guard.coherence_messages import coherence_order, coherence_response, validate_coherence
 from services.dpe.guard.injection import InjectionApp
 from services.dpe.guard.injection_validate import validate_detect
+from services.dpe.guard.oversight import OversightApp
+from services.dpe.guard.oversight_validate import validate_message
 from services.dpe.guard.verification import VerificationApp
 from services.dpe.guard.verification_validate import validate_batch, validate_verify
 
@@ -26,6 +32,7 @@ class GuardApps:
     """What the guard does, one app for each part."""
 
     coherence: CoherenceApp
+    oversight: OversightApp
     injection: InjectionApp
     verification: VerificationApp
 
@@ -46,6 +53,21 @@ class GuardServicer(pb_grpc.GuardServiceServicer):
         """Score prompt and answer by dual entropy."""
         validate_coherence(request, self._settings.dpe)
         return coherence_response(await self._apps.coherence.review(coherence_order(request)))
+
+    async def OverseeStream(
+        self, requests: AsyncIterator[pb.OverseeStreamRequest], _: Any
+    ) -> AsyncIterator[pb.OverseeStreamResponse]:
+        """Oversee one token stream."""
+        # Closed at once when the caller goes away: nothing is scored for nobody.
+        async with aclosing(self._apps.oversight.oversee(self._messages(requests))) as events:
+            async for event in events:
+                yield response_of(event)
+
+    async def _messages(self, requests: AsyncIterator[pb.OverseeStreamRequest]) -> AsyncIterator[Message]:
+        settings = self._settings.guard.oversight
+        async for request in requests:
+            validate_message(request, settings)
+            yield message_of(request, settings)
 
     async def DetectInjection(self, request: pb.DetectInjectionRequest, _: Any) -> pb.DetectInjectionResponse:
         """Search an input, and the answer to it, for injections."""

@@ -5,6 +5,7 @@ from collections.abc import MutableMapping, Sequence
 from http import HTTPStatus
 from typing import Any, Final, Literal
 
+from crp.dpe.v1.guard_service_pb2_grpc import GuardServiceStub
 from ercp.v1.ercp_service_pb2_grpc import ErcpServiceStub
 from fastapi import APIRouter, FastAPI, Request
 from fastapi.openapi.utils import get_openapi
@@ -29,6 +30,7 @@ from services.common.settings.http import HttpSettings
 from services.gateway.http import ercp_schemas as schemas
 from services.gateway.http.check_schemas import CheckForm, GuardrailForm
 from services.gateway.http.ercp_routes import ENDPOINTS, ErcpRoutes
+from services.gateway.http.guard_routes import FORMS, GuardRoutes
 from services.gateway.http.problems import problem_response
 from services.gateway.http.requests import request_id_of
 
@@ -52,6 +54,8 @@ def create_app(
     clock: Clock,
     version: str,
     more: Sequence[APIRouter] = (),
+    *,
+    guard: GuardServiceStub | None = None,
 ) -> FastAPI:
     """Return the app.
 
@@ -61,19 +65,26 @@ def create_app(
         settings: limits and deadlines.
         clock: the time.
         version: of Groundtrail, for the OpenAPI document.
-        more: routes beside those of ERCP.
+        more: routes of check mode and of chats.
+        guard: GuardService, over such a channel too; ``None`` = its paths are not served.
     """
     app = FastAPI(
         title="Groundtrail",
         version=version,
-        description="ERCP 1.0 and check mode over HTTP. Everything else of Groundtrail is gRPC.",
+        description="ERCP 1.0, check mode, chats and the guard over HTTP. Everything else of Groundtrail is gRPC.",
         docs_url=None,  # the pages load scripts from elsewhere
         redoc_url=None,
         redirect_slashes=False,
     )
     app.include_router(ErcpRoutes(stub, gate, settings, clock).router())
+    forms: list[type[BaseModel]] = [schemas.RunRequest, *(endpoint.form for endpoint in ENDPOINTS)]
     for router in more:
         app.include_router(router)
+    if more:
+        forms += [CheckForm, GuardrailForm]
+    if guard is not None:
+        app.include_router(GuardRoutes(guard, gate, settings, clock).router())
+        forms += FORMS
     app.add_api_route(
         "/healthz", _alive, methods=["GET"], response_class=PlainTextResponse, summary="The process lives."
     )
@@ -93,7 +104,7 @@ def create_app(
     app.add_exception_handler(Exception, fault)
     app.add_middleware(_Admission, most=settings.max_connections, clock=clock)
     app.add_middleware(_Edge)
-    app.openapi = lambda: _openapi(app)  # type: ignore[method-assign]  # FastAPI's own way to change the document
+    app.openapi = lambda: _openapi(app, forms)  # type: ignore[method-assign]  # FastAPI's own way to change the document
     return app
 
 
@@ -186,12 +197,10 @@ def _refused(request: Request, error: CrpError, clock: Clock) -> Response:
     return problem_response(error, request_id=request_id_of(request), trace_id=None, clock=clock)
 
 
-def _openapi(app: FastAPI) -> dict[str, Any]:
+def _openapi(app: FastAPI, forms: Sequence[type[BaseModel]]) -> dict[str, Any]:
     """Return the document: FastAPI's own, and the schemas of the bodies, which the routes read themselves."""
     if app.openapi_schema is None:
         document = get_openapi(title=app.title, version=app.version, description=app.description, routes=app.routes)
-        forms: list[type[BaseModel]] = [schemas.RunRequest, *(endpoint.form for endpoint in ENDPOINTS)]
-        forms += [CheckForm, GuardrailForm]
         read: Sequence[tuple[type[BaseModel], Literal["validation"]]] = [(form, "validation") for form in forms]
         _, defined = models_json_schema(read, ref_template="#/components/schemas/{model}")
         components = document.setdefault("components", {})

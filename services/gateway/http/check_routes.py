@@ -28,8 +28,8 @@ from services.gateway.http.check_messages import (
     guardrail_request,
     has_sources,
 )
-from services.gateway.http.ercp_json import read_form
 from services.gateway.http.guarded import Asked, guarded
+from services.gateway.http.json_bodies import read_form
 from services.gateway.http.json_bounds import check_nodes
 from services.gateway.http.problems import json_bytes, json_response
 from services.gateway.http.remembered import RememberedGrounds

@@ -24,35 +24,40 @@ _sym_db = _symbol_database.Default()
 
 from crp.common.v1 import taxonomy_pb2 as crp_dot_common_dot_v1_dot_taxonomy__pb2
 from crp.common.v1 import text_pb2 as crp_dot_common_dot_v1_dot_text__pb2
+from crp.dpe.v1 import report_pb2 as crp_dot_dpe_dot_v1_dot_report__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x16\x63rp/dpe/v1/guard.proto\x12\ncrp.dpe.v1\x1a\x1c\x63rp/common/v1/taxonomy.proto\x1a\x18\x63rp/common/v1/text.proto\",\n\rGroundingText\x12\n\n\x02id\x18\x01 \x01(\t\x12\x0f\n\x07\x63ontent\x18\x02 \x01(\t\"\xfa\x01\n\x11GroundingEvidence\x12\n\n\x02id\x18\x01 \x01(\t\x12%\n\x04span\x18\x02 \x01(\x0b\x32\x17.crp.common.v1.TextSpan\x12,\n\x0b\x61nswer_span\x18\x03 \x01(\x0b\x32\x17.crp.common.v1.TextSpan\x12\x12\n\nsimilarity\x18\x04 \x01(\x01\x12&\n\x19\x63ontradiction_probability\x18\x05 \x01(\x01H\x00\x88\x01\x01\x12*\n\x06origin\x18\x06 \x01(\x0e\x32\x1a.crp.dpe.v1.EvidenceOriginB\x1c\n\x1a_contradiction_probability\"\x85\x04\n\x0eStartOversight\x12\x0e\n\x06prompt\x18\x01 \x01(\t\x12(\n\x05\x66\x61\x63ts\x18\x02 \x03(\x0b\x32\x19.crp.dpe.v1.GroundingText\x12\'\n\thalt_mode\x18\x03 \x01(\x0e\x32\x14.crp.dpe.v1.HaltMode\x12\x17\n\nhard_limit\x18\x04 \x01(\x01H\x00\x88\x01\x01\x12\x1a\n\rwindow_tokens\x18\x05 \x01(\rH\x01\x88\x01\x01\x12\x1d\n\x10window_threshold\x18\x06 \x01(\x01H\x02\x88\x01\x01\x12 \n\x13trend_window_tokens\x18\x07 \x01(\rH\x03\x88\x01\x01\x12\x1c\n\x0ftrend_threshold\x18\x08 \x01(\x01H\x04\x88\x01\x01\x12\x17\n\nsoft_limit\x18\t \x01(\x01H\x05\x88\x01\x01\x12!\n\x14soft_halt_cap_tokens\x18\n \x01(\rH\x06\x88\x01\x01\x12\x1f\n\x12score_every_tokens\x18\x0b \x01(\rH\x07\x88\x01\x01\x42\r\n\x0b_hard_limitB\x10\n\x0e_window_tokensB\x13\n\x11_window_thresholdB\x16\n\x14_trend_window_tokensB\x12\n\x10_trend_thresholdB\r\n\x0b_soft_limitB\x17\n\x15_soft_halt_cap_tokensB\x15\n\x13_score_every_tokens\"*\n\x0bStreamToken\x12\r\n\x05index\x18\x01 \x01(\r\x12\x0c\n\x04text\x18\x02 \x01(\t\"\x0e\n\x0c\x45ndOversight\"\xa6\x01\n\x0cTokenVerdict\x12\r\n\x05index\x18\x01 \x01(\r\x12\x16\n\tcoherence\x18\x02 \x01(\x01H\x00\x88\x01\x01\x12\x18\n\x0bwindow_mean\x18\x03 \x01(\x01H\x01\x88\x01\x01\x12\x17\n\ntrend_drop\x18\x04 \x01(\x01H\x02\x88\x01\x01\x12\x0f\n\x07warning\x18\x05 \x01(\x08\x42\x0c\n\n_coherenceB\x0e\n\x0c_window_meanB\r\n\x0b_trend_drop\"\x92\x01\n\nStreamHalt\x12&\n\x06reason\x18\x01 \x01(\x0e\x32\x16.crp.dpe.v1.HaltReason\x12\x12\n\nlast_index\x18\x02 \x01(\r\x12\x17\n\x0f\x62roken_at_index\x18\x03 \x01(\r\x12/\n\x08\x65vidence\x18\x04 \x03(\x0b\x32\x1d.crp.dpe.v1.GroundingEvidence\"\xe3\x01\n\rStreamSummary\x12\x0e\n\x06halted\x18\x01 \x01(\x08\x12\x0e\n\x06tokens\x18\x02 \x01(\r\x12\x1b\n\x0emean_coherence\x18\x03 \x01(\x01H\x00\x88\x01\x01\x12\x1e\n\x11minimum_coherence\x18\x04 \x01(\x01H\x01\x88\x01\x01\x12\x10\n\x08warnings\x18\x05 \x01(\r\x12*\n\x06status\x18\x06 \x01(\x0e\x32\x1a.crp.common.v1.StageStatus\x12\x0e\n\x06reason\x18\x07 \x01(\tB\x11\n\x0f_mean_coherenceB\x14\n\x12_minimum_coherence*\x83\x01\n\x0e\x45videnceOrigin\x12\x1f\n\x1b\x45VIDENCE_ORIGIN_UNSPECIFIED\x10\x00\x12\x18\n\x14\x45VIDENCE_ORIGIN_FACT\x10\x01\x12\x1a\n\x16\x45VIDENCE_ORIGIN_PROMPT\x10\x02\x12\x1a\n\x16\x45VIDENCE_ORIGIN_ANSWER\x10\x03*M\n\x08HaltMode\x12\x19\n\x15HALT_MODE_UNSPECIFIED\x10\x00\x12\x12\n\x0eHALT_MODE_HARD\x10\x01\x12\x12\n\x0eHALT_MODE_SOFT\x10\x02*\xa3\x01\n\nHaltReason\x12\x1b\n\x17HALT_REASON_UNSPECIFIED\x10\x00\x12\x1a\n\x16HALT_REASON_HARD_LIMIT\x10\x01\x12\x1a\n\x16HALT_REASON_WINDOW_AVG\x10\x02\x12\x1e\n\x1aHALT_REASON_DOWNWARD_TREND\x10\x03\x12 \n\x1cHALT_REASON_CALLBACK_TIMEOUT\x10\x04\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x16\x63rp/dpe/v1/guard.proto\x12\ncrp.dpe.v1\x1a\x1c\x63rp/common/v1/taxonomy.proto\x1a\x18\x63rp/common/v1/text.proto\x1a\x17\x63rp/dpe/v1/report.proto\",\n\rGroundingText\x12\n\n\x02id\x18\x01 \x01(\t\x12\x0f\n\x07\x63ontent\x18\x02 \x01(\t\"\xfa\x01\n\x11GroundingEvidence\x12\n\n\x02id\x18\x01 \x01(\t\x12%\n\x04span\x18\x02 \x01(\x0b\x32\x17.crp.common.v1.TextSpan\x12,\n\x0b\x61nswer_span\x18\x03 \x01(\x0b\x32\x17.crp.common.v1.TextSpan\x12\x12\n\nsimilarity\x18\x04 \x01(\x01\x12&\n\x19\x63ontradiction_probability\x18\x05 \x01(\x01H\x00\x88\x01\x01\x12*\n\x06origin\x18\x06 \x01(\x0e\x32\x1a.crp.dpe.v1.EvidenceOriginB\x1c\n\x1a_contradiction_probability\"\xab\x04\n\x0eStartOversight\x12\x0e\n\x06prompt\x18\x01 \x01(\t\x12(\n\x05\x66\x61\x63ts\x18\x02 \x03(\x0b\x32\x19.crp.dpe.v1.GroundingText\x12\'\n\thalt_mode\x18\x03 \x01(\x0e\x32\x14.crp.dpe.v1.HaltMode\x12\x17\n\nhard_limit\x18\x04 \x01(\x01H\x00\x88\x01\x01\x12\x1a\n\rwindow_tokens\x18\x05 \x01(\rH\x01\x88\x01\x01\x12\x1d\n\x10window_threshold\x18\x06 \x01(\x01H\x02\x88\x01\x01\x12 \n\x13trend_window_tokens\x18\x07 \x01(\rH\x03\x88\x01\x01\x12\x1c\n\x0ftrend_threshold\x18\x08 \x01(\x01H\x04\x88\x01\x01\x12\x17\n\nsoft_limit\x18\t \x01(\x01H\x05\x88\x01\x01\x12!\n\x14soft_halt_cap_tokens\x18\n \x01(\rH\x06\x88\x01\x01\x12\x1f\n\x12score_every_tokens\x18\x0b \x01(\rH\x07\x88\x01\x01\x12\x14\n\x0coversight_id\x18\x0c \x01(\t\x12\x0e\n\x06strict\x18\r \x01(\x08\x42\r\n\x0b_hard_limitB\x10\n\x0e_window_tokensB\x13\n\x11_window_thresholdB\x16\n\x14_trend_window_tokensB\x12\n\x10_trend_thresholdB\r\n\x0b_soft_limitB\x17\n\x15_soft_halt_cap_tokensB\x15\n\x13_score_every_tokens\"=\n\x0fResumeOversight\x12\x14\n\x0coversight_id\x18\x01 \x01(\t\x12\x14\n\x0cresume_after\x18\x02 \x01(\x04\"*\n\x0bStreamToken\x12\r\n\x05index\x18\x01 \x01(\r\x12\x0c\n\x04text\x18\x02 \x01(\t\"\x0e\n\x0c\x45ndOversight\"\xfd\x01\n\x0cTokenVerdict\x12\r\n\x05index\x18\x01 \x01(\r\x12\x16\n\tcoherence\x18\x02 \x01(\x01H\x00\x88\x01\x01\x12\x18\n\x0bwindow_mean\x18\x03 \x01(\x01H\x01\x88\x01\x01\x12\x17\n\ntrend_drop\x18\x04 \x01(\x01H\x02\x88\x01\x01\x12\x0f\n\x07warning\x18\x05 \x01(\x08\x12%\n\x05state\x18\x06 \x01(\x0e\x32\x16.crp.dpe.v1.TokenState\x12\x1b\n\x0ereleased_index\x18\x07 \x01(\rH\x03\x88\x01\x01\x42\x0c\n\n_coherenceB\x0e\n\x0c_window_meanB\r\n\x0b_trend_dropB\x11\n\x0f_released_index\"\xa6\x01\n\nStreamHalt\x12&\n\x06reason\x18\x01 \x01(\x0e\x32\x16.crp.dpe.v1.HaltReason\x12\x17\n\nlast_index\x18\x02 \x01(\rH\x00\x88\x01\x01\x12\x17\n\x0f\x62roken_at_index\x18\x03 \x01(\r\x12/\n\x08\x65vidence\x18\x04 \x03(\x0b\x32\x1d.crp.dpe.v1.GroundingEvidenceB\r\n\x0b_last_index\"\xdb\x02\n\rStreamSummary\x12\x0e\n\x06halted\x18\x01 \x01(\x08\x12\x0e\n\x06tokens\x18\x02 \x01(\r\x12\x1b\n\x0emean_coherence\x18\x03 \x01(\x01H\x00\x88\x01\x01\x12\x1e\n\x11minimum_coherence\x18\x04 \x01(\x01H\x01\x88\x01\x01\x12\x10\n\x08warnings\x18\x05 \x01(\r\x12*\n\x06status\x18\x06 \x01(\x0e\x32\x1a.crp.common.v1.StageStatus\x12\x0e\n\x06reason\x18\x07 \x01(\t\x12\x1b\n\x0ereleased_index\x18\x08 \x01(\rH\x02\x88\x01\x01\x12\x18\n\x10scored_sentences\x18\t \x01(\r\x12,\n\x06models\x18\n \x03(\x0b\x32\x1c.crp.dpe.v1.ModelFingerprintB\x11\n\x0f_mean_coherenceB\x14\n\x12_minimum_coherenceB\x11\n\x0f_released_index*\x83\x01\n\x0e\x45videnceOrigin\x12\x1f\n\x1b\x45VIDENCE_ORIGIN_UNSPECIFIED\x10\x00\x12\x18\n\x14\x45VIDENCE_ORIGIN_FACT\x10\x01\x12\x1a\n\x16\x45VIDENCE_ORIGIN_PROMPT\x10\x02\x12\x1a\n\x16\x45VIDENCE_ORIGIN_ANSWER\x10\x03*M\n\x08HaltMode\x12\x19\n\x15HALT_MODE_UNSPECIFIED\x10\x00\x12\x12\n\x0eHALT_MODE_HARD\x10\x01\x12\x12\n\x0eHALT_MODE_SOFT\x10\x02*\xa3\x01\n\nHaltReason\x12\x1b\n\x17HALT_REASON_UNSPECIFIED\x10\x00\x12\x1a\n\x16HALT_REASON_HARD_LIMIT\x10\x01\x12\x1a\n\x16HALT_REASON_WINDOW_AVG\x10\x02\x12\x1e\n\x1aHALT_REASON_DOWNWARD_TREND\x10\x03\x12 \n\x1cHALT_REASON_CALLBACK_TIMEOUT\x10\x04*\x9a\x02\n\nTokenState\x12\x1b\n\x17TOKEN_STATE_UNSPECIFIED\x10\x00\x12\x18\n\x14TOKEN_STATE_UNSCORED\x10\x01\x12\x17\n\x13TOKEN_STATE_CARRIED\x10\x02\x12\x16\n\x12TOKEN_STATE_SCORED\x10\x03\x12\x1b\n\x17TOKEN_STATE_UNASSERTING\x10\x04\x12\x17\n\x13TOKEN_STATE_BETWEEN\x10\x05\x12\x16\n\x12TOKEN_STATE_ENDING\x10\x06\x12\x1a\n\x16TOKEN_STATE_HARD_LIMIT\x10\x07\x12\x1a\n\x16TOKEN_STATE_WINDOW_AVG\x10\x08\x12\x1e\n\x1aTOKEN_STATE_DOWNWARD_TREND\x10\tb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'crp.dpe.v1.guard_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
-  _globals['_EVIDENCEORIGIN']._serialized_start=1522
-  _globals['_EVIDENCEORIGIN']._serialized_end=1653
-  _globals['_HALTMODE']._serialized_start=1655
-  _globals['_HALTMODE']._serialized_end=1732
-  _globals['_HALTREASON']._serialized_start=1735
-  _globals['_HALTREASON']._serialized_end=1898
-  _globals['_GROUNDINGTEXT']._serialized_start=94
-  _globals['_GROUNDINGTEXT']._serialized_end=138
-  _globals['_GROUNDINGEVIDENCE']._serialized_start=141
-  _globals['_GROUNDINGEVIDENCE']._serialized_end=391
-  _globals['_STARTOVERSIGHT']._serialized_start=394
-  _globals['_STARTOVERSIGHT']._serialized_end=911
-  _globals['_STREAMTOKEN']._serialized_start=913
-  _globals['_STREAMTOKEN']._serialized_end=955
-  _globals['_ENDOVERSIGHT']._serialized_start=957
-  _globals['_ENDOVERSIGHT']._serialized_end=971
-  _globals['_TOKENVERDICT']._serialized_start=974
-  _globals['_TOKENVERDICT']._serialized_end=1140
-  _globals['_STREAMHALT']._serialized_start=1143
-  _globals['_STREAMHALT']._serialized_end=1289
-  _globals['_STREAMSUMMARY']._serialized_start=1292
-  _globals['_STREAMSUMMARY']._serialized_end=1519
+  _globals['_EVIDENCEORIGIN']._serialized_start=1875
+  _globals['_EVIDENCEORIGIN']._serialized_end=2006
+  _globals['_HALTMODE']._serialized_start=2008
+  _globals['_HALTMODE']._serialized_end=2085
+  _globals['_HALTREASON']._serialized_start=2088
+  _globals['_HALTREASON']._serialized_end=2251
+  _globals['_TOKENSTATE']._serialized_start=2254
+  _globals['_TOKENSTATE']._serialized_end=2536
+  _globals['_GROUNDINGTEXT']._serialized_start=119
+  _globals['_GROUNDINGTEXT']._serialized_end=163
+  _globals['_GROUNDINGEVIDENCE']._serialized_start=166
+  _globals['_GROUNDINGEVIDENCE']._serialized_end=416
+  _globals['_STARTOVERSIGHT']._serialized_start=419
+  _globals['_STARTOVERSIGHT']._serialized_end=974
+  _globals['_RESUMEOVERSIGHT']._serialized_start=976
+  _globals['_RESUMEOVERSIGHT']._serialized_end=1037
+  _globals['_STREAMTOKEN']._serialized_start=1039
+  _globals['_STREAMTOKEN']._serialized_end=1081
+  _globals['_ENDOVERSIGHT']._serialized_start=1083
+  _globals['_ENDOVERSIGHT']._serialized_end=1097
+  _globals['_TOKENVERDICT']._serialized_start=1100
+  _globals['_TOKENVERDICT']._serialized_end=1353
+  _globals['_STREAMHALT']._serialized_start=1356
+  _globals['_STREAMHALT']._serialized_end=1522
+  _globals['_STREAMSUMMARY']._serialized_start=1525
+  _globals['_STREAMSUMMARY']._serialized_end=1872
 # @@protoc_insertion_point(module_scope)

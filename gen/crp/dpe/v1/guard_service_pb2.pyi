@@ -153,24 +153,28 @@ class ScoreCoherenceResponse(_message.Message):
     def __init__(self, approved: _Optional[bool] = ..., coherence: _Optional[float] = ..., logical_divergence: _Optional[float] = ..., factual_divergence: _Optional[float] = ..., threshold: _Optional[float] = ..., warning: _Optional[bool] = ..., entailment_confidence: _Optional[float] = ..., judge: _Optional[_Union[JudgeOpinion, str]] = ..., blended_divergence: _Optional[float] = ..., cache_hit: _Optional[bool] = ..., evidence: _Optional[_Iterable[_Union[_guard_pb2.GroundingEvidence, _Mapping]]] = ..., status: _Optional[_Union[_taxonomy_pb2.StageStatus, str]] = ..., reason: _Optional[str] = ..., models: _Optional[_Iterable[_Union[_report_pb2.ModelFingerprint, _Mapping]]] = ..., policy_hash: _Optional[str] = ...) -> None: ...
 
 class OverseeStreamRequest(_message.Message):
-    __slots__ = ("start", "token", "end")
+    __slots__ = ("start", "token", "end", "resume")
     START_FIELD_NUMBER: _ClassVar[int]
     TOKEN_FIELD_NUMBER: _ClassVar[int]
     END_FIELD_NUMBER: _ClassVar[int]
+    RESUME_FIELD_NUMBER: _ClassVar[int]
     start: _guard_pb2.StartOversight
     token: _guard_pb2.StreamToken
     end: _guard_pb2.EndOversight
-    def __init__(self, start: _Optional[_Union[_guard_pb2.StartOversight, _Mapping]] = ..., token: _Optional[_Union[_guard_pb2.StreamToken, _Mapping]] = ..., end: _Optional[_Union[_guard_pb2.EndOversight, _Mapping]] = ...) -> None: ...
+    resume: _guard_pb2.ResumeOversight
+    def __init__(self, start: _Optional[_Union[_guard_pb2.StartOversight, _Mapping]] = ..., token: _Optional[_Union[_guard_pb2.StreamToken, _Mapping]] = ..., end: _Optional[_Union[_guard_pb2.EndOversight, _Mapping]] = ..., resume: _Optional[_Union[_guard_pb2.ResumeOversight, _Mapping]] = ...) -> None: ...
 
 class OverseeStreamResponse(_message.Message):
-    __slots__ = ("verdict", "halt", "summary")
+    __slots__ = ("verdict", "halt", "summary", "event")
     VERDICT_FIELD_NUMBER: _ClassVar[int]
     HALT_FIELD_NUMBER: _ClassVar[int]
     SUMMARY_FIELD_NUMBER: _ClassVar[int]
+    EVENT_FIELD_NUMBER: _ClassVar[int]
     verdict: _guard_pb2.TokenVerdict
     halt: _guard_pb2.StreamHalt
     summary: _guard_pb2.StreamSummary
-    def __init__(self, verdict: _Optional[_Union[_guard_pb2.TokenVerdict, _Mapping]] = ..., halt: _Optional[_Union[_guard_pb2.StreamHalt, _Mapping]] = ..., summary: _Optional[_Union[_guard_pb2.StreamSummary, _Mapping]] = ...) -> None: ...
+    event: int
+    def __init__(self, verdict: _Optional[_Union[_guard_pb2.TokenVerdict, _Mapping]] = ..., halt: _Optional[_Union[_guard_pb2.StreamHalt, _Mapping]] = ..., summary: _Optional[_Union[_guard_pb2.StreamSummary, _Mapping]] = ..., event: _Optional[int] = ...) -> None: ...
 
 class DetectInjectionRequest(_message.Message):
     __slots__ = ("input", "intent", "response", "threshold")

@@ -76,8 +76,12 @@ class GuardServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def OverseeStream(self, request_iterator, context):
-        """Oversees a token stream: tokens in, verdicts out, and one halt when a rule is broken. The first message starts,
-        the last one ends. Errors: INVALID_FIELD, MESSAGE_TOO_LARGE, QUEUE_FULL, MODEL_UNAVAILABLE, DEADLINE_EXCEEDED.
+        """Oversees a token stream: tokens in, verdicts out, and one halt when a rule is broken. The first message starts or
+        resumes, the last one ends. Whole sentences are scored, each with what stands before it, so verdicts do not depend
+        on when messages arrive. Read while you write: a server that cannot send stops reading. After the summary
+        stop writing: what still comes is dropped. Errors: INVALID_FIELD, MESSAGE_TOO_LARGE, QUEUE_FULL (too many streams, or the models' queue; the stream
+        can be resumed), MODEL_UNAVAILABLE, OVERSIGHT_NOT_FOUND, OVERSIGHT_TAKEN_OVER, EVENT_NOT_FOUND, REQUEST_ID_REUSED,
+        DEADLINE_EXCEEDED.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

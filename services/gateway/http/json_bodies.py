@@ -1,4 +1,4 @@
-"""Bodies of ERCP's requests: JSON text to a checked model to a protobuf message (ERCP 1.0 §3, §4)."""
+"""Bodies of requests: JSON text to a checked model to a protobuf message (ERCP 1.0 §3, §4; Director-AI page)."""
 
 import math
 from itertools import islice
