@@ -207,7 +207,7 @@ class Adapters:
         return await self._once("token_vectors", lambda: open_token_vectors(self.settings.inference))
 
     async def injection_classifier(self) -> "InjectionClassifier | None":
-        """Return the classifier of prompt injection; ``None`` as ``entailment``, or beside another embedder (ADR 0126)."""
+        """Return the classifier of injections; ``None`` as ``entailment``, or beside another embedder (ADR 0126)."""
         if not await self._delivered("injection"):
             return None
         from services.common.adapters.encoders.injection import open_injection_classifier as opened

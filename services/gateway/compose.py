@@ -32,6 +32,7 @@ from services.gateway.clients.sessions import GrpcSessionClient
 from services.gateway.dispatch_app import DispatchApp, DispatchParts
 from services.gateway.domain.policy import PolicyError, parse_policy
 from services.gateway.enveloping import Enveloping
+from services.gateway.http.calls import Routes
 from services.gateway.ports import EnvelopeClient, ProvenanceClient, SessionClient, Summariser
 from services.gateway.remedying import Remedying
 from services.gateway.screening import Screening
@@ -134,6 +135,7 @@ async def _http(settings: Settings, adapters: Adapters) -> list[PeerChannels]:
     from services.gateway.http.app import create_app
     from services.gateway.http.chat.routes import ChatRoutes
     from services.gateway.http.check_routes import CheckRoutes
+    from services.gateway.http.guard_routes import GuardRoutes
     from services.gateway.http.server import HttpServer
 
     channels = PeerChannels(settings, {"ercp": ERCP_SERVICE, "dpe": PROVENANCE_SERVICE})
@@ -144,10 +146,13 @@ async def _http(settings: Settings, adapters: Adapters) -> list[PeerChannels]:
     gate = await adapters.credential_gate(settings)
     checking = ProvenanceServiceStub(dpe)  # type: ignore[no-untyped-call]  # generated
     policy = settings.gateway.default_safety_policy
-    routers = [CheckRoutes(checking, gate, settings.http, adapters.clock, policy).router()]
+    routers: list[Routes] = [
+        CheckRoutes(checking, gate, settings.http, adapters.clock, policy),
+        GuardRoutes(guard, gate, settings.http, adapters.clock),
+    ]
     if (provider := await adapters.chat_provider()) is not None:
-        routers.append(ChatRoutes(provider, checking, gate, settings.http, policy).router())
-    app = create_app(stub, gate, settings.http, adapters.clock, version("groundtrail"), routers, guard=guard)
+        routers.append(ChatRoutes(provider, checking, gate, settings.http, policy))
+    app = create_app(stub, gate, settings.http, adapters.clock, version("groundtrail"), routers)
     server = await HttpServer.open(app, settings.http, adapters.clock, gate.addresses)
     adapters.closing(server.close)
     _LOG.info("HTTP on %s:%s", settings.http.host, server.port)

@@ -5,6 +5,7 @@ import contextlib
 import re
 import uuid
 from dataclasses import dataclass, field
+from typing import Any
 
 import grpc
 from crp.dpe.v1 import guard_pb2
@@ -21,8 +22,8 @@ from services.common.settings.guard.oversight import OversightSettings
 from services.common.telemetry import open_telemetry
 from services.dpe.domain.guard.coherence import Exhibit
 from services.dpe.domain.guard.sentence_scores import SentenceScore
-from services.dpe.guard.compose import guard_over
-from tests.fakes.dpe_world import app
+from services.dpe.guard.compose import GuardParts, guard_over
+from tests.fakes.dpe_world import app, models
 from tests.patience import patient
 
 _SCORE = re.compile(r"\((\d(?:\.\d+)?)\)")
@@ -87,7 +88,7 @@ class StreamWorld:
 
     settings: OversightSettings = field(default_factory=OversightSettings)
     scoring: WrittenScores | None = field(default_factory=WrittenScores)
-    analyses: object = None
+    analyses: Any = None
     server_settings: dict = field(default_factory=dict)
 
     @contextlib.asynccontextmanager
@@ -98,7 +99,7 @@ class StreamWorld:
             guard=GuardSettings(oversight=self.settings),
         )
         telemetry = open_telemetry(settings.telemetry, "guard-test", "0")
-        self.service = guard_over(settings, self.analyses or app(), self.scoring)
+        self.service = guard_over(models(), settings, self.analyses or app(), GuardParts(scoring=self.scoring))
         server = RpcServer([self.service], settings, TwoCallers(), telemetry)
         await server.start()
         try:

@@ -18,7 +18,7 @@ from services.common.settings.guard.coherence import CoherenceSettings
 from services.common.settings.inference import InferenceSettings
 from services.common.telemetry import open_telemetry
 from services.dpe.compose import provenance_servicer
-from services.dpe.guard.compose import KNOWLEDGE, guard_over
+from services.dpe.guard.compose import KNOWLEDGE, GuardParts, guard_over
 from services.dpe.ports import AnalysisModels
 from services.envelope.compose import EnvelopeParts, assemble_services
 from services.envelope.version_writer import TextModels
@@ -76,7 +76,7 @@ class GuardWorld:
         )
         channels = PeerChannels(settings, KNOWLEDGE)
         _, analyses = provenance_servicer(self.models, self.limits, StandingClock(), FixedIds(), ThreadReader())
-        served = [guard_over(self.models, settings, analyses, channels=channels)]
+        served = [guard_over(self.models, settings, analyses, GuardParts(channels=channels))]
         if self.knows:
             served += await self._knowledge_services()
         telemetry = open_telemetry(settings.telemetry, "guard-test", "0")

@@ -14,7 +14,7 @@ from services.common.settings.guard import GuardSettings
 from services.common.settings.guard.injection import InjectionSettings
 from services.common.telemetry import open_telemetry
 from services.dpe.compose import provenance_servicer
-from services.dpe.guard.compose import guard_over
+from services.dpe.guard.compose import GuardParts, guard_over
 from services.dpe.ports import AnalysisModels
 from tests.fakes.documents import ThreadReader
 from tests.fakes.dpe_world import FixedIds, OneCaller, StandingClock, TableEntailment, models
@@ -61,9 +61,8 @@ class InjectionWorld:
         )
         telemetry = open_telemetry(settings.telemetry, "injection-test", "0")
         _, app = provenance_servicer(self.models, settings.dpe, StandingClock(), FixedIds(), ThreadReader())
-        server = RpcServer(
-            [guard_over(self.models, settings, app, classifier=self.classifier)], settings, OneCaller(), telemetry
-        )
+        service = guard_over(self.models, settings, app, GuardParts(classifier=self.classifier))
+        server = RpcServer([service], settings, OneCaller(), telemetry)
         await server.start()
         try:
             async with grpc.aio.insecure_channel(server.address) as channel:

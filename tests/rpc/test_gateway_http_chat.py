@@ -68,7 +68,7 @@ async def door():
         stub = ProvenanceServiceStub(PeerChannel(world.channel, Peer("dpe", "dpe"), 20.0))
         gate = open_gate(OneCaller())
         routes = ChatRoutes(upstream, stub, gate, SETTINGS, "halt-on CRITICAL")
-        app = create_app(cast("Any", ErcpStub()), gate, SETTINGS, SystemClock(), "0.1.0", [routes.router()])
+        app = create_app(cast("Any", ErcpStub()), gate, SETTINGS, SystemClock(), "0.1.0", [routes])
         server = await HttpServer.open(app, SETTINGS)
         stack.push_async_callback(server.close)
         door = Door(f"http://127.0.0.1:{server.port}", provider)

@@ -56,7 +56,7 @@ async def door():
         stub = ProvenanceServiceStub(PeerChannel(client.channel, Peer("dpe", "dpe"), 20.0))
         gate = open_gate(Callers())
         checks = CheckRoutes(stub, gate, SETTINGS, SystemClock(), DEFAULT)
-        app = create_app(cast("Any", ErcpStub()), gate, SETTINGS, SystemClock(), "0.1.0", [checks.router()])
+        app = create_app(cast("Any", ErcpStub()), gate, SETTINGS, SystemClock(), "0.1.0", [checks])
         transport = httpx.ASGITransport(app, raise_app_exceptions=False)
         http = httpx.AsyncClient(transport=transport, base_url="http://gateway", timeout=patient(30))
         yield Door(await stack.enter_async_context(http))
@@ -209,7 +209,7 @@ async def test_the_service_that_is_down_is_said_to_be():
     try:
         stub = ProvenanceServiceStub(PeerChannel(channel, Peer("dpe", "dpe"), 1.0))
         checks = CheckRoutes(stub, open_gate(), SETTINGS, SystemClock(), DEFAULT)
-        app = create_app(cast("Any", ErcpStub()), open_gate(), SETTINGS, SystemClock(), "0.1.0", [checks.router()])
+        app = create_app(cast("Any", ErcpStub()), open_gate(), SETTINGS, SystemClock(), "0.1.0", [checks])
         transport = httpx.ASGITransport(app, raise_app_exceptions=False)
         async with httpx.AsyncClient(transport=transport, base_url="http://gateway", timeout=patient(30)) as http:
             response = await http.post(CHECK, json={"answer": FEE, "facts": [FEE]})

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Final
 
 import grpc
@@ -59,6 +60,23 @@ KNOWLEDGE: Final = {"envelope": "crp.ckf.v1.KnowledgeService"}
 """The peer that scores without facts of their own are held against."""
 
 
+@dataclass(frozen=True, slots=True)
+class GuardParts:
+    """What the guard has beside models and stages; each may be missing but the ids.
+
+    Attributes:
+        ids: of what is asked of a judge.
+        channels: to the knowledge service; without it scores need facts in the request.
+        classifier: of injections.
+        scoring: of streams, in the place of the engine's.
+    """
+
+    ids: IdSource = field(default_factory=RandomIds)
+    channels: PeerChannels | None = None
+    classifier: InjectionClassifier | None = None
+    scoring: Scoring | None = None
+
+
 async def guard_service(
     models: AnalysisModels, settings: Settings, adapters: Adapters, analyses: ProvenanceApp
 ) -> ServedService:
@@ -73,35 +91,33 @@ async def guard_service(
     channels = PeerChannels(settings, KNOWLEDGE)
     adapters.closing(channels.close)
     classifier = await adapters.injection_classifier()
-    return guard_over(models, settings, analyses, ids=adapters.ids, channels=channels, classifier=classifier)
+    return guard_over(models, settings, analyses, GuardParts(adapters.ids, channels, classifier))
 
 
 def guard_over(
     models: AnalysisModels,
     settings: Settings,
     analyses: ProvenanceApp,
-    *,
-    ids: IdSource | None = None,
-    channels: PeerChannels | None = None,
-    classifier: InjectionClassifier | None = None,
-    scoring: Scoring | None = None,
+    parts: GuardParts | None = None,
 ) -> ServedService:
-    """Return GuardService over any models; without channels to a knowledge service scores need facts in the request."""
+    """Return GuardService over any models."""
+    parts = parts or GuardParts()
     wanted = settings.guard.coherence
     terms = models.second_opinion
-    judge = Judge(terms, ids or RandomIds()) if isinstance(terms, OpinionTerms) else None
+    judge = Judge(terms, parts.ids) if isinstance(terms, OpinionTerms) else None
     cache = ScoreCache(wanted.cache_entries, wanted.cache_ttl_s, asyncio.get_running_loop().time)
     coherence = CoherenceApp(analyses, None, judge, wanted, cache)
     policy = verification_policy(settings.guard.verification)
     verification = VerificationApp(analyses, policy, models.fingerprints())
-    oversight = overseeing(settings, analyses, scoring)
+    oversight = overseeing(settings, analyses, parts.scoring)
     thresholds = injection_thresholds(settings.guard.injection)
-    injection = InjectionApp(models, analyses, thresholds, classifier)
+    injection = InjectionApp(models, analyses, thresholds, parts.classifier)
     servicer = GuardServicer(GuardApps(coherence, oversight, injection, verification), settings)
     add: Callable[[GuardServicer, grpc.aio.Server], None] = pb_grpc.add_GuardServiceServicer_to_server
 
     def listening(target: str, names: frozenset[str]) -> None:
         """Find the knowledge service: a peer, or a service of this process; without one there is no knowledge."""
+        channels = parts.channels
         if channels is not None and (settings.peers.envelope or KNOWLEDGE["envelope"] in names):
             channels.listening(target, names)
             share = wanted.knowledge_deadline_share

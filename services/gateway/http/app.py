@@ -5,9 +5,8 @@ from collections.abc import MutableMapping, Sequence
 from http import HTTPStatus
 from typing import Any, Final, Literal
 
-from crp.dpe.v1.guard_service_pb2_grpc import GuardServiceStub
 from ercp.v1.ercp_service_pb2_grpc import ErcpServiceStub
-from fastapi import APIRouter, FastAPI, Request
+from fastapi import FastAPI, Request
 from fastapi.openapi.utils import get_openapi
 from pydantic import BaseModel
 from pydantic.json_schema import models_json_schema
@@ -28,9 +27,8 @@ from services.common.rpc.credential_gate import CredentialGate
 from services.common.rpc.status import internal_error
 from services.common.settings.http import HttpSettings
 from services.gateway.http import ercp_schemas as schemas
-from services.gateway.http.check_schemas import CheckForm, GuardrailForm
+from services.gateway.http.calls import Routes
 from services.gateway.http.ercp_routes import ENDPOINTS, ErcpRoutes
-from services.gateway.http.guard_routes import FORMS, GuardRoutes
 from services.gateway.http.problems import problem_response
 from services.gateway.http.requests import request_id_of
 
@@ -53,9 +51,7 @@ def create_app(
     settings: HttpSettings,
     clock: Clock,
     version: str,
-    more: Sequence[APIRouter] = (),
-    *,
-    guard: GuardServiceStub | None = None,
+    more: Sequence[Routes] = (),
 ) -> FastAPI:
     """Return the app.
 
@@ -65,8 +61,7 @@ def create_app(
         settings: limits and deadlines.
         clock: the time.
         version: of Groundtrail, for the OpenAPI document.
-        more: routes of check mode and of chats.
-        guard: GuardService, over such a channel too; ``None`` = its paths are not served.
+        more: routes beside those of ERCP.
     """
     app = FastAPI(
         title="Groundtrail",
@@ -78,13 +73,9 @@ def create_app(
     )
     app.include_router(ErcpRoutes(stub, gate, settings, clock).router())
     forms: list[type[BaseModel]] = [schemas.RunRequest, *(endpoint.form for endpoint in ENDPOINTS)]
-    for router in more:
-        app.include_router(router)
-    if more:
-        forms += [CheckForm, GuardrailForm]
-    if guard is not None:
-        app.include_router(GuardRoutes(guard, gate, settings, clock).router())
-        forms += FORMS
+    for routes in more:
+        app.include_router(routes.router())
+        forms += routes.forms
     app.add_api_route(
         "/healthz", _alive, methods=["GET"], response_class=PlainTextResponse, summary="The process lives."
     )

@@ -2,11 +2,11 @@
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, Protocol, TypeAlias
 
-from fastapi import Request
+from fastapi import APIRouter, Request
 from google.protobuf.message import Message
 from pydantic import BaseModel
 from starlette.requests import ClientDisconnect
@@ -58,6 +58,19 @@ REFUSALS: Final[dict[int | str, dict[str, Any]]] = {
 }
 
 Handler: TypeAlias = Callable[[Request], Awaitable[Response]]
+
+
+class Routes(Protocol):
+    """Some of an app's routes, and the schemas of the bodies that they read themselves."""
+
+    @property
+    def forms(self) -> Sequence[type[BaseModel]]:
+        """The schemas."""
+        ...
+
+    def router(self) -> APIRouter:
+        """Return the routes."""
+        ...
 
 
 @dataclass(slots=True)

@@ -4,6 +4,7 @@ Answers are checked against what the caller brings; nothing is retrieved, nothin
 """
 
 import asyncio
+from collections.abc import Sequence
 from typing import Any, Final, TypeVar
 
 from crp.dpe.v1 import provenance_service_pb2 as pb
@@ -55,6 +56,9 @@ class CheckRoutes:
         clock: the time.
         policy: safety policy where a request names none.
     """
+
+    forms: Sequence[type[BaseModel]] = (schemas.CheckForm, schemas.GuardrailForm)
+    """Schemas of the bodies."""
 
     def __init__(
         self, stub: ProvenanceServiceStub, gate: CredentialGate, settings: HttpSettings, clock: Clock, policy: str

@@ -3,6 +3,7 @@
 Each over one RPC of ``crp.dpe.v1.GuardService``, which checks and answers; forms and answers are made of its messages.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -10,6 +11,7 @@ from crp.dpe.v1 import guard_service_pb2 as pb
 from crp.dpe.v1.guard_service_pb2_grpc import GuardServiceStub
 from fastapi import APIRouter
 from google.protobuf.message import Message
+from pydantic import BaseModel
 
 from services.common.clock import Clock
 from services.common.context import Role
@@ -91,7 +93,11 @@ class GuardRoutes:
         clock: the time.
     """
 
+    forms: Sequence[type[BaseModel]]
+    """Schemas of the bodies."""
+
     def __init__(self, stub: GuardServiceStub, gate: CredentialGate, settings: HttpSettings, clock: Clock) -> None:
+        self.forms = FORMS
         self._calls = RpcCalls(stub, SERVICE, ROLES, gate, settings, clock)
 
     def router(self) -> APIRouter:

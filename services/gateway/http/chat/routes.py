@@ -4,11 +4,12 @@ import asyncio
 import contextlib
 import json
 import logging
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from typing import Any, Final
 
 from crp.dpe.v1.provenance_service_pb2_grpc import ProvenanceServiceStub
 from fastapi import APIRouter, Request
+from pydantic import BaseModel
 from starlette.requests import ClientDisconnect
 from starlette.responses import Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
@@ -69,6 +70,9 @@ class ChatRoutes:
         settings: limits and deadlines.
         policy: safety policy where a request names none.
     """
+
+    forms: Sequence[type[BaseModel]] = ()
+    """Schemas of the bodies: they are the provider's."""
 
     def __init__(
         self,
