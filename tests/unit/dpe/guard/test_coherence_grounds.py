@@ -5,7 +5,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from services.common.reading.text_types import Span
-from services.dpe.domain.guard.grounds import PASSAGE_CHARS, QUERY_CHARS, GroundText, analysis_input, asked, grounds_of
+from services.dpe.domain.guard.coherence_grounds import (
+    PASSAGE_CHARS,
+    QUERY_CHARS,
+    GroundText,
+    analysis_input,
+    asked,
+    grounds_of,
+)
 
 SENTENCE = "The landlord returns the deposit within 30 days after the end of the lease number {}. "
 LONG = "".join(SENTENCE.format(number) for number in range(40))
