@@ -27,8 +27,8 @@ from services.dpe.domain.guard.coherence import (
     NoFacts,
     scored,
 )
+from services.dpe.domain.guard.coherence_grounds import Grounds, GroundText, analysis_input, asked, grounds_of
 from services.dpe.domain.guard.divergences import divergences
-from services.dpe.domain.guard.grounds import Grounds, GroundText, analysis_input, asked, grounds_of
 from services.dpe.domain.guard.guard_stages import COHERENCE_STAGES
 from services.dpe.domain.outcome import Reason, StageStatus
 from services.dpe.guard.ground_truth import GroundTruth, KnowledgeAwayError

@@ -13,7 +13,7 @@ from services.common.settings.dpe import DpeSettings
 from services.dpe.convert.findings import enum_value
 from services.dpe.convert.report import models_messages
 from services.dpe.domain.guard.coherence import Exhibit, JudgeOpinion, Origin
-from services.dpe.domain.guard.grounds import GroundText
+from services.dpe.domain.guard.coherence_grounds import GroundText
 from services.dpe.guard.coherence import CoherenceOrder, Review
 from services.dpe.validate import require_size
 

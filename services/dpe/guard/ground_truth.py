@@ -15,7 +15,7 @@ from crp.ckf.v1 import ckf_pb2, knowledge_service_pb2, knowledge_service_pb2_grp
 from services.common.context import current_call
 from services.common.errors import DeadlineError, UnavailableError
 from services.dpe.convert.requests import read_entity
-from services.dpe.domain.guard.grounds import GroundText
+from services.dpe.domain.guard.coherence_grounds import GroundText
 
 MAX_QUERY_CHARS: Final = 8_000
 """Of a longer text the beginning is searched for: the embedder reads it in windows, and facts are short."""

@@ -26,7 +26,7 @@ from services.common.errors import CrpError, StartupError
 from services.common.settings import Settings, SettingsError, load_settings
 from services.common.telemetry import configure_logs
 from services.dpe.compose import open_models, provenance_servicer
-from services.dpe.domain.guard.grounds import GroundText
+from services.dpe.domain.guard.coherence_grounds import GroundText
 from services.dpe.guard.coherence import CoherenceApp, CoherenceOrder
 from services.dpe.guard.score_cache import ScoreCache
 from tools.evaluation.data import EvaluationDataError, folder

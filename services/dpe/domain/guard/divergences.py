@@ -21,7 +21,7 @@ from services.dpe.domain.analysis import Analysis, Vectors
 from services.dpe.domain.findings import EXACT, Basis, Judgement, Verdict
 from services.dpe.domain.guard import prompt_statements
 from services.dpe.domain.guard.coherence import Divergences, Exhibit, Origin
-from services.dpe.domain.guard.grounds import Grounds
+from services.dpe.domain.guard.coherence_grounds import Grounds
 from services.dpe.domain.guard.opinions_held import held_opinions
 from services.dpe.domain.judged import judged_claims
 from services.dpe.domain.outcome import UNSOUND, Reason, StageStatus, worst

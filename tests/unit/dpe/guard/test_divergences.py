@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from services.dpe.domain.findings import Basis, Judgement, Verdict
+from services.dpe.domain.guard.coherence_grounds import GroundText, analysis_input, grounds_of
 from services.dpe.domain.guard.divergences import claim_factual, claim_logical, contradiction_of, divergences
-from services.dpe.domain.guard.grounds import GroundText, analysis_input, grounds_of
 from services.dpe.domain.guard.guard_stages import COHERENCE_STAGES
 from services.dpe.domain.guard.prompt_statements import MAX_STATEMENTS, compared
 from tests.fakes.dpe_world import TableEntailment, TableGrounding, app

@@ -5,7 +5,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from services.common.reading.text_types import Span
-from services.dpe.domain.guard.grounds import PASSAGE_CHARS, QUERY_CHARS, GroundText, analysis_input, asked, grounds_of
+from services.dpe.domain.guard.coherence_grounds import (
+    PASSAGE_CHARS,
+    QUERY_CHARS,
+    GroundText,
+    analysis_input,
+    asked,
+    grounds_of,
+)
 
 SENTENCE = "The landlord returns the deposit within 30 days after the end of the lease number {}. "
 LONG = "".join(SENTENCE.format(number) for number in range(40))
@@ -64,7 +71,8 @@ def test_the_prompt_is_what_was_said_before():
     ("response", "read"),
     [
         ("No, smoking is prohibited.", "    smoking is prohibited."),
-        ("Ask us. Yes, it is open on Monday.", "Ask us.      it is open on Monday."),
+        ("Ask us. No, it is closed on Monday.", "Ask us.     it is closed on Monday."),
+        ("Yes, you can take it if you are well.", "Yes, you can take it if you are well."),
         ("No, unless the landlord agrees in writing.", "No, unless the landlord agrees in writing."),
         ("Yes, but only with consent.", "Yes, but only with consent."),
         ("No.", "No."),
@@ -72,6 +80,6 @@ def test_the_prompt_is_what_was_said_before():
         ("No dogs, no cats in the house.", "No dogs, no cats in the house."),
     ],
 )
-def test_the_word_that_answers_is_blanked_before_a_statement(response, read):
+def test_the_no_that_answers_is_blanked_before_a_statement(response, read):
     found = analysis_input("May I?", response, grounds_of([])).answer
     assert (found, len(found)) == (read, len(response))

@@ -78,8 +78,9 @@ def grounds_of(texts: Sequence[GroundText]) -> Grounds:
 def analysis_input(prompt: str, response: str, grounds: Grounds) -> AnalysisInput:
     """Return what the provenance stages are given: the prompt is asked, and it is what was said before.
 
-    The word that answers a question is blanked out where a statement of its own follows ("No, smoking is prohibited"):
-    the statement says it all, and no fact begins so. Offsets stay what they were.
+    The "no" that answers a question is blanked out where a statement of its own follows ("No, smoking is prohibited"):
+    the statement says it all, and no fact begins so. A "yes" is left: beside a condition it says more than the rest.
+    Offsets stay what they were.
     """
     response = _ANSWERING.sub(lambda match: " " * len(match.group()), response)
     prior = PriorWindow(f"{GUARD_ID}-prompt", 1, prompt)
@@ -98,7 +99,7 @@ def asked(prompt: str) -> str:
 
 
 _ANSWERING: Final = re.compile(
-    r"(?:^|(?<=[.!?]\s)|(?<=\n))(?:yes|no),\s(?=(?!(?:unless|except|if|but|only|not|provided|as|when|because)\b)"
+    r"(?:^|(?<=[.!?]\s)|(?<=\n))no,\s(?=(?!(?:unless|except|if|but|only|not|provided|as|when|because)\b)"
     r"(?:[\w'-]+\s){2})",
     re.IGNORECASE,
 )
