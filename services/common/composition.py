@@ -37,13 +37,10 @@ from services.common.workers.counts import WorkerCounts
 from services.common.workers.frames import Json
 from services.common.workers.pool import WorkerLimits, WorkerPool
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # most bring NumPy, which not every process needs
     from services.common.adapters.sqlite.claims import StoreClaim
     from services.common.adapters.text_workers import TextWorkers
     from services.common.ports.documents import DocumentReader
-    from services.common.rpc.credential_gate import CredentialGate
-
-if TYPE_CHECKING:  # they bring NumPy, which not every process needs
     from services.common.ports.embedding import EmbeddingModel
     from services.common.ports.entailment import EntailmentModel
     from services.common.ports.facts import FactStore
@@ -52,6 +49,7 @@ if TYPE_CHECKING:  # they bring NumPy, which not every process needs
     from services.common.ports.reranking import Reranker
     from services.common.ports.sentence_heads import SentenceHeads
     from services.common.ports.token_vectors import TokenVectorModel
+    from services.common.rpc.credential_gate import CredentialGate
 
 FACTS_FILE = "knowledge.db"
 GRAPH_FILE = "graph.db"
@@ -202,7 +200,7 @@ class Adapters:
         return await self._once("token_vectors", lambda: open_token_vectors(self.settings.inference))
 
     async def injection_classifier(self) -> "InjectionClassifier | None":
-        """Return the classifier of prompt injection; ``None`` as ``entailment``, or beside another embedder (ADR 0126)."""
+        """Return the classifier of injections; ``None`` as ``entailment``, or beside another embedder (ADR 0126)."""
         if not await self._delivered("injection"):
             return None
         from services.common.adapters.encoders.injection import open_injection_classifier as opened
