@@ -125,7 +125,7 @@ async def _serve(pipe: Connection, streams: int) -> None:
     settings = settings.model_copy(update={"guard": settings.guard.model_copy(update={"oversight": oversight})})
     telemetry = open_telemetry(settings.telemetry, "guard-bench", "0")
     scoring = ConstantScoring()
-    service = guard_over(settings, cast("ProvenanceApp", scoring), scoring)
+    service = guard_over(cast("AnalysisModels", _NoModels()), settings, cast("ProvenanceApp", scoring), GuardParts(scoring=scoring))
     server = RpcServer([service], settings, LocalAuthenticator(), telemetry)
     await server.start()
     echo = grpc.aio.server()

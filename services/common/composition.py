@@ -39,13 +39,10 @@ from services.common.workers.counts import WorkerCounts
 from services.common.workers.frames import Json
 from services.common.workers.pool import WorkerLimits, WorkerPool
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # most bring NumPy, which not every process needs
     from services.common.adapters.sqlite.claims import StoreClaim
     from services.common.adapters.text_workers import TextWorkers
     from services.common.ports.documents import DocumentReader
-    from services.common.rpc.credential_gate import CredentialGate
-
-if TYPE_CHECKING:  # they bring NumPy, which not every process needs
     from services.common.ports.embedding import EmbeddingModel
     from services.common.ports.entailment import EntailmentModel
     from services.common.ports.facts import FactStore
@@ -54,7 +51,7 @@ if TYPE_CHECKING:  # they bring NumPy, which not every process needs
     from services.common.ports.reranking import Reranker
     from services.common.ports.sentence_heads import SentenceHeads
     from services.common.ports.token_vectors import TokenVectorModel
-    from services.common.ports.vector_engine import VectorEngine
+    from services.common.rpc.credential_gate import CredentialGate
 
 FACTS_FILE = "knowledge.db"
 GRAPH_FILE = "graph.db"
