@@ -13,7 +13,7 @@ import pytest
 
 from services.common.clock import SystemClock
 from services.common.settings.http import HttpSettings
-from services.gateway.http import ercp_routes
+from services.gateway.http import calls
 from services.gateway.http.app import SECURITY_HEADERS, create_app
 from services.gateway.http.ercp_schemas import ExtractConstraintsRequest, RunRequest
 from services.gateway.http.json_bodies import read_form
@@ -126,8 +126,8 @@ class TestBodies:
                 return form
 
             with pytest.MonkeyPatch.context() as patched:
-                read = ercp_routes.read_form
-                patched.setattr(ercp_routes, "read_form", lambda *given: seen(read(*given)))
+                read = calls.read_form
+                patched.setattr(calls, "read_form", lambda *given: seen(read(*given)))
                 assert (await http.post("/stabilize", content=body)).status_code == 200
                 assert (await http.post("/stabilize", json=SAME)).status_code == 200
             assert threads == {False, True}

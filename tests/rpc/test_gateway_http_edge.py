@@ -16,7 +16,7 @@ from services.common.settings import AuthSettings, EdgeSettings, Settings
 from services.common.settings.http import HttpSettings
 from services.ercp.servicer import ROLES as ERCP_ROLES
 from services.ercp.servicer import SERVICE_NAME
-from services.gateway.http import ercp_routes
+from services.gateway.http import calls, ercp_routes
 from services.gateway.http.app import create_app
 from services.gateway.http.server import HttpServer
 from tests.fakes.certificates import own_certificate
@@ -132,7 +132,7 @@ class TestBodies:
         async with served(await gate_of_keys()) as server, client_of(server.port) as client:
             began = time.process_time()
             with pytest.MonkeyPatch.context() as patched:
-                patched.setattr(ercp_routes, "read_form", None)
+                patched.setattr(calls, "read_form", None)
                 refused = await client.post("/stabilize", content=NODES_8_MIB)
             spent_s = time.process_time() - began
             assert (refused.status_code, refused.headers["connection"]) == (401, "close")
