@@ -15,26 +15,28 @@ import multiprocessing
 import statistics
 import time
 from collections.abc import AsyncIterator, Callable, Sequence
+from functools import partial
 from multiprocessing.connection import Connection
 from typing import Any, Final, cast
 
 import grpc
 from crp.dpe.v1 import guard_pb2
 from crp.dpe.v1 import guard_service_pb2 as pb
-from crp.dpe.v1.guard_service_pb2_grpc import GuardServiceStub
+from crp.dpe.v1.guard_service_pb2_grpc import GuardServiceStub, add_GuardServiceServicer_to_server
+from services.dpe.domain.guard.grounds import GroundText
 
 from bench.report import Row, machine, peak_memory_mib, show
 from services.common.rpc.authentication import LocalAuthenticator
-from services.common.rpc.server import RpcServer
+from services.common.rpc.server import RpcServer, ServedService
 from services.common.settings import ServerSettings, Settings, TelemetrySettings
 from services.common.streaming.halting import HaltingKernel
 from services.common.streaming.oversight import Oversight
 from services.common.streaming.rules import HaltRules
 from services.common.telemetry import configure_logs, open_telemetry
 from services.dpe.app import ProvenanceApp
-from services.dpe.domain.guard.grounds import GroundText
 from services.dpe.domain.guard.sentence_scores import SentenceScore, SentenceToScore
-from services.dpe.guard.compose import guard_over
+from services.dpe.guard.compose import GUARD_ROLES, GUARD_SERVICE, WORK, overseeing
+from services.dpe.guard.servicer import GuardApps, GuardServicer
 
 LENGTHS: Final = (2_000, 20_000)
 TEXT: Final = "The warranty covers all moving parts of the pump for three years from the date of purchase."
@@ -121,11 +123,14 @@ async def _serve(pipe: Connection, streams: int) -> None:
     telemetry_settings = TelemetrySettings(http_port=None, log_level="warning")
     configure_logs(telemetry_settings)
     settings = Settings(server=ServerSettings(port=0, reflection=False), telemetry=telemetry_settings)
-    oversight = settings.guard.oversight.model_copy(update={"max_streams": streams, "max_streams_per_tenant": streams})
-    settings = settings.model_copy(update={"guard": settings.guard.model_copy(update={"oversight": oversight})})
+    limits = settings.guard.oversight.model_copy(update={"max_streams": streams, "max_streams_per_tenant": streams})
+    settings = settings.model_copy(update={"guard": settings.guard.model_copy(update={"oversight": limits})})
     telemetry = open_telemetry(settings.telemetry, "guard-bench", "0")
     scoring = ConstantScoring()
-    service = guard_over(cast("AnalysisModels", _NoModels()), settings, cast("ProvenanceApp", scoring), GuardParts(scoring=scoring))
+    oversight = overseeing(settings, cast("ProvenanceApp", scoring), scoring)
+    servicer = GuardServicer(GuardApps(cast("Any", None), oversight, cast("Any", None), cast("Any", None)), settings)
+    register = partial(add_GuardServiceServicer_to_server, servicer)
+    service = ServedService(GUARD_SERVICE, register, GUARD_ROLES, scoring.check, work=WORK)
     server = RpcServer([service], settings, LocalAuthenticator(), telemetry)
     await server.start()
     echo = grpc.aio.server()

@@ -51,6 +51,7 @@ if TYPE_CHECKING:  # most bring NumPy, which not every process needs
     from services.common.ports.reranking import Reranker
     from services.common.ports.sentence_heads import SentenceHeads
     from services.common.ports.token_vectors import TokenVectorModel
+    from services.common.ports.vector_engine import VectorEngine
     from services.common.rpc.credential_gate import CredentialGate
 
 FACTS_FILE = "knowledge.db"

@@ -86,13 +86,14 @@ def client_of(guard, gate=None, **limits):
 
 @pytest.mark.parametrize("path", BODIES)
 async def test_a_body_becomes_the_rpcs_request_and_its_answer_the_body(path):
-    stub = GuardStub()
+    stub: Any = GuardStub()
     async with client_of(stub) as http:
         response = await http.post(path, json=BODIES[path], headers={"X-Request-Id": "call-1"})
     assert response.status_code == 200, response.text
     (asked,) = stub.asked
     assert (asked.rpc, type(asked.request)) == (RPCS[path].rpc, RPCS[path].message)
-    sent = MessageToDict(asked.request, preserving_proto_field_name=True)
+    request: Any = asked.request
+    sent = MessageToDict(request, preserving_proto_field_name=True)
     assert sent == {name: value for name, value in BODIES[path].items() if value is not False}
     assert asked.metadata["x-request-id"] == response.headers["X-Request-Id"] == "call-1"
     body = response.json()
@@ -110,7 +111,7 @@ async def test_what_is_absent_is_null_and_enums_are_words():
 
 
 async def test_a_threshold_of_zero_is_one():
-    stub = GuardStub()
+    stub: Any = GuardStub()
     async with client_of(stub) as http:
         await http.post("/v1/review", json={"prompt": "a", "response": "b", "threshold": 0})
         await http.post("/v1/review", json={"prompt": "a", "response": "b", "threshold": None})
