@@ -23,7 +23,6 @@ import grpc
 from crp.dpe.v1 import guard_pb2
 from crp.dpe.v1 import guard_service_pb2 as pb
 from crp.dpe.v1.guard_service_pb2_grpc import GuardServiceStub, add_GuardServiceServicer_to_server
-from services.dpe.domain.guard.grounds import GroundText
 
 from bench.report import Row, machine, peak_memory_mib, show
 from services.common.rpc.authentication import LocalAuthenticator
@@ -34,6 +33,7 @@ from services.common.streaming.oversight import Oversight
 from services.common.streaming.rules import HaltRules
 from services.common.telemetry import configure_logs, open_telemetry
 from services.dpe.app import ProvenanceApp
+from services.dpe.domain.guard.coherence_grounds import GroundText
 from services.dpe.domain.guard.sentence_scores import SentenceScore, SentenceToScore
 from services.dpe.guard.compose import GUARD_ROLES, GUARD_SERVICE, WORK, overseeing
 from services.dpe.guard.servicer import GuardApps, GuardServicer

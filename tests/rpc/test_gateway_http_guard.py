@@ -90,6 +90,7 @@ async def test_a_body_becomes_the_rpcs_request_and_its_answer_the_body(path):
     async with client_of(stub) as http:
         response = await http.post(path, json=BODIES[path], headers={"X-Request-Id": "call-1"})
     assert response.status_code == 200, response.text
+    asked: Any
     (asked,) = stub.asked
     assert (asked.rpc, type(asked.request)) == (RPCS[path].rpc, RPCS[path].message)
     request: Any = asked.request

@@ -12,7 +12,7 @@ from typing import Protocol
 from services.common.computing import compute_unless_small
 from services.dpe.app import ProvenanceApp
 from services.dpe.domain.guard.coherence import CoherencePolicy
-from services.dpe.domain.guard.grounds import Grounds, GroundText, grounds_of
+from services.dpe.domain.guard.coherence_grounds import Grounds, GroundText, grounds_of
 from services.dpe.domain.guard.guard_stages import COHERENCE_STAGES
 from services.dpe.domain.guard.sentence_scores import SentenceScore, SentenceToScore, sentence_input, sentence_score
 

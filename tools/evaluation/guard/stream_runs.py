@@ -15,7 +15,7 @@ from services.dpe.app import ProvenanceApp
 from services.dpe.compose import open_models, provenance_servicer
 from services.dpe.domain.analysis import Analysis
 from services.dpe.domain.guard.coherence import CoherencePolicy
-from services.dpe.domain.guard.grounds import Grounds, GroundText, analysis_input, grounds_of
+from services.dpe.domain.guard.coherence_grounds import Grounds, GroundText, analysis_input, grounds_of
 from services.dpe.domain.guard.guard_stages import COHERENCE_STAGES
 from services.dpe.domain.guard.sentence_scores import SentenceToScore, sentence_score
 from services.dpe.guard.sentence_scoring import EngineScoring

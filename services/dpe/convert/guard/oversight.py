@@ -13,7 +13,7 @@ from services.common.streaming.rules import HaltMode, HaltReason, HaltRules
 from services.dpe.convert.findings import span_message
 from services.dpe.convert.report import models_messages
 from services.dpe.domain.guard.coherence import Exhibit, Origin
-from services.dpe.domain.guard.grounds import GroundText
+from services.dpe.domain.guard.coherence_grounds import GroundText
 from services.dpe.domain.guard.stream_messages import End, Ended, Event, Halted, Message, Resume, Start, Token
 
 _STATES: Final[dict[TokenState, Any]] = {

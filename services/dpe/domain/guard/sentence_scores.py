@@ -13,8 +13,8 @@ from services.common.reading.text_types import Span
 from services.dpe.domain.analysis import Analysis, AnalysisInput
 from services.dpe.domain.findings import EXACT, Basis, Distortion, Judgement, Rule, Verdict
 from services.dpe.domain.guard.coherence import CoherencePolicy, Exhibit, Origin
+from services.dpe.domain.guard.coherence_grounds import Grounds, analysis_input
 from services.dpe.domain.guard.divergences import divergences
-from services.dpe.domain.guard.grounds import Grounds, analysis_input
 from services.dpe.domain.judged import judged_claims
 
 NO_FACTS: Final = "NO_FACTS"

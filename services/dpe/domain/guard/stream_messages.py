@@ -7,7 +7,7 @@ from services.common.streaming.halting import Halt, Summary
 from services.common.streaming.oversight import Step
 from services.common.streaming.rules import HaltRules
 from services.dpe.domain.guard.coherence import Exhibit
-from services.dpe.domain.guard.grounds import GroundText
+from services.dpe.domain.guard.coherence_grounds import GroundText
 
 
 @dataclass(frozen=True, slots=True)
