@@ -29,9 +29,9 @@ SHORT_CHARS: Final = 8_192
 """No string outside ``PLACES`` may be longer: one such string costs no more than a page of prose."""
 SHORT: Final = frozenset(
     """
-    supersedes_uris
+    supersedes_uris oversight_id
     request_id uri title media_type key value fact_id fact_ids supersedes_fact_ids source_id source_ids communities
-    community page_token policy_hash agent_session_parent trace_id session_token continuation_ids session_id window_id oversight_id
+    community page_token policy_hash agent_session_parent trace_id session_token continuation_ids session_id window_id
     model reason source_location source_window_id transfer_type facts_seen deferred_fact_ids if_match_etag if_match
     cache_directives transferred_fact_ids active_fact_ids label key_id ai_system_id name sector intended_purpose
     versions_of safety_policy allowed_sink_hosts data_residency safety_policy_report_only safety_report_uri safety_nonce
