@@ -90,12 +90,12 @@ async def test_a_body_becomes_the_rpcs_request_and_its_answer_the_body(path):
     async with client_of(stub) as http:
         response = await http.post(path, json=BODIES[path], headers={"X-Request-Id": "call-1"})
     assert response.status_code == 200, response.text
-    asked: Any
     (asked,) = stub.asked
     assert (asked.rpc, type(asked.request)) == (RPCS[path].rpc, RPCS[path].message)
     request: Any = asked.request
     sent = MessageToDict(request, preserving_proto_field_name=True)
-    assert sent == {name: value for name, value in BODIES[path].items() if value is not False}
+    given: Any = BODIES[path]
+    assert sent == {name: value for name, value in given.items() if value is not False}
     assert asked.metadata["x-request-id"] == response.headers["X-Request-Id"] == "call-1"
     body = response.json()
     assert body.keys() == {field.name for field in RPCS[path].answer.DESCRIPTOR.fields}

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import aclosing
+from typing import Final
 
 from services.common.context import current_call
 from services.common.errors import CrpError, ErrorReason, FieldViolation, InvalidRequestError, LimitExceededError
@@ -14,7 +15,9 @@ from services.dpe.guard.overseen import Overseen
 from services.dpe.guard.sentence_scoring import Scoring
 from services.dpe.guard.stream_connection import StreamConnection
 
-_NO_TENANT = ""
+_NO_TENANT: Final = ""
+_ERROR_LINGER_S: Final = 0.5
+"""How long a call that fails goes on reading, so that its client hears why."""
 
 
 class OversightApp:
@@ -81,6 +84,8 @@ class OversightApp:
             await connection.linger(settings.linger_s)
         except CrpError:
             self.counts["broken"] += stream is not None
+            if connection is not None:
+                await connection.linger(_ERROR_LINGER_S)
             raise
         finally:
             self._leave(tenant)
