@@ -200,7 +200,7 @@ class Admission:
     def _seconds(self, tenant: str, units: float) -> float | None:
         """Return how long the tenant's next so many units take while every other tenant that wants it gets as much."""
         pace = self._pace.units_per_s
-        if pace is None:
+        if not pace:  # nothing has ended yet, or nothing that was any work
             return None
         others = (self._queued.keys() | self._computing.keys()) - {tenant}
         return (units + sum(min(self._queued[one] + self._half_done(one), units) for one in others)) / pace

@@ -3,7 +3,7 @@
 import asyncio
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from prometheus_client import CollectorRegistry, generate_latest
 
@@ -268,6 +268,7 @@ async def test_a_place_can_be_given_back_before_the_call_ends():
         max_size=60,
     )
 )
+@example([("A", 0, False, 0)] * 4)
 async def test_whatever_comes_and_goes_everything_is_given_back(calls):
     door = Door(max_heavy_calls=3, max_heavy_calls_per_tenant=2)
 
