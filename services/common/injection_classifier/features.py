@@ -30,13 +30,15 @@ _BLANKS: Final = re.compile(r"\s+")
 _DIGIT: Final = re.compile(r"\d")
 _BETWEEN: Final = re.compile(r"[\W_]+")
 _LEET: Final = str.maketrans("013457@$", "oieastas")
-_LEET_WORD: Final = re.compile(r"(?=\S*[a-z])(?=\S*[013457@$])\S+")
+_RUN: Final = re.compile(r"\S+")
+_LEET_MARKS: Final = frozenset("013457@$")
+_LETTER: Final = re.compile(r"[a-z]")
 
 
 def window_marks(text: str) -> tuple[Ids, Values]:
     """Return the numbers of a window's marks and the weight of each; equal numbers are one."""
     lower = _BLANKS.sub(" ", text.lower()).strip()
-    plain = _LEET_WORD.sub(lambda found: found[0].translate(_LEET), lower)
+    plain = _RUN.sub(_unleet, lower)
     digits = _DIGIT.sub("0", lower)
     return _joined(
         [
@@ -95,3 +97,9 @@ def _joined(kinds: list[Hashes], bits: int) -> tuple[Ids, Values]:
         ids.append(own)
         weights.append(np.full(len(own), 1.0 / np.sqrt(max(1, len(own)))))
     return np.concatenate(ids).astype(np.int64), np.concatenate(weights)
+
+
+def _unleet(run: re.Match[str]) -> str:
+    """Return a run without blanks, its digits and signs read as letters where it has letters too."""
+    text = run[0]
+    return text.translate(_LEET) if not _LEET_MARKS.isdisjoint(text) and _LETTER.search(text) else text

@@ -177,6 +177,11 @@ class FactChanges:
         connection.execute("UPDATE tenants SET change = change + 1 WHERE tenant_no = ?", (self.tenant_no,))
         self._change = tenant_change(connection, self.tenant_no)
 
+    @property
+    def number(self) -> int:
+        """The tenant's change number with this transaction."""
+        return self._change
+
     def replace(self, rows: Sequence[FactRow]) -> None:
         """Insert facts, or put them in the place of those with the same ids."""
         latest = {row.fact_id: row for row in rows}

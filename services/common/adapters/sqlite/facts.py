@@ -299,18 +299,18 @@ class SqliteFactStore:
         return await self._database.write(job, traits)
 
     async def _entomb(self, tenant_id: str, chosen: Callable[[sqlite3.Connection], Sequence[str]], at: datetime) -> int:
-        tenants: list[int] = []
+        erasures: list[tuple[int, int]] = []
 
         def change(changes: FactChanges) -> int:
             count = changes.entomb(chosen(changes.connection), micros(at))
             if count:
-                tenants.append(changes.tenant_no)
-                self._vectors.erased(changes.tenant_no)  # before: whatever breaks off, no file outlives the facts
+                erasures.append((changes.tenant_no, changes.number))
+                self._vectors.erased(*erasures[-1])  # before: whatever breaks off, no file outlives the facts
             return count
 
         erased = await self._change(tenant_id, change, _ERASURE)
-        for tenant_no in tenants:
-            self._vectors.erased(tenant_no)  # after: a graph that was being built meanwhile is not kept either
+        for erasure in erasures:
+            self._vectors.erased(*erasure)  # after: a graph that was being built meanwhile is not kept either
         try:
             await self._vectors.forget(tenant_id)
         except VectorEngineError as error:

@@ -48,6 +48,8 @@ class VectorCache:
         self._indexes = indexes
         self._tenants: OrderedDict[int, _Tenant] = OrderedDict()
         self._lock = threading.Lock()
+        self._erased: dict[int, int] = {}
+        """Change of each tenant's last erasure."""
         self._stopping = threading.Event()
         self._builder = ThreadPoolExecutor(1, thread_name_prefix="index-builder")
 
@@ -70,8 +72,10 @@ class VectorCache:
             self._start_build(tenant_no, tenant)
         return view
 
-    def erased(self, tenant_no: int) -> None:
-        """Have the tenant's index forget erased facts."""
+    def erased(self, tenant_no: int, change: int) -> None:
+        """Have the tenant's index forget facts erased with a change; what was seen before it is not kept any more."""
+        with self._lock:
+            self._erased[tenant_no] = max(change, self._erased.get(tenant_no, 0))
         self._indexes.erased(tenant_no)
 
     async def forget(self, tenant_id: str) -> None:
@@ -148,7 +152,8 @@ class VectorCache:
                 if not _extends(current, view):
                     return
                 tenant.view = with_index(current, view, index, kept)
-                clean = tenant.view.gone_from_index == 0
+                # A build may begin after an erasure and know nothing of it: nobody has searched since.
+                clean = tenant.view.gone_from_index == 0 and tenant.view.change >= self._erased.get(tenant_no, 0)
             if clean:
                 with contextlib.suppress(OSError, RuntimeError):  # a cache: the next start builds it again
                     self._indexes.save(tenant_no, index, erasures)

@@ -211,6 +211,7 @@ def test_other_addresses_of_the_model_are_taken(monkeypatch, address):
 SECRETS = {
     "GROUNDTRAIL_LLM__API_KEY": "sk-1",
     "GROUNDTRAIL_SECOND_OPINION__API_KEY": "sk-2",
+    "GROUNDTRAIL_VECTORS__API_KEY": "vec-1",
     "GROUNDTRAIL_CLIENT__API_KEY": "crp_gw_dev_x",
     "GROUNDTRAIL_NEO4J__PASSWORD": "graph",
     "GROUNDTRAIL_MILVUS__TOKEN": "root:Milvus",
