@@ -146,8 +146,9 @@ class LogKeeper(Collector):
 
     async def _extended(self, tenant_id: str, size: int) -> bytes:
         (root,) = await span_hashes(self._store, tenant_id, [(0, size)])
+        known = self._kept[tenant_id]  # before the state is read: another call may keep a larger head meanwhile
         state = await self._store.log_state(tenant_id)
-        head, known = await self._believed(tenant_id, state), self._kept[tenant_id]
+        head = await self._believed(tenant_id, state)
         if head is None or head.size < known.size:
             raise LogInconsistentError.of(f"the head that was kept of size {known.size} is gone")
         await self._compare_cosigned(tenant_id, head)
@@ -221,7 +222,9 @@ class LogKeeper(Collector):
         mac = head_mac(size, root, log_head_key(master, tenant_id))
         head = KeptHead(size, root, mac, master.version)
         await self._store.keep_head(tenant_id, head)
-        self._kept[tenant_id] = head
+        known = self._kept.get(tenant_id)
+        if known is None or known.size < head.size:
+            self._kept[tenant_id] = head
 
     async def _glance(self, tenant_id: str, state: LogState) -> bytes:
         """Compare peaks and kept head with the hashes that the leaves are stored with; return the root."""
