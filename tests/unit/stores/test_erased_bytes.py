@@ -103,16 +103,17 @@ async def test_an_erased_answer_is_gone_when_the_store_is_closed(tmp_path):
     assert SECRETS[0].encode() not in bytes_on_disk(tmp_path)
 
 
-async def test_an_index_whose_build_begins_after_the_erasure_is_not_kept(tmp_path):
+async def test_an_index_whose_build_begins_after_the_erasure_is_not_kept(tmp_path, monkeypatch):
     """The thread that builds may come to it late: what it knows was read before the erasure."""
     vectors = random_vectors(1, 100)
     store = await SqliteFactStore.open(tmp_path / "knowledge.db", SETTINGS, dimension=DIMENSION)
     held = []
-    store._vectors._builder.submit = lambda *job: held.append(job)
+    monkeypatch.setattr(store._vectors._builder, "submit", lambda *job: held.append(job))
     await store.upsert(secret_facts(vectors))
     await store.search("tenant-a", vectors[:1], limit=3)
     await store.erase_source("tenant-a", "secret", at=LATER)
     ((build, *arguments),) = held
+    monkeypatch.undo()
     build(*arguments)
     assert list(tmp_path.rglob("*.hnsw")) == []
     assert np.float16(vectors[1]).tobytes() not in await settled(tmp_path)
