@@ -6,7 +6,7 @@ judged by what it changes; ``make test-faults`` sets GROUNDTRAIL_TEST_EXPLORE an
 fixed tenth runs, and the last lines say how many that were (tests/tenth.py). No test is given up before its time times
 GROUNDTRAIL_TEST_PATIENCE is over (tests/patience.py), and no process that a test started outlives it (tests/leash.py).
 Byte code is kept for all of them, outside the tree where it is not wanted in it (tests/bytecode.py). Coverage is
-measured where pure code is tested (tests/covering.py).
+measured while tests run (tests/covering.py).
 """
 
 import gc

@@ -37,11 +37,6 @@ def test_what_is_measured_is_what_coverage_is_told_to_measure():
     assert "services.dag.domain.chain" in covering.measured_modules()
 
 
-@pytest.mark.parametrize("beginning", [*covering.COVERING, *covering.BESIDE])
-def test_there_are_tests_where_coverage_is_measured(beginning):
-    assert any(path.as_posix().startswith(str(ROOT / beginning)) for path in (ROOT / "tests").rglob("test_*.py"))
-
-
 def test_a_smaller_share_is_part_of_the_tenth():
     every = [f"case-{number}" for number in range(400)]
     large, small = (tenth._chosen("an example", every, str, share) for share in (10, 40))
