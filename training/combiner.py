@@ -18,6 +18,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 from services.common.adapters.encoders.grounding import COMBINER_FILE
+from services.common.adapters.own_encoders.fitting import undecided_bounds
 from services.common.grounding.combiner import (
     SIGNALS_LOGIT,
     LogisticModel,
@@ -234,14 +235,27 @@ def fit_both(
                 (macro_accuracy(score, sample, model.threshold) + macro_auroc(score, sample)) / 2
                 for score in (_probabilities(model, one) for one in logits)
             ]
-            tried.append((float(np.mean(quality)), label, strength, model))
+            low = undecided_from(model, logits, sample)
+            tried.append((float(np.mean(quality)), label, strength, model, low))
     best = max(tried, key=lambda one: one[0])
     return best[3], {
+        "undecided_from": best[4],
         "features": best[1],
         "strength": best[2],
         "cross_validated": round(best[0], DIGITS),
-        "tried": {f"{label}, {strength}": round(quality, DIGITS) for quality, label, strength, _ in tried},
+        "tried": {f"{label}, {strength}": round(quality, DIGITS) for quality, label, strength, *_ in tried},
     }
+
+
+def undecided_from(model: LogisticModel, logits: Sequence[Values], sample: Sample) -> float:
+    """Return the probability from which up to the threshold a claim is undecided (ADR 0151).
+
+    Below it "not supported" is right often enough, or the share of claims that may be undecided is used up; over the
+    rows that each of the cross-validated models has not seen.
+    """
+    scores = np.concatenate([_probabilities(model, one) for one in logits])
+    low, _ = undecided_bounds(scores, np.tile(sample.supported, len(logits)), model.threshold)
+    return low
 
 
 def combiner(signals: LogisticModel, both: LogisticModel, spans: float, how: Mapping[str, Any]) -> dict[str, Any]:
@@ -251,6 +265,7 @@ def combiner(signals: LogisticModel, both: LogisticModel, spans: float, how: Map
         "schema_version": 1,
         "windows": {"premise_tokens": windows.premise_tokens, "max_windows": windows.max_windows},
         "spans": {"threshold": spans},
+        "undecided": {"low": how["undecided_from"], "high": both.threshold},
         "signals": plain(signals),
         "both": plain(both),
         "fitted_on": {
@@ -258,7 +273,7 @@ def combiner(signals: LogisticModel, both: LogisticModel, spans: float, how: Map
             "data": "grounding/dev",
             "signals": "fold fit; calibration and threshold: calibrate",
             "both": "fold calibrate, cross-validated",
-            **{name: value for name, value in how.items() if name != "tried"},
+            **{name: value for name, value in how.items() if name not in {"tried", "undecided_from"}},
         },
     }
 

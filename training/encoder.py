@@ -51,6 +51,15 @@ class PairEncoder(nn.Module):
         return logits, self.token_head(states).squeeze(-1)
 
 
+class JointEncoder(PairEncoder):
+    """A joint model as it is delivered: the pooled logits of each task apart, support first (ADR 0150)."""
+
+    def forward(self, input_ids: Tensor, attention_mask: Tensor) -> tuple[Tensor, ...]:
+        """Return logits of support ``(batch, 1)``, of tokens ``(batch, tokens)``, of inference ``(batch, 3)``."""
+        logits, tokens = super().forward(input_ids, attention_mask)
+        return logits[:, SUPPORT:], tokens, logits[:, :SUPPORT]
+
+
 def from_base(folder: Path, layers: Sequence[int] | None, outputs: int, *, per_token: bool) -> PairEncoder:
     """Start from a pre-trained base; ``layers`` names those to keep, ``None`` keeps all.
 
@@ -83,6 +92,15 @@ def load(folder: Path) -> PairEncoder:
     return model
 
 
+def as_delivered(model: PairEncoder) -> PairEncoder:
+    """Return a model in the form that is exported; one with joint heads gives the logits of each task apart."""
+    if not _is_joint(model):
+        return model
+    joint = JointEncoder(model.encoder, JOINT_OUTPUTS, per_token=True)
+    joint.load_state_dict(model.state_dict())
+    return joint
+
+
 def with_heads(trained: PairEncoder, outputs: int, *, per_token: bool) -> PairEncoder:
     """Return the trunk of a trained model under new heads."""
     return PairEncoder(trained.encoder, outputs, per_token=per_token)
@@ -92,8 +110,10 @@ def with_joint_heads(trained: PairEncoder) -> PairEncoder:
     """Return an entailment encoder that also says whether a claim is supported and which of its tokens are not.
 
     The pooled head has ``JOINT_OUTPUTS`` logits: the three of inference, taken over, then support, which begins as
-    entailment against the mean of the other two.
+    entailment against the mean of the other two. A model that has these heads keeps them.
     """
+    if _is_joint(trained):
+        return trained
     model = PairEncoder(trained.encoder, JOINT_OUTPUTS, per_token=True)
     with no_grad():
         for new, old in ((model.head.weight, trained.head.weight), (model.head.bias, trained.head.bias)):
@@ -120,6 +140,10 @@ def pad_id(tokenizer: Tokenizer) -> int:
     if found is None:
         raise ValueError("the tokenizer has no <pad>: it is not MPNet's")
     return found
+
+
+def _is_joint(model: PairEncoder) -> bool:
+    return model.head.out_features == JOINT_OUTPUTS and model.token_head is not None
 
 
 def _empty(config: PretrainedConfig, outputs: int, *, per_token: bool) -> PairEncoder:

@@ -20,7 +20,7 @@ import onnx
 import torch
 from numpy.typing import NDArray
 
-from training.encoder import TOKENIZER, PairEncoder, load
+from training.encoder import JOINT_OUTPUTS, TOKENIZER, PairEncoder, as_delivered, load
 from training.onnx_graph import TabulatedMPNet, to_onnx
 from training.parity import Arrays, Encoder, mixed_lengths, random_items
 from training.repository_folder import Delivery, Description, write_folder
@@ -30,6 +30,8 @@ OUTPUTS: Final[dict[str, tuple[str, ...]]] = {
     "entailment": ("logits",),
     "grounding": ("support_logit", "token_logits"),
 }
+JOINT: Final = ("support_logit", "token_logits", "logits")
+"""Outputs of a grounding model whose trunk serves inference, too; ``training.share`` makes that model's entry."""
 PER_TOKEN: Final = frozenset({"token_logits"})
 COMPANY_TOKENS: Final = 256
 """Longest of the items among which results must not change; longer ones would only take time."""
@@ -56,10 +58,21 @@ class Checkpoint:
 
     def __post_init__(self) -> None:
         found = (self.model.head.out_features, self.model.token_head is not None)
-        if found != _HEADS[self.kind]:
+        if found != _HEADS[self.kind] and not self.is_joint:
             msg = f"a model for {self.kind} has (outputs, token head) {_HEADS[self.kind]}; this checkpoint has {found}"
             raise ValueError(msg)
         self.model.eval()
+
+    @property
+    def is_joint(self) -> bool:
+        """Whether it is a grounding model with the heads of inference beside its own."""
+        found = (self.model.head.out_features, self.model.token_head is not None)
+        return self.kind == "grounding" and found == (JOINT_OUTPUTS, True)
+
+    @property
+    def outputs(self) -> tuple[str, ...]:
+        """Names of what it gives, in order."""
+        return JOINT if self.is_joint else OUTPUTS[self.kind]
 
     @property
     def pad_id(self) -> int:
@@ -80,21 +93,21 @@ class Checkpoint:
             with torch.no_grad():
                 return [output.numpy() for output in self.model(torch.from_numpy(ids), torch.from_numpy(mask))]
 
-        return Encoder(compute, tuple(name in PER_TOKEN for name in OUTPUTS[self.kind]), self.pad_id)
+        return Encoder(compute, tuple(name in PER_TOKEN for name in self.outputs), self.pad_id)
 
     def traced(self, *, half: bool = False) -> onnx.ModelProto:
         """Return the graph; ``half`` computes the trunk in float16."""
         exported = copy.deepcopy(self.model)
         trunk = TabulatedMPNet(exported.encoder, self.max_tokens)
         exported.encoder = trunk.half() if half else trunk
-        return to_onnx(exported, OUTPUTS[self.kind], self.max_tokens)
+        return to_onnx(exported, self.outputs, self.max_tokens)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Write the folder and say what was measured."""
     options = _options(arguments)
     torch.set_num_threads(options.threads)
-    checkpoint = Checkpoint(load(options.checkpoint), options.kind, options.max_tokens)
+    checkpoint = Checkpoint(as_delivered(load(options.checkpoint)), options.kind, options.max_tokens)
     described = options.description or Path(__file__).parent / "descriptions" / f"{options.name}.json"
     description = Description.model_validate_json(described.read_bytes())
     graph, measured = build(checkpoint, options.variant)

@@ -26,6 +26,13 @@ WEIGHTS: Final = "1/model.onnx"
 TOLERANCE: Final = 1e-4
 """How far a build's outputs may lie from the golden ones."""
 LABELS: Final = ("entailment", "neutral", "contradiction")
+UNCALIBRATED: Final[dict[str, Any]] = {
+    "labels": list(LABELS),
+    "temperature": 1.0,
+    "fitted_on": {"note": "not calibrated"},
+    "measured": {"note": "not calibrated"},
+}
+"""Temperature of weights that nobody has fitted one to."""
 MAX_BATCH_SIZE: Final = 64
 PREFERRED_SIZES: Final = (4, 8)
 QUEUE_DELAY_US: Final = 2_000
@@ -55,6 +62,21 @@ class Description(BaseModel):
     """Provenance of the weights."""
     training_data: str = Field(min_length=1)
     """What the weights were trained on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Golden:
+    """What golden vectors are computed with; ``Delivery`` is one, too.
+
+    Attributes:
+        model: the graph.
+        tokenizer: text of its ``tokenizer.json``.
+        pad_id: token that inputs are padded with.
+    """
+
+    model: onnx.ModelProto
+    tokenizer: str
+    pad_id: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,16 +186,28 @@ def config_text(delivery: Delivery, inputs: list[dict[str, Any]], outputs: list[
     return "\n".join(lines) + "\n"
 
 
-def golden_cases(delivery: Delivery, pairs: Sequence[Pair]) -> list[dict[str, Any]]:
-    """Return the pairs with their token ids and what ONNX Runtime computes of each alone."""
+def golden_cases(
+    delivery: Delivery | Golden, pairs: Sequence[Pair], names: Sequence[str] | None = None
+) -> list[dict[str, Any]]:
+    """Return the pairs with their token ids and what ONNX Runtime computes of each alone.
+
+    Args:
+        delivery: graph and tokenizer.
+        pairs: texts.
+        names: outputs to keep; ``None`` = all.
+    """
     tokenizer = Tokenizer.from_str(bare_tokenizer(delivery.tokenizer))
     encoder = encoder_of(session_of(delivery.model), delivery.pad_id)
-    names = [output.name for output in delivery.model.graph.output]
+    given = [output.name for output in delivery.model.graph.output]
     cases = []
     for pair in pairs:
         ids = tuple(tokenizer.encode(*pair).ids)
         (values,) = run(encoder, [ids])
-        outputs = {name: [round(float(x), 6) for x in np.ravel(v)] for name, v in zip(names, values, strict=True)}
+        outputs = {
+            name: [round(float(x), 6) for x in np.ravel(value)]
+            for name, value in zip(given, values, strict=True)
+            if names is None or name in names
+        }
         cases.append({"pair": list(pair), "token_ids": list(ids), **outputs})
     return cases
 
@@ -205,11 +239,5 @@ def _entry(delivery: Delivery, before: dict[str, Any], digest: str) -> dict[str,
         "calibration": None,
     }
     if delivery.kind == "entailment":
-        uncalibrated = {
-            "labels": list(LABELS),
-            "temperature": 1.0,
-            "fitted_on": {"note": "not calibrated"},
-            "measured": {"note": "not calibrated"},
-        }
-        entry["softmax"] = before["softmax"] if unchanged and before.get("softmax") else uncalibrated
+        entry["softmax"] = before["softmax"] if unchanged and before.get("softmax") else UNCALIBRATED
     return entry

@@ -52,7 +52,7 @@ class ClaimResult:
     Attributes:
         text: its words, ``answer[start:end]`` in Unicode code points.
         kind: FACTUAL, OPINION, PROCEDURAL or META.
-        verdict: SUPPORTED, CONTRADICTED, UNSUPPORTED or SUPERSEDED; empty for a claim that is not judged.
+        verdict: SUPPORTED, CONTRADICTED, UNSUPPORTED, SUPERSEDED or UNDECIDED; empty for a claim that is not judged.
         basis: what the verdict rests on; empty without a verdict.
         why: the verdict in one sentence; empty without a verdict.
         support: probability that the facts support it; ``None`` = not computed.

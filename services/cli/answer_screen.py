@@ -17,7 +17,12 @@ MAX_LINES: Final = 40
 LEAST_CLAIM_LINES: Final = 9
 """So many lines are left to the claims, however long the answer is."""
 _REASONS: Final = 3
-_STYLES: Final = {Mark.CONTRADICTED: "bold red", Mark.UNSUPPORTED: "yellow", Mark.SUPERSEDED: "yellow"}
+_STYLES: Final = {
+    Mark.CONTRADICTED: "bold red",
+    Mark.UNSUPPORTED: "yellow",
+    Mark.SUPERSEDED: "yellow",
+    Mark.UNDECIDED: "yellow",
+}
 _INDENT: Final = 2
 
 

@@ -74,7 +74,7 @@ _FLOORS: Final = {
     "CONTRADICTED_BY_RULE": "a document contradicts a claim",
     "CONTRADICTED_BY_MODEL": "a document seems to contradict a claim",
     "FABRICATED": "a name or value stands in no document",
-    "UNDECIDED": "nothing could be said about a claim",
+    "UNDECIDED": "it cannot be told whether a claim holds",
     "UNSUPPORTED": "no document bears a claim out",
     "SUPERSEDED_FACT": "only what does not hold now bears a claim out",
     "EXPIRED_FACT": "only a document past its time to live bears a claim out",

@@ -25,6 +25,7 @@ _STYLES: Final = {
     "PARAMETRIC": "yellow",
     "UNSUPPORTED": "yellow",
     "SUPERSEDED": "yellow",
+    "UNDECIDED": "yellow",
     "HELD": "green",
     "VIOLATED": "red",
     "UNKNOWN": "yellow",

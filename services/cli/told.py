@@ -21,7 +21,7 @@ from services.common.counting import counted as _count
 MAX_OMISSIONS: Final = 3
 SHORT_ID: Final = 8
 """Characters of a fact's id that are shown; ``facts show`` takes them."""
-_PROBLEMS: Final = ("CONTRADICTED", "UNSUPPORTED", "SUPERSEDED")
+_PROBLEMS: Final = ("CONTRADICTED", "UNSUPPORTED", "UNDECIDED", "SUPERSEDED")
 
 
 @unique
@@ -31,6 +31,7 @@ class Mark(StrEnum):
     CONTRADICTED = "contradicted"
     UNSUPPORTED = "unsupported"
     SUPERSEDED = "superseded"
+    UNDECIDED = "undecided"
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,6 +195,13 @@ def document_name(source: text_pb2.FactSource) -> str:
     return f"{name}{section}{f', p. {source.page}' if source.page else ''}"
 
 
+_WHOLLY_MARKED: Final = {
+    claim_pb2.CLAIM_VERDICT_UNSUPPORTED: Mark.UNSUPPORTED,
+    claim_pb2.CLAIM_VERDICT_SUPERSEDED: Mark.SUPERSEDED,
+    claim_pb2.CLAIM_VERDICT_UNDECIDED: Mark.UNDECIDED,
+}
+
+
 def marks(report: report_pb2.DpeReport) -> list[tuple[int, int, Mark]]:
     """Return the stretches of the answer that something is wrong with: as few words as the report knows."""
     found: list[tuple[int, int, Mark]] = []
@@ -211,10 +219,8 @@ def marks(report: report_pb2.DpeReport) -> list[tuple[int, int, Mark]]:
     for claim in report.claims:
         if claim.claim_id in contradicted and claim.claim_id not in wrong:
             found += _whole(claim, Mark.CONTRADICTED)
-        elif claim.verdict == claim_pb2.CLAIM_VERDICT_UNSUPPORTED and claim.claim_id not in wrong:
-            found += _whole(claim, Mark.UNSUPPORTED)
-        elif claim.verdict == claim_pb2.CLAIM_VERDICT_SUPERSEDED and claim.claim_id not in wrong:
-            found += _whole(claim, Mark.SUPERSEDED)
+        elif claim.verdict in _WHOLLY_MARKED and claim.claim_id not in wrong:
+            found += _whole(claim, _WHOLLY_MARKED[claim.verdict])
     return found
 
 

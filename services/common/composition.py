@@ -40,6 +40,7 @@ from services.common.workers.frames import Json
 from services.common.workers.pool import WorkerLimits, WorkerPool
 
 if TYPE_CHECKING:  # most bring NumPy, which not every process needs
+    from services.common.adapters.encoders.trunks import SharedBackends
     from services.common.adapters.sqlite.claims import StoreClaim
     from services.common.adapters.text_workers import TextWorkers
     from services.common.ports.documents import DocumentReader
@@ -109,6 +110,7 @@ class Adapters:
         self.engine_counts = EngineCounts()
         """What is counted of a vector engine; for a registry."""
         self.queue_counts: list[QueueCounts] = []  # of the models and processes that there are
+        self._backends: SharedBackends | None = None
         self._built: dict[str, object] = {}
         self._locks: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
         self._stack = AsyncExitStack()
@@ -170,7 +172,15 @@ class Adapters:
             return None
         from services.common.adapters.encoders.entailment import open_entailment
 
-        return await self._once("entailment", lambda: open_entailment(self.settings.inference))
+        return await self._once(
+            "entailment", lambda: open_entailment(self.settings.inference, shared=self._shared_backends())
+        )
+
+    def _shared_backends(self) -> "SharedBackends":
+        from services.common.adapters.encoders.trunks import SharedBackends
+
+        self._backends = self._backends or SharedBackends()
+        return self._backends
 
     async def sentence_heads(self) -> "SentenceHeads | None":
         """Return the heads on the NLI encoder, its digests verified; ``None`` without the model, or where it has none.
@@ -189,7 +199,9 @@ class Adapters:
             return None
         from services.common.adapters.encoders.grounding import open_grounding
 
-        return await self._once("grounding", lambda: open_grounding(self.settings.inference))
+        return await self._once(
+            "grounding", lambda: open_grounding(self.settings.inference, shared=self._shared_backends())
+        )
 
     async def reranker(self) -> "Reranker | None":
         """Return the cross-encoder that orders facts: the grounding model's encoder (ADR 0067); ``None`` without it."""
@@ -478,6 +490,8 @@ class Adapters:
                 if hasattr(adapter, "close"):
                     self._stack.push_async_callback(cast("_Closable", adapter).close)
                 if hasattr(adapter, "queue_counts"):
-                    self.queue_counts.append(cast("_Queued", adapter).queue_counts)
+                    counts = cast("_Queued", adapter).queue_counts
+                    if not any(known is counts for known in self.queue_counts):  # models of one trunk share a queue
+                        self.queue_counts.append(counts)
                 self._built[name] = adapter
             return cast("AdapterT", self._built[name])

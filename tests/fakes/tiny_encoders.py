@@ -36,6 +36,8 @@ class TinyEncoder:
     labels: tuple[str, ...] = ("entailment", "neutral", "contradiction")
     wrong_shape: bool = False
     """Give one column too few at run time, although the graph says otherwise."""
+    joint: bool = False
+    """A grounding model whose graph gives the logits of entailment as well."""
     changes: dict[str, Any] = field(default_factory=dict)
     """Laid over the manifest's entry."""
 
@@ -43,7 +45,8 @@ class TinyEncoder:
     def outputs(self) -> tuple[tuple[str, tuple[int, ...]], ...]:
         if self.kind == "entailment":
             return (("logits", (-1, 3)),)
-        return (("support_logit", (-1, 1)), ("token_logits", (-1, -1)))
+        own = (("support_logit", (-1, 1)), ("token_logits", (-1, -1)))
+        return (*own, ("logits", (-1, 3))) if self.joint else own
 
 
 def token_id(word: str) -> int:
@@ -61,6 +64,21 @@ def write_repository(root: Path, *encoders: TinyEncoder) -> ModelRepository:
     """Write MANIFEST.json and a folder for each, and open it."""
     entries = [_write(root / encoder.name, encoder) for encoder in encoders]
     (root / "MANIFEST.json").write_text(json.dumps({"schema_version": 1, "models": entries}), encoding="utf-8")
+    return ModelRepository.open(root)
+
+
+def serve(root: Path, trunk: str = "grounding", encoder: TinyEncoder | None = None) -> ModelRepository:
+    """Add a model without a graph that another one serves, and open the repository."""
+    encoder = encoder or TinyEncoder()
+    manifest = json.loads((root / "MANIFEST.json").read_text(encoding="utf-8"))
+    serving = next(entry for entry in manifest["models"] if entry["name"] == trunk)
+    (weights,) = (file["sha256"] for file in serving["files"] if file["role"] == "weights")
+    entry = _write(root / encoder.name, encoder)
+    for path in ("1/model.onnx", "config.pbtxt"):
+        (root / encoder.name / path).unlink()
+    entry["files"] = [file for file in entry["files"] if file["role"] == "tokenizer"]
+    manifest["models"].append({"served_by": {"model": trunk, "weights_sha256": weights}} | entry)
+    (root / "MANIFEST.json").write_text(json.dumps(manifest), encoding="utf-8")
     return ModelRepository.open(root)
 
 
@@ -137,6 +155,8 @@ def _graph(encoder: TinyEncoder) -> onnx.ModelProto:
     ]
     if encoder.kind == "grounding":
         nodes.append(helper.make_node("Gather", ["rows", "contradiction"], ["token_logits"], axis=2))
+    if encoder.joint:
+        nodes.append(helper.make_node("Identity", ["pooled"], ["logits"]))
     graph = helper.make_graph(
         nodes,
         encoder.name,

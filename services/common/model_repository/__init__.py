@@ -7,6 +7,7 @@ from services.common.model_repository.manifest import (
     ModelFile,
     OwnEncoder,
     PairLayout,
+    ServedBy,
     Tensor,
 )
 from services.common.model_repository.repository import (
@@ -26,6 +27,7 @@ __all__ = [
     "ModelRepositoryError",
     "OwnEncoder",
     "PairLayout",
+    "ServedBy",
     "Tensor",
     "TensorSpec",
     "check_tensors",

@@ -93,6 +93,15 @@ class PairLayout(_Strict):
     """The token that fills a batch."""
 
 
+class ServedBy(_Strict):
+    """The model whose graph computes this one's outputs: one trunk with the heads of several models (ADR 0150)."""
+
+    model: str
+    """Its name; its graph gives this model's outputs among others."""
+    weights_sha256: str = Field(pattern=r"^[0-9a-f]{64}$")
+    """Digest of its weights, lower-case hex: what was fitted to this model holds for these alone."""
+
+
 class OwnEncoder(_Strict):
     """What is known of an encoder that its user brought (ADR 0120); delivered models have none."""
 
@@ -147,6 +156,9 @@ class ModelEntry(_Strict):
     """Only entailment models have one; a grounding model's calibration is in its ``combiner.json``."""
     own: OwnEncoder | None = None
     """Only an encoder that its user brought has one."""
+    served_by: ServedBy | None = None
+    """The model whose graph computes this one; ``None`` = a graph of its own. Such a model has neither weights nor
+    ``config.pbtxt``: whatever runs models runs the other."""
 
     @property
     def calibrated(self) -> bool:
@@ -157,7 +169,15 @@ class ModelEntry(_Strict):
     def fingerprint(self) -> str:
         """``name@version+sha256:<16 hex>``: the digest is over the paths and digests of weights and tokenizer."""
         decisive = {file.path: file.sha256 for file in self.files if file.role in {"weights", "tokenizer", "combiner"}}
+        if self.served_by is not None:
+            decisive[f"{self.served_by.model}/weights"] = self.served_by.weights_sha256
         return f"{self.name}@{self.version}+sha256:{sha256_hex(canonical_json(decisive))[:16]}"
+
+    @property
+    def weights_sha256(self) -> str | None:
+        """Digest of the one file of weights, lower-case hex; ``None`` where there is none or several."""
+        digests = [file.sha256 for file in self.files if file.role == "weights"]
+        return digests[0] if len(digests) == 1 else None
 
     def file(self, path: str) -> ModelFile | None:
         """Return the file of that path, or ``None``."""

@@ -120,7 +120,31 @@ class ModelRepository:
         if present - listed:
             stray = folder / min(present - listed)
             raise ModelRepositoryError(f"{stray} is not listed in {MANIFEST_FILE}; remove it or pin it")
+        if entry.served_by is not None:
+            self._require_served(entry)
         return entry
+
+    def trunk(self, entry: ModelEntry) -> ModelEntry:
+        """Return the entry of the model whose graph computes a model: its own, or that which serves it.
+
+        Raises:
+            ModelRepositoryError: no such model.
+        """
+        return entry if entry.served_by is None else self.entry(entry.served_by.model)
+
+    def _require_served(self, entry: ModelEntry) -> None:
+        """Prove that the model whose graph computes another is there, the pinned one, and gives its outputs."""
+        trunk = self.trunk(entry)
+        if trunk.served_by is not None or entry.served_by is None:
+            raise ModelRepositoryError(f"{MANIFEST_FILE}: {entry.name} is served by {trunk.name}, which has no graph")
+        self.verified(trunk.name)
+        if trunk.weights_sha256 != entry.served_by.weights_sha256:
+            raise ModelRepositoryError(
+                f"{MANIFEST_FILE}: {entry.name} was fitted to other weights of {trunk.name} than those that are there; "
+                f"`python -m training.share --model {trunk.name} --name {entry.name}` fits it to them"
+            )
+        if trunk.inputs != entry.inputs or not set(entry.outputs) <= set(trunk.outputs):
+            raise ModelRepositoryError(f"{MANIFEST_FILE}: {trunk.name} does not give the outputs of {entry.name}")
 
     def config(self, name: str) -> ModelConfig:
         """Return a verified model's parsed ``config.pbtxt``, checked against the manifest.

@@ -39,7 +39,7 @@ class GroundingVerdict:
     support: float
     """Calibrated probability that the passages support the claim, in [0, 1]."""
     supported: bool
-    """``support`` is at or above the model's threshold."""
+    """``support`` is at or above the model's threshold, and the verdict is not undecided."""
     encoder_support: float | None
     """What the encoder says alone, in [0, 1]; ``None`` when there was no passage to read."""
     signals: tuple[tuple[str, float], ...]
@@ -48,6 +48,8 @@ class GroundingVerdict:
     """Ordered by start, not overlapping."""
     evidence: tuple[int, ...]
     """Indexes of the passages that the encoder read, nearest first."""
+    undecided: bool = False
+    """``support`` lies between the model's bounds, where it is right too seldom to say either (ADR 0151)."""
 
 
 class GroundingModel(Protocol):

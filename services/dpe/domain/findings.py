@@ -21,13 +21,14 @@ class AttributionType(StrEnum):
 
 @unique
 class Verdict(StrEnum):
-    """Decisions 12 and 25: SUPERSEDED = only facts that do not hold now bear it out."""
+    """Decisions 12 and 25: SUPERSEDED = only facts that do not hold now bear it out; UNDECIDED: ADR 0151."""
 
     NONE = "NONE"
     SUPPORTED = "SUPPORTED"
     CONTRADICTED = "CONTRADICTED"
     UNSUPPORTED = "UNSUPPORTED"
     SUPERSEDED = "SUPERSEDED"
+    UNDECIDED = "UNDECIDED"
 
 
 @unique

@@ -116,12 +116,12 @@ def _fabricated(analysis: Analysis) -> Iterator[RiskFloor]:
 
 
 def _undecided(analysis: Analysis) -> Iterator[RiskFloor]:
-    """A claim that gets a verdict, and about which nothing that ran could say anything."""
+    """A claim that gets a verdict, and about which nothing that ran could say anything, or nothing sure."""
     verdicts = analysis.outputs.verdicts
     ids = [
         claim.claim_id
         for claim in judged_claims(analysis.outputs.claims)
-        if verdicts.get(claim.claim_id, Verdict.NONE) is Verdict.NONE
+        if verdicts.get(claim.claim_id, Verdict.NONE) in {Verdict.NONE, Verdict.UNDECIDED}
     ]
     yield from _floor(analysis, RiskLevel.MEDIUM, FloorReason.UNDECIDED, ids)
 

@@ -1,9 +1,10 @@
-"""SUPPORTED, CONTRADICTED or UNSUPPORTED: what encoders and compared values say of a claim (decision 12, ADR 0041).
+"""SUPPORTED, CONTRADICTED, UNSUPPORTED or UNDECIDED: what encoders and values say of a claim (decision 12, ADR 0041).
 
 The firmest basis decides, in this order: a rule that decides contradicts, whatever a probability says; a sentence that
 is quoted whole is supported; then what the grounding model supports, where no rule objects and the text is a sentence;
 and what it does not support is contradicted where the nearest fact contradicts
-it, and unsupported otherwise. Nothing here changes attribution, which is by similarity alone.
+it, undecided where the grounding model is right too seldom to say either (ADR 0151), and unsupported otherwise.
+Nothing here changes attribution, which is by similarity alone.
 """
 
 from collections import defaultdict
@@ -255,6 +256,8 @@ def _decided(heard: Heard, rules: Found) -> tuple[Verdict, Basis | None]:
         found = Verdict.CONTRADICTED, Basis.CONTRADICTION
     elif grounding is not None and heard.case.is_stated and rules.is_worded and not rules.distortions:
         found = Verdict.SUPPORTED, Basis.VALUES
+    elif grounding is not None and grounding.undecided and not rules.distortions and rules.is_worded:
+        found = Verdict.UNDECIDED, Basis.GROUNDING
     elif grounding is not None or rules.distortions or not heard.case.passages:
         # Without a fact in the envelope nothing could bear the claim out.
         found = Verdict.UNSUPPORTED, Basis.DISTORTION if rules.distortions else Basis.GROUNDING

@@ -56,7 +56,7 @@ def verdict_after(standing: Standing, vote: Vote) -> Verdict:
     if is_decided(standing.judgement, by_rule=standing.by_rule):
         return first
     if vote is not Vote.SUPPORTED:
-        return Verdict.UNSUPPORTED if first in {Verdict.SUPPORTED, Verdict.NONE} else first
+        return Verdict.UNSUPPORTED if first in {Verdict.SUPPORTED, Verdict.NONE, Verdict.UNDECIDED} else first
     outweighed = standing.readable and standing.objections <= MOST_OUTWEIGHED
     return Verdict.SUPPORTED if outweighed else first
 

@@ -7,7 +7,7 @@ same report gives the same sentence.
 
 import re
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -86,17 +86,8 @@ def why(grounds: Grounds) -> str:
     """Return the sentence; empty where there is no verdict."""
     if grounds.judgement.basis is Basis.SECOND_OPINION:
         return _by_second_opinion(grounds)
-    match grounds.judgement.verdict:
-        case Verdict.NONE:
-            return ""
-        case Verdict.SUPPORTED:
-            return _supported(grounds)
-        case Verdict.SUPERSEDED:
-            return _superseded(grounds)
-        case Verdict.CONTRADICTED:
-            return _contradicted(grounds)
-        case _:
-            return _unsupported(grounds)
+    said = _SENTENCES.get(grounds.judgement.verdict)
+    return "" if said is None else said(grounds)
 
 
 def place_name(fact: EnvelopeFact) -> str:
@@ -235,6 +226,12 @@ def _turned(place: str, known: str, said: str) -> str:
     return f"{_capital(place)} says the opposite."
 
 
+def _undecided(grounds: Grounds) -> str:
+    first = grounds.first
+    place = "what was read" if first is None else grounds.place(first.fact_id)
+    return f"It cannot be told from {place} whether this holds{_probability(grounds.judgement.support)}."
+
+
 def _unsupported(grounds: Grounds) -> str:
     first = grounds.first
     if first is None:
@@ -248,6 +245,13 @@ def _unsupported(grounds: Grounds) -> str:
     return f"Nothing that was read bears {f'“{words}”' if len(words) > _TELLING else 'this'} out; {nearest}."
 
 
+_SENTENCES: Final[Mapping[Verdict, Callable[[Grounds], str]]] = {
+    Verdict.SUPPORTED: _supported,
+    Verdict.SUPERSEDED: _superseded,
+    Verdict.CONTRADICTED: _contradicted,
+    Verdict.UNDECIDED: _undecided,
+    Verdict.UNSUPPORTED: _unsupported,
+}
 _WORD_PART: Final = re.compile(r"[^\s,;()\"“”]*")
 
 

@@ -27,6 +27,7 @@ _STATING = (claim_pb2.CLAIM_TYPE_FACTUAL, claim_pb2.CLAIM_TYPE_UNSPECIFIED)
 _CONTRADICTED = claim_pb2.CLAIM_VERDICT_CONTRADICTED
 _UNSUPPORTED = claim_pb2.CLAIM_VERDICT_UNSUPPORTED
 _SUPERSEDED = claim_pb2.CLAIM_VERDICT_SUPERSEDED
+_UNDECIDED = claim_pb2.CLAIM_VERDICT_UNDECIDED
 
 
 class GrpcProvenance:
@@ -140,7 +141,7 @@ def _findings(
     for claim in report.claims:
         if claim.claim_id in distorted or not claim.HasField("judgement") or not facts:
             continue
-        if _by_evidence(claim) in {_CONTRADICTED, _UNSUPPORTED, _SUPERSEDED}:
+        if _by_evidence(claim) in {_CONTRADICTED, _UNSUPPORTED, _SUPERSEDED, _UNDECIDED}:
             yield _judged(claim, facts)
 
 

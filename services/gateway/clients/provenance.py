@@ -176,7 +176,8 @@ def report_summary(report: report_pb2.DpeReport) -> ReportSummary:
         ai_system_version=report.ai_system.version,
         regulatory_rows=tuple(row.row for row in report.regulatory.rows),
         report_hash=report.report_hash,
-        contradicted_claims=_contradicted(report),
+        contradicted_claims=_with_verdict(report, claim_pb2.CLAIM_VERDICT_CONTRADICTED),
+        undecided_claims=_with_verdict(report, claim_pb2.CLAIM_VERDICT_UNDECIDED),
         composite_level=wire.RISKS.get(report.composite_level),
         floors=tuple(
             (wire.RISKS[floor.level], _name(report_pb2.RiskFloorReason, floor.reason, "RISK_FLOOR_REASON_"))
@@ -188,12 +189,12 @@ def report_summary(report: report_pb2.DpeReport) -> ReportSummary:
     )
 
 
-def _contradicted(report: report_pb2.DpeReport) -> int | None:
-    """Return how many claims are CONTRADICTED; ``None`` when no verdicts were given."""
+def _with_verdict(report: report_pb2.DpeReport, verdict: claim_pb2.ClaimVerdict) -> int | None:
+    """Return how many claims have a verdict; ``None`` when no verdicts were given."""
     ended = {one.number: wire.STAGE_STATUSES.get(one.status) for one in report.stages if not one.sub_stage}
     if ended.get(_VERDICTS) not in {StageStatus.COMPLETED, StageStatus.DEGRADED, StageStatus.NOT_APPLICABLE}:
         return None
-    return sum(claim.verdict == claim_pb2.CLAIM_VERDICT_CONTRADICTED for claim in report.claims)
+    return sum(claim.verdict == verdict for claim in report.claims)
 
 
 def _given(report: report_pb2.DpeReport, field: str) -> Any:

@@ -95,6 +95,9 @@ def _warnings(policy: SafetyPolicy, report: ReportSummary) -> Iterator[Finding]:
     if policy.warn_on_contradiction:
         count = _Count("warn-on-contradiction", "WARN_ON_CONTRADICTION", "3", report.contradicted, blocking=False)
         yield from _forbidden_count(report, count)
+    if policy.warn_on_undecided:
+        count = _Count("warn-on-undecided", "WARN_ON_UNDECIDED", "3", report.undecided_claims, blocking=False)
+        yield from _forbidden_count(report, count)
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,6 +192,9 @@ def _blocks(policy: SafetyPolicy, report: ReportSummary) -> Iterator[Finding]:
     if policy.block_distortion:
         count = report.distortion_count
         yield from _forbidden_count(report, _Count("block-distortion", "DISTORTION_DETECTED", "3b", count))
+    if policy.block_undecided:
+        count = report.undecided_claims
+        yield from _forbidden_count(report, _Count("block-undecided", "UNDECIDED_CLAIM", "3", count))
 
 
 def _repetition(policy: SafetyPolicy, report: ReportSummary) -> Iterator[Finding]:

@@ -55,6 +55,7 @@ class SafetyPolicy:
     halt_on: RiskLevel | None = None
     warn_on: RiskLevel | None = None
     warn_on_contradiction: bool = False
+    warn_on_undecided: bool = False
     incomplete_risk: RiskLevel | None = None
     require_grounding: float | None = None
     require_entailment: float | None = None
@@ -69,6 +70,7 @@ class SafetyPolicy:
     block_fabrication: bool = False
     block_contradiction: bool = False
     block_distortion: bool = False
+    block_undecided: bool = False
     block_repetition: bool = False
     max_repetition: RepetitionLevel | None = None
     upgrade_on_risk: str | None = None
@@ -225,6 +227,7 @@ _READERS: Final[dict[str, Callable[[str, list[str]], object]]] = {
     "halt_on": _risk,
     "warn_on": _risk,
     "warn_on_contradiction": _flag,
+    "warn_on_undecided": _flag,
     "incomplete_risk": _risk,
     "require_grounding": _fraction,
     "require_entailment": _fraction,
@@ -239,6 +242,7 @@ _READERS: Final[dict[str, Callable[[str, list[str]], object]]] = {
     "block_fabrication": _flag,
     "block_contradiction": _flag,
     "block_distortion": _flag,
+    "block_undecided": _flag,
     "block_repetition": _flag,
     "max_repetition": _repetition,
     "upgrade_on_risk": _upgrade,

@@ -232,6 +232,7 @@ class ReportSummary:
         ai_system_id: the registered system that was classified; empty when none is registered.
         regulatory_rows: rows of the EU AI Act table that apply to it (§14.2).
         contradicted_claims: claims with the verdict CONTRADICTED; ``None`` when stage 3 gave none.
+        undecided_claims: claims with the verdict UNDECIDED; ``None`` when stage 3 gave none.
         composite_level: §7.4 of the composite score alone; ``None`` without one (ADR 0093).
         floors: level and reason of everything that keeps ``risk_level`` from being lower.
         relevance_status: whether the answer answers the question (ADR 0096); empty when stage 8 did not run.
@@ -279,6 +280,7 @@ class ReportSummary:
     relevance_score: float | None = None
     relevance_reason: str = ""
     contradicted_claims: int | None = None
+    undecided_claims: int | None = None
     composite_level: RiskLevel | None = None
     floors: tuple[tuple[RiskLevel, str], ...] = ()
 

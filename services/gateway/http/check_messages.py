@@ -18,7 +18,7 @@ from services.gateway.http.check_schemas import CheckForm, DocumentForm, FactFor
 
 _MARKDOWN: Final = "text/markdown"
 _MOST_TITLE: Final = 1_000
-_WORST_FIRST: Final = ("CONTRADICTED", "SUPERSEDED", "UNSUPPORTED")
+_WORST_FIRST: Final = ("CONTRADICTED", "SUPERSEDED", "UNSUPPORTED", "UNDECIDED")
 _MOST_NAMED: Final = 3
 _MOST_QUOTED: Final = 200
 

@@ -35,6 +35,7 @@ class ClaimVerdict(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     CLAIM_VERDICT_CONTRADICTED: _ClassVar[ClaimVerdict]
     CLAIM_VERDICT_UNSUPPORTED: _ClassVar[ClaimVerdict]
     CLAIM_VERDICT_SUPERSEDED: _ClassVar[ClaimVerdict]
+    CLAIM_VERDICT_UNDECIDED: _ClassVar[ClaimVerdict]
 
 class VerdictBasis(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     __slots__ = ()
@@ -68,6 +69,7 @@ CLAIM_VERDICT_SUPPORTED: ClaimVerdict
 CLAIM_VERDICT_CONTRADICTED: ClaimVerdict
 CLAIM_VERDICT_UNSUPPORTED: ClaimVerdict
 CLAIM_VERDICT_SUPERSEDED: ClaimVerdict
+CLAIM_VERDICT_UNDECIDED: ClaimVerdict
 VERDICT_BASIS_UNSPECIFIED: VerdictBasis
 VERDICT_BASIS_QUOTATION: VerdictBasis
 VERDICT_BASIS_VALUE_CONFLICT: VerdictBasis

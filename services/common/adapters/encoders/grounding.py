@@ -12,6 +12,7 @@ from services.common.adapters.encoders.grounding_reading import GroundingReader,
 from services.common.adapters.encoders.opening import open_model
 from services.common.adapters.encoders.reranking import EncoderReranker
 from services.common.adapters.encoders.tokenizer import EncoderTokenizer
+from services.common.adapters.encoders.trunks import SharedBackends
 from services.common.computing import compute
 from services.common.grounding.combiner import PRODUCT, Combiner, CombinerError, logistic, parse_combiner
 from services.common.grounding.signals import SIGNALS
@@ -109,7 +110,9 @@ class EncoderGroundingModel:
         if reading.encoder is None:
             return GroundingVerdict(0.0, supported=False, encoder_support=None, signals=shown, spans=(), evidence=())
         support = float(self._combiner.support(reading.signals[None, :], reading.encoder[None, :])[0])
-        supported = support >= self.threshold
+        bounds = self._combiner.undecided
+        undecided = bounds is not None and bounds[0] <= support < bounds[1]
+        supported = support >= self.threshold and not undecided
         spans = () if supported else doubtful_spans(reading.doubts, self._combiner.span_threshold)
         return GroundingVerdict(
             support=support,
@@ -118,17 +121,19 @@ class EncoderGroundingModel:
             signals=shown,
             spans=tuple(UnsupportedSpan(span.start, span.end, span.score) for span in spans),
             evidence=reading.evidence,
+            undecided=undecided,
         )
 
 
 async def open_grounding(
-    settings: InferenceSettings, repository: ModelRepository | None = None
+    settings: InferenceSettings, repository: ModelRepository | None = None, shared: SharedBackends | None = None
 ) -> EncoderGroundingModel:
     """Verify the grounding model's files, load it and return it ready to serve.
 
     Args:
         settings: names the model and its backend; sets threads and the queue's bound.
         repository: where it lies; ``None`` = as the settings say.
+        shared: the process's backends, so that models of one trunk use one; ``None`` = one of its own.
 
     Raises:
         ModelRepositoryError: a file is missing or not the pinned one, or the parts do not fit together.
@@ -140,7 +145,7 @@ async def open_grounding(
     def build(backend: EncoderBackend, tokenizer: EncoderTokenizer) -> EncoderGroundingModel:
         return EncoderGroundingModel(backend, tokenizer, read_combiner(source, name))
 
-    return await open_model(settings, source, name, "grounding", build)
+    return await open_model(settings, source, name, "grounding", build, shared)
 
 
 def read_combiner(repository: ModelRepository, name: str) -> Combiner:

@@ -8,6 +8,7 @@ from typing import Final, Literal, TypeAlias, TypeVar
 from services.common.adapters.encoders.backend import EncoderBackend
 from services.common.adapters.encoders.golden import check_outputs, check_tokens, read_golden
 from services.common.adapters.encoders.tokenizer import EncoderTokenizer
+from services.common.adapters.encoders.trunks import OutputView, SharedBackends
 from services.common.model_repository import ModelEntry, ModelRepository, ModelRepositoryError
 from services.common.settings.inference import InferenceSettings
 
@@ -26,7 +27,11 @@ _LOG: Final = logging.getLogger(__name__)
 
 
 async def open_backend(
-    settings: InferenceSettings, repository: ModelRepository, name: str, kind: EncoderKind
+    settings: InferenceSettings,
+    repository: ModelRepository,
+    name: str,
+    kind: EncoderKind,
+    shared: SharedBackends | None = None,
 ) -> EncoderBackend:
     """Verify a model's files and return what runs it, ready to serve.
 
@@ -35,6 +40,7 @@ async def open_backend(
         repository: where the model lies; both backends read the same one.
         name: the model.
         kind: what it must be for.
+        shared: the process's backends, so that models of one trunk use one; ``None`` = one of its own.
 
     Raises:
         ModelRepositoryError: the model is not there (the message names the command that makes it), is of another kind,
@@ -42,6 +48,16 @@ async def open_backend(
         StartupError: Triton did not have the model ready in time.
     """
     entry = await asyncio.to_thread(verified_entry, repository, name, kind)
+    trunk = repository.trunk(entry)
+
+    async def opened() -> EncoderBackend:
+        return await _open_trunk(settings, repository, trunk)
+
+    backend = await opened() if shared is None else await shared.lease(trunk.name, opened)
+    return backend if entry.served_by is None else OutputView(backend, entry)
+
+
+async def _open_trunk(settings: InferenceSettings, repository: ModelRepository, entry: ModelEntry) -> EncoderBackend:
     if settings.backend == "triton":
         from services.common.adapters.triton.backend import open_triton_backend
 
@@ -57,6 +73,7 @@ async def open_model(
     name: str,
     kind: EncoderKind,
     build: Callable[[EncoderBackend, EncoderTokenizer], ModelT],
+    shared: SharedBackends | None = None,
 ) -> ModelT:
     """Open a model's backend, load its tokenizer, and build the text model over both.
 
@@ -66,12 +83,13 @@ async def open_model(
         name: the model.
         kind: what it must be for.
         build: takes backend and tokenizer; when it fails the backend is closed.
+        shared: the process's backends; ``None`` = one of its own.
 
     Raises:
         ModelRepositoryError: as ``open_backend``, or the tokenizer cannot be used.
         StartupError: Triton did not have the model ready in time.
     """
-    backend = await open_backend(settings, repository, name, kind)
+    backend = await open_backend(settings, repository, name, kind, shared)
     try:
         tokenizer = await asyncio.to_thread(EncoderTokenizer.load, repository, name)
         if backend.entry.own is not None:

@@ -15,7 +15,8 @@ from services.common.adapters.encoders.backend import Outputs
 from services.common.model_repository import ModelEntry, ModelRepositoryError
 
 NATIVE_SHAPES: Final = ((-1, 1), (-1, -1))
-"""``support_logit`` and ``token_logits`` of our own training."""
+"""``support_logit`` and ``token_logits`` of our own training, the first outputs; those of a further model of the trunk
+may follow (ADR 0150)."""
 SUPPORTING: Final = ("supported", "entailment")
 UNSUPPORTING: Final = ("unsupported",)
 
@@ -36,7 +37,7 @@ class Readout:
         self._kind = "native" if own is None else own.readout
         self._label = 0
         if self._kind == "native" or own is None:
-            if shapes != NATIVE_SHAPES:
+            if shapes[: len(NATIVE_SHAPES)] != NATIVE_SHAPES:
                 msg = f"MANIFEST.json: the grounding model {entry.name} needs outputs of the shapes {NATIVE_SHAPES}"
                 raise ModelRepositoryError(msg)
             return

@@ -11,6 +11,7 @@ import numpy as np
 from services.common.adapters.encoders.backend import EncoderBackend, Outputs, TokenIds
 from services.common.adapters.encoders.opening import verified_entry
 from services.common.adapters.encoders.tokenizer import EncoderTokenizer, off_the_loop
+from services.common.adapters.encoders.trunks import OutputView
 from services.common.adapters.encoders.windows import balanced
 from services.common.computing import compute
 from services.common.model_repository import ModelEntry, ModelRepository, ModelRepositoryError, Tensor, open_repository
@@ -253,7 +254,9 @@ async def open_sentence_encoder(
     if entry.max_tokens is None:
         raise ModelRepositoryError(f"MANIFEST.json: the entailment model {entry.name} needs max_tokens")
     inner = [Tensor(name=name, dtype="float32", shape=(-1, -1, heads.width)) for name in heads.states]
-    backend = await open_inner_states(settings, repository, entry, inner)
+    backend: EncoderBackend = await open_inner_states(settings, repository, repository.trunk(entry), inner)
+    if entry.served_by is not None:
+        backend = OutputView(backend, entry.model_copy(update={"outputs": (*entry.outputs, *inner)}))
     try:
         return SentenceEncoder(backend, await asyncio.to_thread(EncoderTokenizer.load, repository, entry.name))
     except Exception:

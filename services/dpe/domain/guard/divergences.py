@@ -92,7 +92,7 @@ def claim_factual(judgement: Judgement, contradiction: float | None) -> float | 
             return HALF if left is None else min(HALF, left)
         case Verdict.CONTRADICTED if judgement.basis not in EXACT:
             return max(HALF, left or 0.0, contradiction or 0.0)
-        case Verdict.UNSUPPORTED:
+        case Verdict.UNSUPPORTED | Verdict.UNDECIDED:
             return _CERTAIN if left is None else max(HALF, left)
         case _:
             return _CERTAIN

@@ -153,6 +153,7 @@ _SAID_BY: Final = {
     Verdict.SUPPORTED: {ClaimVerdict.SUPPORTED},
     Verdict.CONTRADICTED: {ClaimVerdict.CONTRADICTED},
     Verdict.UNSUPPORTED: {ClaimVerdict.FABRICATED, ClaimVerdict.UNVERIFIABLE},
+    Verdict.UNDECIDED: {ClaimVerdict.UNVERIFIABLE},
     Verdict.SUPERSEDED: set[ClaimVerdict](),
     Verdict.NONE: set[ClaimVerdict](),
 }
