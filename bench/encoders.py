@@ -214,7 +214,7 @@ async def measure_startup() -> list[Row]:
 
 def encoders(repository: ModelRepository) -> list[str]:
     """Return the models that a text model over an encoder backend can stand on."""
-    return [entry.name for entry in repository.models if entry.kind in COMMANDS]
+    return [entry.name for entry in repository.models if entry.kind in COMMANDS and entry.served_by is None]
 
 
 def measured(names: Sequence[str], budget_s: float) -> Iterator[Row]:

@@ -9,6 +9,7 @@ measured (ADR 0034). ``--signals-only`` needs no encoder: it measures the signal
 import argparse
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -165,6 +166,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     metrics: dict[str, Any] = {}
     if repository is not None:
         both, how = fit_both(calibrate, signals)
+        if options.threshold is not None:
+            both = replace(both, threshold=options.threshold)
+            how["threshold"] = "given"
         encoder = fit_encoder(calibrate)
         systems += [
             _scored(ENCODER, encoder, calibrate, report, signals),
@@ -305,6 +309,11 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--work", type=Path, required=True, help="where encoder outputs and metrics are kept")
     parser.add_argument("--repository", type=Path, default=Path("model_repository"))
     parser.add_argument("--model", default="grounding", help="name of the grounding model in the repository")
+    parser.add_argument(
+        "--threshold",
+        type=float,
+        help="of the verdict, where other development data has to say in it as well (ADR 0150)",
+    )
     parser.add_argument("--signals-only", action="store_true", help="measure the signals; needs no encoder")
     return parser.parse_args(arguments)
 

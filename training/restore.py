@@ -203,6 +203,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     options = parser.parse_args(arguments)
     entry = ModelRepository.open(options.repository).entry(options.model)
     folder = options.repository / options.model
+    if entry.served_by is not None:
+        parser.error(f"{options.model} has no graph of its own; restore {entry.served_by.model}, which serves it")
     try:
         found = restored(onnx.load(folder / _GRAPH_FILE).graph)
     except RestoreError as problem:

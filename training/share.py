@@ -39,17 +39,19 @@ def share(root: Path, model: str, name: str, description: Description, max_token
     """Write the entry and the folder; return the entry.
 
     Raises:
-        ModelRepositoryError: the serving model is not there, or has no such output.
-        StopIteration: as the latter.
+        ModelRepositoryError: the serving model is not in the manifest.
+        ValueError: its graph has no output for inference.
     """
-    trunk = ModelRepository.open(root).verified(model)
+    trunk = ModelRepository.open(root).entry(model)
     folder = root / name
+    output = next((tensor for tensor in trunk.outputs if tensor.name == OUTPUT), None)
+    if output is None:
+        raise ValueError(f"the graph of {model} has no output {OUTPUT}: export a joint checkpoint (training.joint)")
     folder.mkdir(exist_ok=True)
     shutil.rmtree(folder / "1", ignore_errors=True)
     for stale in ("config.pbtxt", *FITTED):
         (folder / stale).unlink(missing_ok=True)
     shutil.copyfile(root / model / TOKENIZER, folder / TOKENIZER)
-    output = next(tensor for tensor in trunk.outputs if tensor.name == OUTPUT)
     graph = onnx.load(root / model / WEIGHTS)
     tokenizer = (folder / TOKENIZER).read_text(encoding="utf-8")
     cases = golden_cases(Golden(graph, tokenizer, _pad_id(folder)), GOLDEN_PAIRS, names=(OUTPUT,))

@@ -2,5 +2,5 @@
 
 from typing import Final
 
-MANIFEST_SHA256: Final = "258fc69d81ac3a192798f23c10575b7fd23a337993ea339ebbd5c6a74b75e007"
+MANIFEST_SHA256: Final = "719f655ed213633a41a9e4a4284e446ad9b6cecfef8a118511b582ac2e6d327e"
 """SHA-256 of the delivered ``model_repository/MANIFEST.json``, which pins every other file of it."""

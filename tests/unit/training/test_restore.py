@@ -98,8 +98,14 @@ def test_parameters_that_were_stored_once_because_they_are_equal_are_missed_and_
 
 
 def test_the_command_checks_the_repository_and_says_what_it_wrote(tmp_path, capsys):
-    main(["--model", "nli", "--checkpoint", str(tmp_path / "nli")])
+    main(["--model", "grounding", "--checkpoint", str(tmp_path / "joint")])
     said = json.loads(capsys.readouterr().out)
-    assert said["model"].startswith("nli@")
-    assert (said["outputs"], said["per_token"]) == (3, False)
-    assert load(tmp_path / "nli").head.out_features == 3
+    assert said["model"].startswith("grounding@")
+    assert (said["outputs"], said["per_token"]) == (4, True)
+    assert load(tmp_path / "joint").head.out_features == 4
+
+
+def test_a_model_without_a_graph_names_the_one_that_serves_it(tmp_path, capsys):
+    with pytest.raises(SystemExit):
+        main(["--model", "nli", "--checkpoint", str(tmp_path / "nli")])
+    assert "restore grounding, which serves it" in capsys.readouterr().err

@@ -41,7 +41,9 @@ def test_the_graph_computes_the_golden_outputs(name):
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = 1
     session = onnxruntime.InferenceSession(
-        str(REPOSITORY.folder(name) / "1" / "model.onnx"), options, providers=["CPUExecutionProvider"]
+        str(REPOSITORY.folder(REPOSITORY.trunk(MODELS[name]).name) / "1" / "model.onnx"),
+        options,
+        providers=["CPUExecutionProvider"],
     )
     outputs = [tensor.name for tensor in MODELS[name].outputs]
     for case in golden["cases"]:
