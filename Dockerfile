@@ -12,15 +12,18 @@ RUN python -m pip install --require-hashes -r bootstrap.lock \
     && uv pip install --python /opt/groundtrail/bin/python --require-hashes -r requirements.lock
 COPY deploy/build.lock ./deploy/
 RUN uv pip install --system --require-hashes -r deploy/build.lock
-COPY pyproject.toml README.md LICENSE NOTICE ./
+COPY pyproject.toml LICENSE NOTICE ./
+COPY clients/python ./clients/python
+COPY deploy/wheels ./deploy/wheels
+COPY tools/build_wheels.py ./tools/
 COPY gen ./gen
 COPY services ./services
 COPY model_repository ./model_repository
 COPY examples ./examples
-RUN python -m hatchling build -t wheel -d /dist \
-    && uv pip install --python /opt/groundtrail/bin/python --no-deps /dist/groundtrail-*.whl
+RUN python -m tools.build_wheels -o /dist \
+    && uv pip install --python /opt/groundtrail/bin/python --no-deps /dist/groundtrail*.whl
 COPY tools/descriptor_set.py ./tools/
-RUN /opt/groundtrail/bin/python tools/descriptor_set.py /opt/groundtrail.pb
+RUN PYTHONPATH=gen /opt/groundtrail/bin/python tools/descriptor_set.py /opt/groundtrail.pb
 
 FROM envoyproxy/envoy:v1.40.0 AS proxy
 COPY deploy/envoy/envoy.yaml /etc/envoy/envoy.yaml

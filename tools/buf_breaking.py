@@ -12,8 +12,9 @@ import zipfile
 from io import BytesIO
 from pathlib import Path
 
-from gen_protos import GOOGLEAPIS_CACHE, ROOT, export_googleapis
+from gen_protos import GOOGLEAPIS, ROOT
 
+PLACES = ("third_party/googleapis", ".cache/googleapis")  # where buf.yaml names googleapis: today, and before ADR 0137
 BUF = Path(sys.executable).with_name("buf")
 
 
@@ -47,7 +48,8 @@ def compare(reference: str) -> int:
     with tempfile.TemporaryDirectory() as folder:
         with zipfile.ZipFile(BytesIO(archive.stdout)) as files:
             files.extractall(folder)
-        shutil.copytree(GOOGLEAPIS_CACHE, Path(folder) / ".cache" / "googleapis")
+        for place in PLACES:
+            shutil.copytree(GOOGLEAPIS, Path(folder) / place)
         return subprocess.run([BUF, "breaking", "--against", folder], cwd=ROOT, check=False).returncode
 
 
@@ -56,7 +58,6 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--against", help="the commit to compare with")
     reference = parser.parse_args().against or baseline()
-    export_googleapis()
     if reference is None:
         print("no git history: nothing to compare with")
         return

@@ -1,4 +1,4 @@
-"""Fit the embedding model's calibration map (architecture decision 12) and write it into MANIFEST.json.
+"""Fit the embedding model's calibration map (ADR 0012) and write it into MANIFEST.json.
 
 Definitions, over claims and sentences (not whole responses) of ``grounding/dev.jsonl.gz``, whose contexts are cut
 into facts by the product's own chunker:

@@ -2,7 +2,6 @@
 
 python tools/gen_protos.py            write gen/
 python tools/gen_protos.py --check    fail when gen/ differs from what proto/ gives
-python tools/gen_protos.py --deps     only export google/api and google/rpc for buf into .cache/googleapis
 """
 
 import argparse
@@ -13,32 +12,13 @@ import tempfile
 from importlib import resources
 from pathlib import Path
 
-import google.api
 from grpc_tools import protoc
 
 ROOT = Path(__file__).resolve().parent.parent
 PROTO = ROOT / "proto"
 GEN = ROOT / "gen"
-GOOGLEAPIS_CACHE = ROOT / ".cache" / "googleapis"
-GOOGLEAPIS_FILES = (
-    "google/api/annotations.proto",
-    "google/api/http.proto",
-    "google/rpc/error_details.proto",
-    "google/rpc/status.proto",
-)
-
-
-def googleapis_root() -> Path:
-    """Return the folder that holds ``google/api/annotations.proto`` of googleapis-common-protos."""
-    return Path(next(iter(google.api.__path__))).parent.parent
-
-
-def export_googleapis() -> None:
-    """Copy the imported google protos to where buf.yaml looks for them."""
-    for name in GOOGLEAPIS_FILES:
-        target = GOOGLEAPIS_CACHE / name
-        target.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(googleapis_root() / name, target)
+GOOGLEAPIS = ROOT / "third_party" / "googleapis"
+"""``google/api`` and ``google/rpc`` as googleapis-common-protos has them: the second module of buf.yaml."""
 
 
 def generate(out: Path) -> None:
@@ -49,7 +29,7 @@ def generate(out: Path) -> None:
             [
                 "protoc",
                 f"-I{PROTO}",
-                f"-I{googleapis_root()}",
+                f"-I{GOOGLEAPIS}",
                 f"-I{well_known}",
                 f"--python_out={out}",
                 f"--pyi_out={out}",
@@ -87,11 +67,7 @@ def main() -> None:
     """Parse the command line and do what it says."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--check", action="store_true", help="compare instead of writing")
-    parser.add_argument("--deps", action="store_true", help="only export the google protos for buf")
     arguments = parser.parse_args()
-    export_googleapis()
-    if arguments.deps:
-        return
     with tempfile.TemporaryDirectory() as folder:
         fresh = Path(folder)
         generate(fresh)

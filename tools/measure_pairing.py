@@ -1,4 +1,4 @@
-"""Measure the blocking rule of stage 6 on public contradictions (SPEC-005 §8.2; architecture decision 11; ADR 0037).
+"""Measure the blocking rule of stage 6 on public contradictions (SPEC-005 §8.2; ADR 0037).
 
 python -m tools.measure_pairing     needs GROUNDTRAIL_EVAL_DATA, the folder with nli/dev.jsonl.gz
 

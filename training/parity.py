@@ -22,7 +22,7 @@ Compute: TypeAlias = Callable[[NDArray[np.int64], NDArray[np.int64]], Arrays]
 COMPANY: Final = 32
 """Items of the batch in which an item's results are compared with those it gets alone."""
 INVARIANCE_LIMIT: Final = 1e-5
-"""Largest difference that a default model may show between alone and in company (architecture §5)."""
+"""Largest difference that a default model may show between alone and in company."""
 PARITY_LIMIT: Final = 1e-4
 """Largest difference of a logit between the float32 graph and the module it was traced from."""
 

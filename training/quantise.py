@@ -3,7 +3,7 @@
 A matrix stands in the graph as ``Cast(int8 -> float) * scale`` with one scale per output channel; a word embedding
 table has one scale per row and is looked up in int8. ONNX Runtime folds the former to float32 once, when a session
 starts; so nothing is quantised while it computes, no scale depends on a text's neighbours in a batch, and the model
-stays batch-invariant (architecture §5, ADR 0036). Biases, normalisations and what is small stay as they are. Only
+stays batch-invariant (ADR 0036). Biases, normalisations and what is small stay as they are. Only
 operators of the standard ONNX set are used.
 """
 

@@ -83,6 +83,6 @@ _FLOORS: Final = {
     "LEFT_OUT": "time ran out before everything was checked",
     "INCOMPLETE_UNDER_POLICY": "time ran out, and the policy asks for this level then",
 }
-"""Reasons of floors (architecture decision 24) in words; one that is not here is told by its own name."""
+"""Reasons of floors (ADR 0093) in words; one that is not here is told by its own name."""
 _RISK_STAGES: Final = 5
 _UNSOUND: Final = frozenset({"SKIPPED", "DEGRADED", "FAILED"})

@@ -1,4 +1,4 @@
-"""The form of an API key: ``crp_gw_<env>_`` and 32 alphanumerics (architecture §3), and what is stored of it."""
+"""The form of an API key: ``crp_gw_<env>_`` and 32 alphanumerics, and what is stored of it."""
 
 import re
 from typing import Final

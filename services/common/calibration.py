@@ -1,4 +1,4 @@
-"""From raw cosine to the scale on which the specifications' similarity thresholds are defined (decision 12).
+"""From raw cosine to the scale on which the specifications' similarity thresholds are defined (ADR 0012).
 
 Sentence embedders spread cosines differently; 0.75 and 0.60 mean nothing on a raw scale. Each model carries a monotone
 piecewise-linear map that puts its equal-error point at 0.75 and its 95% recall point at 0.60.

@@ -232,7 +232,7 @@ class Adapters:
         return await self._once("tokens", lambda: open_token_counter(self.settings.inference))
 
     async def language_model(self) -> LanguageModel | None:
-        """Return the configured LLM provider, or ``None`` when none is set (decision 20: the extractive answerer)."""
+        """Return the configured LLM provider, or ``None`` when none is set (ADR 0020: the extractive answerer)."""
         if not self.settings.llm.base_url:
             return None
         from services.common.adapters.openai.language_model import open_language_model

@@ -1,4 +1,4 @@
-"""The byte encodings that hashes and signatures are computed over (architecture decision 4, ADR 0004)."""
+"""The byte encodings that hashes and signatures are computed over (ADR 0004)."""
 
 import base64
 import hashlib

@@ -1,4 +1,4 @@
-"""The hash that ties a DPE report to its window (architecture decision 4, ADR 0004; SPEC-004 §9.1, SPEC-005 §15)."""
+"""The hash that ties a DPE report to its window (ADR 0004; SPEC-004 §9.1, SPEC-005 §15)."""
 
 from collections.abc import Mapping
 from typing import Any, Final

@@ -450,7 +450,7 @@ class SessionApp:
 
 
 def _check_race(window: WindowRecord, lost: int) -> None:
-    """Tell the loser of a race from a late second commit (decision 8).
+    """Tell the loser of a race from a late second commit (ADR 0009).
 
     Raises:
         ConflictError: COMMIT_RACE.

@@ -59,7 +59,7 @@ class Relays:
         return replace(step, drafts=(named, *rest))
 
     async def take_over(self, caller: Caller, token: TokenState) -> None:
-        """Take over a session that this store does not hold (decision 9).
+        """Take over a session that this store does not hold (ADR 0102).
 
         Raises:
             NotFoundError: SESSION_NOT_FOUND: the token names no tenant.

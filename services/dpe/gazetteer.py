@@ -1,4 +1,4 @@
-"""Reading the versioned gazetteer that ships with the package (decision 16)."""
+"""Reading the versioned gazetteer that ships with the package (ADR 0016)."""
 
 import json
 from importlib import resources

@@ -112,7 +112,7 @@ class KnowledgeApp:
     ) -> SearchOutcome:
         """Return up to ``limit`` hits, best first; no mode means the deployment's, and TEXT needs no model.
 
-        What does not hold now is not found, unless it is asked for, here or by the query itself (decision 25).
+        What does not hold now is not found, unless it is asked for, here or by the query itself (ADR 0109).
         """
         now = self._stores.clock.now()
         where = replace(where, time=time_filter(asked_time(query, now.date()), now, everything=include_superseded))

@@ -1,4 +1,4 @@
-"""Finishing or undoing what a crash, a full disk or a cancelled call left half-written (architecture §4)."""
+"""Finishing or undoing what a crash, a full disk or a cancelled call left half-written."""
 
 from collections import defaultdict
 from datetime import datetime

@@ -150,7 +150,7 @@ class Selector:
             for fact_id, fact in wanted.items()
             if fact_id not in hidden
             and fact.status in RETRIEVABLE
-            # What a former window handed on may have been replaced since; what the caller names is given (decision 25).
+            # What a former window handed on may have been replaced since; what the caller names is given (ADR 0109).
             and (time.sees(fact) or fact_id in named)
         ]
         counts = await self._counted.count(records, request.model)

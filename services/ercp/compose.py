@@ -113,7 +113,7 @@ async def _units(settings: ErcpSettings, adapters: Adapters) -> UnitReading:
 
 
 async def _generator(settings: Settings, adapters: Adapters, given: LanguageModel | None) -> Generator:
-    """Return who writes: the one given, the configured provider, or the extractive answerer (decision 20)."""
+    """Return who writes: the one given, the configured provider, or the extractive answerer (ADR 0020)."""
     provider = given if given is not None else await adapters.language_model()
     if provider is not None:
         return Generator(provider, generative=True)

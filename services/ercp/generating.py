@@ -54,7 +54,7 @@ CLEANUP_S: Final = 5.0
 
 @dataclass(frozen=True, slots=True)
 class Generator:
-    """Who writes: ``generative`` is False for the built-in extractive answerer (decision 20)."""
+    """Who writes: ``generative`` is False for the built-in extractive answerer (ADR 0020)."""
 
     model: LanguageModel
     generative: bool

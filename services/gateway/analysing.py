@@ -1,4 +1,4 @@
-"""From an answer to its analysis and what the policy makes of it (architecture §1, step 4; SPEC-005 §7.4)."""
+"""From an answer to its analysis and what the policy makes of it (SPEC-005 §7.4)."""
 
 from services.gateway.domain.job import Job
 from services.gateway.domain.outcome import final_tier, judge

@@ -102,7 +102,7 @@ class Clients:
 
 
 def window_run(clients: Clients, writing: Writing, settings: GatewaySettings) -> WindowRun:
-    """Return what runs windows; without a language model the built-in answerer summarises too (decision 20)."""
+    """Return what runs windows; without a language model the built-in answerer summarises too (ADR 0020)."""
     analysing = Analysing(clients.provenance)
     summariser: Summariser = ModelSummariser(writing) if writing.generative else ExtractiveSummariser(writing)
     return WindowRun(
@@ -116,7 +116,7 @@ def window_run(clients: Clients, writing: Writing, settings: GatewaySettings) ->
 
 
 async def _language_model(settings: Settings, adapters: Adapters) -> LanguageModel:
-    """Return the configured provider, or the extractive answerer when there is none (decision 20)."""
+    """Return the configured provider, or the extractive answerer when there is none (ADR 0020)."""
     provider = await adapters.language_model()
     if provider is not None:
         return provider

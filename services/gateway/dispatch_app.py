@@ -1,4 +1,4 @@
-"""Dispatching one query: policy, window, draft, commit (architecture §1; SPEC-003 §11, -004 §4, §16, -005 §7.4).
+"""Dispatching one query: policy, window, draft, commit (SPEC-003 §11, -004 §4, §16, -005 §7.4).
 
 What makes it safe to retry and to break off:
 

@@ -203,7 +203,7 @@ class Remedying:
     def _hindrance(self, case: Case, state: Bettered) -> tuple[str, str] | None:
         """Return why no further re-dispatch is made, or ``None``."""
         if not self._writing.generative:
-            # Decision 20: the same facts and query give the same quotation, whatever the prompt says.
+            # ADR 0020: the same facts and query give the same quotation, whatever the prompt says.
             return (
                 "REMEDY_NEEDS_MODEL",
                 "no language model is configured: the built-in answerer would say the same again",

@@ -1,4 +1,4 @@
-"""DispatchService over gRPC: check, convert, call the app, convert back. Of its RPCs this issue serves Dispatch."""
+"""DispatchService over gRPC: check, convert, call the app, convert back."""
 
 from typing import Any, Final
 

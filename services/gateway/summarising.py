@@ -65,7 +65,7 @@ class ModelSummariser:
 
 
 class ExtractiveSummariser:
-    """``Summariser`` without a model: quotes the response's grounded passages from the first on (decision 20)."""
+    """``Summariser`` without a model: quotes the response's grounded passages from the first on (ADR 0020)."""
 
     def __init__(self, writing: Writing) -> None:
         self._writing = writing

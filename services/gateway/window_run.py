@@ -1,4 +1,4 @@
-"""One window's way from opened to analysed: summaries, envelope, model, analysis, remedies (architecture §1).
+"""One window's way from opened to analysed: summaries, envelope, model, analysis, remedies.
 
 Writes nothing: what it returns is a draft, which ``dispatch_app`` keeps and commits. The order of the checks is part of
 the contract: what can be refused before a model is called is refused before.

@@ -18,7 +18,7 @@ class Writing:
     """Calls the model; holds no state between calls.
 
     Args:
-        generative: a language model is configured; the built-in answerer says the same again (decision 20).
+        generative: a language model is configured; the built-in answerer says the same again (ADR 0020).
     """
 
     def __init__(

@@ -1,7 +1,7 @@
 """Over every order of ingestion, change and question: nothing outdated is SUPPORTED or LOW, nothing current is doubted.
 
 The envelope service's own applications and the analysis, joined by their messages as in a deployment; models are
-tables (decision 25, ADR 0109). What stands in which document is kept beside them in a dictionary.
+tables (ADR 0109). What stands in which document is kept beside them in a dictionary.
 """
 
 from dataclasses import dataclass, field

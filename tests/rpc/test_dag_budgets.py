@@ -437,7 +437,7 @@ async def test_what_the_service_counts(world, client):
     assert count("safety_budgets_lowered") == 1.0
 
 
-# Refusals (decision 28).
+# Refusals (ADR 0096).
 
 
 def refusing(opened, text, risk):

@@ -1,4 +1,4 @@
-"""Stateless relay: an instance that never saw the session goes on from the token (SPEC-004 §10.2, decision 9)."""
+"""Stateless relay: an instance that never saw the session goes on from the token (SPEC-004 §10.2, ADR 0102)."""
 
 import pytest
 from crp.common.v1 import taxonomy_pb2 as taxonomy

@@ -1,4 +1,4 @@
-"""A crash, a full disk or a caller who leaves: nothing stays half-written (architecture §4)."""
+"""A crash, a full disk or a caller who leaves: nothing stays half-written."""
 
 import asyncio
 

@@ -1,4 +1,4 @@
-"""Dispatch over gRPC between a real dag service and scripted envelope and dpe services (architecture §1)."""
+"""Dispatch over gRPC between a real dag service and scripted envelope and dpe services."""
 
 import asyncio
 

@@ -192,7 +192,7 @@ async def test_a_question_that_nothing_answers_says_so(tmp_path):
 @pytest.mark.tenth
 @pytest.mark.parametrize("refusals", [40 if WHOLE else 8])
 async def test_refusals_in_a_row_cost_no_budget_and_an_answer_does(tmp_path, refusals):
-    """Real analyses, without encoders, so that what is no refusal is MEDIUM (decisions 18, 28; ADR 0103)."""
+    """Real analyses, without encoders, so that what is no refusal is MEDIUM (ADR 0018, 0096; ADR 0103)."""
     topics = ("world cup", "chess title", "regatta", "marathon", "song contest")
     async with suite(tmp_path, dag=DagSettings(max_windows=refusals + 1)) as caller:
         await caller.ingest(HANDBOOK / PAGES[0])

@@ -1,4 +1,4 @@
-"""The built-in answerer of a deployment that has no language model (architecture decision 20).
+"""The built-in answerer of a deployment that has no language model (ADR 0020).
 
 Shared by the services that write text: the gateway's answers and ERCP's candidates.
 """

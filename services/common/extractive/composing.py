@@ -1,4 +1,4 @@
-"""The built-in answerer: the one sentence or row of the envelope that answers best (decision 20, ADR 0096).
+"""The built-in answerer: the one sentence or row of the envelope that answers best (ADR 0020, ADR 0096).
 
 It writes no word of its own but one fixed sentence when nothing answers, and it is deterministic: the same question,
 facts and conversation give the same text. A sentence answers when it holds the kind of answer that is expected and

@@ -1,4 +1,4 @@
-"""The language model of a deployment that has none: it quotes the envelope (architecture decision 20)."""
+"""The language model of a deployment that has none: it quotes the envelope (ADR 0020)."""
 
 from typing import Final
 

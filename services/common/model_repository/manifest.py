@@ -48,7 +48,7 @@ class Origin(_Strict):
 
 
 class CalibrationEntry(_Strict):
-    """Knots of the monotone map from raw cosine to calibrated similarity (architecture decision 12)."""
+    """Knots of the monotone map from raw cosine to calibrated similarity (ADR 0012)."""
 
     raw: tuple[float, ...]
     """Raw cosines, strictly ascending from 0 to 1."""

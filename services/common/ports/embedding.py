@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 
 class Calibration(Protocol):
-    """An embedding model's monotone map from raw cosine to the scale of 0.75 and 0.60 (architecture decision 12)."""
+    """An embedding model's monotone map from raw cosine to the scale of 0.75 and 0.60 (ADR 0012)."""
 
     def apply(self, cosine: NDArray[np.float32]) -> NDArray[np.float32]:
         """Map raw cosines (any shape) to calibrated similarity in [0, 1], monotonically."""

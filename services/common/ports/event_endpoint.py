@@ -1,4 +1,4 @@
-"""Where audit events are streamed to (decision 22): one batch at a time, each tenant's apart."""
+"""Where audit events are streamed to (ADR 0057): one batch at a time, each tenant's apart."""
 
 from dataclasses import dataclass, field
 from enum import StrEnum, unique

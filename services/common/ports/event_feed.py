@@ -1,4 +1,4 @@
-"""Reading every tenant's audit events once, in order, by a consumer that remembers how far it came (decision 22).
+"""Reading every tenant's audit events once, in order, by a consumer that remembers how far it came (ADR 0057).
 
 Positions are the leaf indexes of each tenant's transparency log: gapless, assigned when an event is committed, and in
 the order of each session's chain. A consumer's position lives in the store, so that it outlives any process.

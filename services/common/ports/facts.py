@@ -1,4 +1,4 @@
-"""Where facts and their vectors live (CRP-SPEC-003 §2, §5; architecture §4). Only writer: the envelope service."""
+"""Where facts and their vectors live (CRP-SPEC-003 §2, §5). Only writer: the envelope service."""
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -89,7 +89,7 @@ class FactRecord:
 
 @dataclass(frozen=True, slots=True)
 class TimeFilter:
-    """Which facts a read sees by when they hold (decision 25, ADR 0109).
+    """Which facts a read sees by when they hold (ADR 0109).
 
     Attributes:
         at: the moment; a fact that begins at it holds, one that ends at it does not.
@@ -129,7 +129,7 @@ class FactHit:
 
 @dataclass(frozen=True, slots=True)
 class StateEntry:
-    """What the state hash is made of (architecture decision 5)."""
+    """What the state hash is made of (ADR 0006)."""
 
     fact_id: str
     content_hash: str

@@ -90,7 +90,7 @@ class LanguageReply:
 
 
 class LanguageModel(Protocol):
-    """Any provider, or the built-in extractive answerer (architecture decision 20)."""
+    """Any provider, or the built-in extractive answerer (ADR 0020)."""
 
     @property
     def default_model(self) -> str:

@@ -39,7 +39,7 @@ class Entity:
 
 
 class EntityRecognizer(Protocol):
-    """Recognises named entities (the port that architecture §5 calls TokenClassifier)."""
+    """Recognises named entities."""
 
     @property
     def fingerprint(self) -> str:

@@ -1,4 +1,4 @@
-"""Answers that refuse: "the documents do not say", "I don't know", "no information about …" (architecture decision 28).
+"""Answers that refuse: "the documents do not say", "I don't know", "no information about …" (ADR 0096).
 
 A refusal says of the sources, or of the writer, that there is no answer. Whoever refuses and then asserts something all
 the same does not refuse; whether anything else is asserted is the caller's to say.

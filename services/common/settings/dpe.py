@@ -47,7 +47,7 @@ class DpeAmplifiers(BaseModel):
     loop_depth: float = Field(default=1.15, ge=1.0, le=10.0)
     """The agent loop is deeper than ``loop_depth_threshold``. Default 1.15."""
     cross_window_contradiction: float = Field(default=1.15, ge=1.0, le=10.0)
-    """A contradiction with an earlier window; applied once (decision 17). Default 1.15."""
+    """A contradiction with an earlier window; applied once (ADR 0017). Default 1.15."""
     severe_repetition: float = Field(default=1.05, ge=1.0, le=10.0)
     """Repetition level SEVERE. Default 1.05."""
 
@@ -85,7 +85,7 @@ class DpeSettings(BaseModel):
     loop_depth_threshold: int = Field(default=3, ge=0, le=100)
     """Agent loop depth above which the amplifier applies (SPEC-005 §17). Default 3."""
     score_all_pairs: bool = False
-    """Compare all pairs of claims, within and across windows, however many (decision 11, ADR 0037). Default false."""
+    """Compare all pairs of claims, within and across windows, however many (ADR 0037). Default false."""
     level_floors: bool = True
     """Whether what was found keeps ``risk_level`` from being lower, e.g. HIGH for a claim that a value of a fact
     contradicts; false = SPEC-005 §7.4 of the composite score alone (ADR 0093). Default true."""

@@ -1,4 +1,4 @@
-"""The endpoint that audit events are streamed to (architecture decision 22, ADR 0057)."""
+"""The endpoint that audit events are streamed to (ADR 0057)."""
 
 from pathlib import Path
 from typing import Literal, Self

@@ -1,4 +1,4 @@
-"""What may be talked to over HTTP: hosts that the operator listed; by plaintext loopback alone (decision 22)."""
+"""What may be talked to over HTTP: hosts that the operator listed; by plaintext loopback alone (ADR 0057)."""
 
 from collections.abc import Sequence
 from urllib.parse import urlsplit

@@ -1,4 +1,4 @@
-"""Taking over windows that another instance stored (SPEC-004 §10.2; architecture decision 9, ADR 0102).
+"""Taking over windows that another instance stored (SPEC-004 §10.2; ADR 0102).
 
 The token is believed: it gives number, history, budget, limits, policy and the tip. A stand-in for the leaf is stored,
 COMMITTED with the tip as its hmac and without a report, so that the chain goes on from it; verification says PARTIAL.

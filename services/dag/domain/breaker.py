@@ -1,4 +1,4 @@
-"""The circuit breaker of the safety budget (CRP-SPEC-012 and -002 facts; architecture decision 6, ADR 0103).
+"""The circuit breaker of the safety budget (CRP-SPEC-012 and -002 facts; ADR 0007, ADR 0103).
 
 CLOSED above 0.50. HALF_OPEN above 0.10: the reflexive remedy is forced, which is the gateway's matter, and nothing is
 delegated. OPEN up to 0.10: besides, profile ``spec-004`` holds answers for a person and ``spec-012`` refuses them: that

@@ -1,7 +1,7 @@
-"""The safety budget (CRP-SPEC-012 and -002 facts; SPEC-004 §6.4; architecture decision 6, ADR 0007).
+"""The safety budget (CRP-SPEC-012 and -002 facts; SPEC-004 §6.4; ADR 0007).
 
 It starts at 1.0, the final analysis of each window takes something off, nothing ever gives it back. Amounts are kept to
-six decimals so that sums of hundredths stay what they say. A refusal takes nothing (decision 28, ADR 0103).
+six decimals so that sums of hundredths stay what they say. A refusal takes nothing (ADR 0096, ADR 0103).
 """
 
 from collections.abc import Iterable, Mapping

@@ -1,4 +1,4 @@
-"""The HMACs that chain windows and audit events (SPEC-004 §9; CRP-SPEC-011 facts; architecture decision 4, ADR 0004).
+"""The HMACs that chain windows and audit events (SPEC-004 §9; CRP-SPEC-011 facts; ADR 0004).
 
 ``||`` of the specification is plain concatenation of UTF-8 text. Session id, timestamp, hashes and HMACs have fixed
 widths and the window number is the only decimal number between them, so two different windows never give one input.

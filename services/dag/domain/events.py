@@ -1,4 +1,4 @@
-"""What audit events hold, and how a step's events are chained (CRP-SPEC-011 facts; architecture decision 4).
+"""What audit events hold, and how a step's events are chained (CRP-SPEC-011 facts; ADR 0004).
 
 A window's event carries the JCS of its node and edges, so that every field that an auditor reads is under an HMAC; the
 session's fields stand in every SESSION event. ``verify`` compares the stored records

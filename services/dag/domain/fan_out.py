@@ -1,4 +1,4 @@
-"""Fan-out: siblings that share a parent, in whatever order they come and finish (SPEC-004 §6, §14.3; decision 8)."""
+"""Fan-out: siblings that share a parent, in whatever order they come and finish (SPEC-004 §6, §14.3; ADR 0009)."""
 
 from collections.abc import Sequence
 

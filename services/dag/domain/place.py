@@ -42,7 +42,7 @@ class Place:
 
 
 def spent(window: WindowRecord) -> UnauthenticatedError:
-    """Return the TOKEN_SPENT error; ``window`` is the one that the leaf was continued with (decision 8)."""
+    """Return the TOKEN_SPENT error; ``window`` is the one that the leaf was continued with (ADR 0009)."""
     text = "the session token's window was already continued; use the latest token or start a new session"
     return UnauthenticatedError(ErrorReason.TOKEN_SPENT, text, retry_after_s=0, window_id=window.window_id)
 

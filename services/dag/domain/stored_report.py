@@ -1,4 +1,4 @@
-"""The report hash of a stored body, without writing the whole report anew (architecture decision 4).
+"""The report hash of a stored body, without writing the whole report anew (ADR 0004).
 
 A stored body is canonical JSON, so leaving top-level members out of its text leaves canonical JSON: the hash over what
 remains is ``services.common.provenance.report_hash`` of the parsed body. A body that is not canonical any more gives

@@ -1,4 +1,4 @@
-"""The session token: how state travels with the client (SPEC-004 §10; CRP-SPEC-007 facts; architecture decision 8).
+"""The session token: how state travels with the client (SPEC-004 §10; CRP-SPEC-007 facts; ADR 0009).
 
 ``token = base64url(payload) + "." + base64url(signature)``, no padding. The payload is canonical JSON with short field
 names and at most 4096 base64url characters; long names of SPEC-004 §10.1 are read as well. This module writes and reads

@@ -1,4 +1,4 @@
-"""Full-chain verification over what is stored (SPEC-004 §9.4; architecture decision 10).
+"""Full-chain verification over what is stored (SPEC-004 §9.4; ADR 0010).
 
 Everything is recomputed: the audit chain event by event, the session's fixed fields and every window's node and edges
 against the latest event that holds them, the response and report hashes from the stored content, the window HMACs from

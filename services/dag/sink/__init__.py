@@ -1,4 +1,4 @@
-"""The event sink: every audit event to one endpoint, at least once, in each session's order (decision 22, ADR 0057)."""
+"""The event sink: every audit event to one endpoint, at least once, in each session's order (ADR 0057)."""
 
 from services.dag.sink.metrics import SinkMetrics
 from services.dag.sink.streaming import EventSink, SinkParts

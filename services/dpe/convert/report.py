@@ -1,4 +1,4 @@
-"""A finished analysis as a report, with its hash (SPEC-005 §15; decision 4)."""
+"""A finished analysis as a report, with its hash (SPEC-005 §15; ADR 0004)."""
 
 from collections import Counter
 from collections.abc import Iterable

@@ -72,7 +72,7 @@ def analysis_input(request: pb.AnalyzeRequest) -> AnalysisInput:
 
 
 def grounding_mode(*asked: "taxonomy_pb2.GroundingMode") -> GroundingMode:
-    """Return the first mode that is given, CONTEXT_PREFERRED where none is (decision 15)."""
+    """Return the first mode that is given, CONTEXT_PREFERRED where none is (ADR 0015)."""
     return next((_MODES[mode] for mode in asked if mode in _MODES), GroundingMode.CONTEXT_PREFERRED)
 
 

@@ -190,7 +190,7 @@ class FlowSignals:
 
 @dataclass(frozen=True, slots=True)
 class Coverage:
-    """Pairs that were there and pairs that were compared (decision 11)."""
+    """Pairs that were there and pairs that were compared (ADR 0037)."""
 
     pairs_total: int = 0
     pairs_scored: int = 0

@@ -114,7 +114,7 @@ def classify(text: str, *, has_values: bool, kind: SentenceKind) -> ClaimType:
     """
     bare = text[:_READ_CHARS].strip(_MARKUP)
     core = _PREFIX.sub("", bare, count=1).lstrip(_MARKUP)
-    # A refusal speaks of the sources, not of the matter (architecture decision 28).
+    # A refusal speaks of the sources, not of the matter (ADR 0096).
     if not has_values and (_COURTESY.match(core) or refuses(bare)):
         return ClaimType.META
     if _is_imperative(core):

@@ -50,7 +50,7 @@ class EnvelopeFact:
 
     Attributes:
         source_id: of the source that it was ingested from; empty when the envelope names none.
-        superseded: it does not hold now: its source replaced it, or its validity is over or to come (decision 25).
+        superseded: it does not hold now: its source replaced it, or its validity is over or to come (ADR 0109).
         expired: it is merely past its time to live.
         time: when it held, or will, as people read it; empty for one that holds.
         ended_at: since when it holds no more; ``None`` when it holds, or nobody said.

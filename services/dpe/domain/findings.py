@@ -21,7 +21,7 @@ class AttributionType(StrEnum):
 
 @unique
 class Verdict(StrEnum):
-    """Decisions 12 and 25: SUPERSEDED = only facts that do not hold now bear it out; UNDECIDED: ADR 0151."""
+    """ADR 0041, 0109: SUPERSEDED = only facts that do not hold now bear it out; UNDECIDED: ADR 0151."""
 
     NONE = "NONE"
     SUPPORTED = "SUPPORTED"
@@ -125,7 +125,7 @@ class ConstraintConflict:
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """The verdict on a claim with all that it rests on (decision 12, ADR 0041).
+    """The verdict on a claim with all that it rests on (ADR 0041).
 
     Attributes:
         support: calibrated probability that the facts support the claim, in [0, 1]; ``None`` = not computed.

@@ -1,4 +1,4 @@
-"""Floors: levels that the risk is not below, each for something that was found (SPEC-005 §7; decision 24, ADR 0093).
+"""Floors: levels that the risk is not below, each for something that was found (SPEC-005 §7; ADR 0093).
 
 The composite of §7.2 is a mean, and a mean forgets: one wrong figure in an answer that is otherwise quoted weighs next
 to nothing. A floor does not. What an exact rule contradicts makes an answer HIGH, in several claims CRITICAL; whatever
@@ -127,7 +127,7 @@ def _undecided(analysis: Analysis) -> Iterator[RiskFloor]:
 
 
 def _unsupported(analysis: Analysis) -> Iterator[RiskFloor]:
-    """A claim that no fact bears out; in grounding mode open one of the model's own knowledge is none (decision 15)."""
+    """A claim that no fact bears out; in grounding mode open one of the model's own knowledge is none (ADR 0015)."""
     attributions = analysis.outputs.attributions or {}
     is_open = analysis.input.grounding_mode is GroundingMode.OPEN
     ids = [
@@ -139,7 +139,7 @@ def _unsupported(analysis: Analysis) -> Iterator[RiskFloor]:
 
 
 def _superseded(analysis: Analysis) -> Iterator[RiskFloor]:
-    """A claim that only facts bear out which do not hold now (decision 25)."""
+    """A claim that only facts bear out which do not hold now (ADR 0109)."""
     ids = _claims(analysis, lambda one: one.verdict is Verdict.SUPERSEDED)
     yield from _floor(analysis, RiskLevel.MEDIUM, FloorReason.SUPERSEDED_FACT, ids)
 
@@ -168,7 +168,7 @@ def _bears_out(item: Evidence) -> bool:
 
 
 def _not_computed(analysis: Analysis) -> Iterator[RiskFloor]:
-    """What did not run to its end is never better than MEDIUM (decision 18), whatever the setting of the floors."""
+    """What did not run to its end is never better than MEDIUM (ADR 0018), whatever the setting of the floors."""
     names = tuple(
         _name(outcome)
         for outcome in analysis.outcomes

@@ -35,7 +35,7 @@ def _ungrounded(analysis: Analysis) -> float:
     counted = [
         key in borne_out or item.type is AttributionType.CONTEXT_GROUNDED
         for key, item in attributions.items()
-        # Decision 15: in open mode what the model knows by itself does not count against attribution.
+        # ADR 0015: in open mode what the model knows by itself does not count against attribution.
         if key in borne_out or not (is_open and item.type is AttributionType.PARAMETRIC)
     ]
     return 1.0 - sum(counted) / max(1, len(counted))

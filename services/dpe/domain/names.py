@@ -1,4 +1,4 @@
-"""Names in comparable form, and the question whether a name is known (SPEC-005 §5.2, decision 16).
+"""Names in comparable form, and the question whether a name is known (SPEC-005 §5.2, ADR 0016).
 
 A name is known when its words stand together in a fact, in the query or in the gazetteer; when it is the acronym of
 words that do, or they are its acronym; or, for everything but persons, when one fact holds all of its words.

@@ -1,4 +1,4 @@
-"""How a stage ended (decision 18), and the table of all stages (SPEC-005 §2)."""
+"""How a stage ended (ADR 0018), and the table of all stages (SPEC-005 §2)."""
 
 from dataclasses import dataclass
 from enum import StrEnum, unique
@@ -7,7 +7,7 @@ from typing import Final
 
 @unique
 class StageStatus(StrEnum):
-    """Decision 18."""
+    """ADR 0018."""
 
     COMPLETED = "COMPLETED"
     NOT_APPLICABLE = "NOT_APPLICABLE"

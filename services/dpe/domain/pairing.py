@@ -1,4 +1,4 @@
-"""Which statements of a window are held against which earlier ones (SPEC-005 §8.2, steps 6.1 and 6.2; decision 11).
+"""Which statements of a window are held against which earlier ones (SPEC-005 §8.2, steps 6.1 and 6.2; ADR 0037).
 
 Two statements belong together when they share a name, a number, a date or a word of content that is not everywhere.
 Linear in the statements and their shared words: postings are joined by NumPy, never pair by pair.

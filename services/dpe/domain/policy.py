@@ -7,7 +7,7 @@ amplifiers are a deployment's own (SPEC-005 §16.3) and come in through ``Policy
 from dataclasses import asdict, dataclass
 from typing import Any, Final
 
-GROUNDED_SIMILARITY: Final = 0.75  # SPEC-005 §4.3, calibrated (decision 12)
+GROUNDED_SIMILARITY: Final = 0.75  # SPEC-005 §4.3, calibrated (ADR 0012)
 MIXED_SIMILARITY: Final = 0.60  # SPEC-005 §4.3
 SPECIFIC_CLAIM: Final = 0.30  # SPEC-005 §4.3
 FABRICATION_COST: Final = 0.30  # SPEC-005 §5.5
@@ -20,11 +20,11 @@ OMISSION_SIMILARITY: Final = 0.60  # SPEC-005 §12.2
 OMITTED_MEDIUM: Final = 0.70
 OMITTED_HIGH: Final = 0.80
 OMITTED_CRITICAL: Final = 0.90
-REPEATED_COSINE: Final = 0.92  # SPEC-005 §9.2, raw (decision 12)
-COVERED_SIMILARITY: Final = 0.70  # SPEC-005 §10.2, calibrated (decision 12)
+REPEATED_COSINE: Final = 0.92  # SPEC-005 §9.2, raw (ADR 0012)
+COVERED_SIMILARITY: Final = 0.70  # SPEC-005 §10.2, calibrated (ADR 0012)
 CONTRADICTED_ACROSS: Final = 0.75  # SPEC-005 §8.2, P(contradiction) above which a pair is flagged
-OPENING_SIMILARITY: Final = 0.40  # SPEC-005 §11.3, calibrated (decision 12)
-ALL_PAIRS_LIMIT: Final = 300  # decision 11
+OPENING_SIMILARITY: Final = 0.40  # SPEC-005 §11.3, calibrated (ADR 0012)
+ALL_PAIRS_LIMIT: Final = 300  # ADR 0037
 
 
 @dataclass(frozen=True, slots=True)

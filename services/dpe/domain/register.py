@@ -1,6 +1,6 @@
 """The register of a text (SPEC-005 §11.3, signal 9c): how long its sentences are, how hard its words, who speaks.
 
-Four measures over its sentences, and how well two texts agree in them (decision 14). Counts over closed lists; no
+Four measures over its sentences, and how well two texts agree in them (ADR 0014). Counts over closed lists; no
 model. English; the passive is read from a form of "be" with a participle behind it.
 """
 
@@ -79,7 +79,7 @@ def _person(tokens: Sequence[str]) -> Person:
 
 
 def consistency(current: Register, prior: Register) -> float:
-    """Return the mean of four terms, 0.0-1.0, each max(0, 1 - relative difference / limit) (decision 14).
+    """Return the mean of four terms, 0.0-1.0, each max(0, 1 - relative difference / limit) (ADR 0014).
 
     The person's term is 1 when it is the same and 0 when not.
     """

@@ -1,4 +1,4 @@
-"""Does the answer answer the question? A number and a status of their own (ADR 0096; architecture decisions 24 and 28).
+"""Does the answer answer the question? A number and a status of their own (ADR 0093, 0096).
 
 Each question of the query expects a kind of answer about a thing. An answer that holds neither is beside the question,
 and its risk is at least MEDIUM (``beside_the_question``, which the floors of the level ask). One that only says that
@@ -99,7 +99,7 @@ _MARKS: Final = "*_`\"'”’ "  # noqa: RUF001 - typographic quotes
 
 
 def is_refusal(analysis: Analysis) -> bool:
-    """Say whether the answer says that there is no answer, and asserts nothing beside it (decision 28)."""
+    """Say whether the answer says that there is no answer, and asserts nothing beside it (ADR 0096)."""
     sentences, read = analysis.outputs.sentences, analysis.outcome(StageKey(1))
     if read is None or read.status not in _READ:  # what was not taken apart may assert anything
         return False
@@ -136,13 +136,13 @@ _BUT: Final = re.compile(r"^(?:but|however|although|yet|still|though|nevertheles
 
 
 def beside_the_question(analysis: Analysis) -> bool:
-    """Say whether the answer has nothing to do with the question: its risk is at least MEDIUM (decision 24)."""
+    """Say whether the answer has nothing to do with the question: its risk is at least MEDIUM (ADR 0093)."""
     found = analysis.outputs.relevance
     return found is not None and found.status is RelevanceStatus.BESIDE_THE_QUESTION
 
 
 def refused(analysis: Analysis) -> bool:
-    """Say whether the answer is a refusal: LOW by its own rule (decision 28)."""
+    """Say whether the answer is a refusal: LOW by its own rule (ADR 0096)."""
     found = analysis.outputs.relevance
     return found is not None and found.status is RelevanceStatus.REFUSAL
 

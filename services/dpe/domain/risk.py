@@ -1,8 +1,8 @@
-"""The composite hallucination risk (SPEC-005 §7, §16, §17; decisions 17 and 18).
+"""The composite hallucination risk (SPEC-005 §7, §16, §17; ADR 0017, 0018).
 
 Four signals, weighted; a signal that could not be computed is left out and the weights of the others are divided by
 their sum. No default stands in for a missing score. The level is the worst of the composite's own (§7.4) and the floors
-(``floors``; decision 24, ADR 0093).
+(``floors``; ADR 0093).
 """
 
 from collections.abc import Iterable, Sequence
@@ -53,6 +53,6 @@ def classified(composite: float | None) -> RiskLevel | None:
 
 
 def level_of(composite_level: RiskLevel | None, floors: Iterable[RiskLevel]) -> RiskLevel:
-    """Return the worst of the composite's level and the floors (decision 24); without any of them MEDIUM."""
+    """Return the worst of the composite's level and the floors (ADR 0093); without any of them MEDIUM."""
     present = [level for level in (composite_level, *floors) if level is not None]
     return max(present, key=_LEVELS.index, default=RiskLevel.MEDIUM)

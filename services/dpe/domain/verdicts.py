@@ -1,4 +1,4 @@
-"""SUPPORTED, CONTRADICTED, UNSUPPORTED or UNDECIDED: what encoders and values say of a claim (decision 12, ADR 0041).
+"""SUPPORTED, CONTRADICTED, UNSUPPORTED or UNDECIDED: what encoders and values say of a claim (ADR 0041).
 
 The firmest basis decides, in this order: a rule that decides contradicts, whatever a probability says; a sentence that
 is quoted whole is supported; then what the grounding model supports, where no rule objects and the text is a sentence;

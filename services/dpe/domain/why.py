@@ -125,7 +125,7 @@ def _by_second_opinion(grounds: Grounds) -> str:
 
 
 def _superseded(grounds: Grounds) -> str:
-    """Return what bears it out, and when that held (decision 25)."""
+    """Return what bears it out, and when that held (ADR 0109)."""
     first = grounds.first
     known = grounds.facts.get(first.fact_id) if first is not None else None
     time = known.time if known is not None and known.time else "does not hold now"

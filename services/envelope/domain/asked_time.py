@@ -1,4 +1,4 @@
-"""Which time a query asks about: now, the past, or what is to come (decision 25, ADR 0109).
+"""Which time a query asks about: now, the past, or what is to come (ADR 0109).
 
 Knowledge that its source has replaced is not retrieved unless the query asks for the past. A verb in the past tense
 alone does not: "what was agreed" asks for what stands in the records of today. Asked for is the past where a past date

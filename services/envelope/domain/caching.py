@@ -1,4 +1,4 @@
-"""Conditional dispatch: when a presented ETag still stands (SPEC-003 §11; architecture decision 5)."""
+"""Conditional dispatch: when a presented ETag still stands (SPEC-003 §11; ADR 0006)."""
 
 import hashlib
 import re

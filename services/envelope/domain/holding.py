@@ -1,4 +1,4 @@
-"""Whether a fact holds at a moment, why not, and since when (decision 25, ADR 0109; CRP-SPEC-009).
+"""Whether a fact holds at a moment, why not, and since when (ADR 0109; CRP-SPEC-009).
 
 A fact that is merely older than its ttl still holds for all that is known; one that its source replaced, or whose
 validity is over or to come, does not. Only the former is retrieved unless more is asked for.

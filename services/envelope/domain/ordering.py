@@ -1,4 +1,4 @@
-"""Phase 3: where in the prompt each fact stands: the sandwich (SPEC-003 §7.4; architecture decision 3)."""
+"""Phase 3: where in the prompt each fact stands: the sandwich (SPEC-003 §7.4; ADR 0005)."""
 
 from collections.abc import Sequence
 from typing import Final

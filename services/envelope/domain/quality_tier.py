@@ -1,4 +1,4 @@
-"""The quality tier: score, saturation, then capping rules (SPEC-003 §8, §9.3, §13.1; architecture decision 1)."""
+"""The quality tier: score, saturation, then capping rules (SPEC-003 §8, §9.3, §13.1; ADR 0002)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""The state hash of a tenant's knowledge (SPEC-003 §11.3; architecture decision 5), and an index that keeps it cheap.
+"""The state hash of a tenant's knowledge (SPEC-003 §11.3; ADR 0006), and an index that keeps it cheap.
 
 The hash is over sorted texts, so it is computed anew for every state; what the index saves is everything before that:
 reading entries, writing them as texts, sorting them. A write costs the index what was written, not what is there.

@@ -1,4 +1,4 @@
-"""The four rank weights and what changes them (SPEC-003 §6.2, §6.4, §13.1; architecture decision 2)."""
+"""The four rank weights and what changes them (SPEC-003 §6.2, §6.4, §13.1; ADR 0003)."""
 
 from dataclasses import dataclass, replace
 from enum import StrEnum, unique

@@ -1,4 +1,4 @@
-"""Predicates as formulas of linear real arithmetic, each behind a switch of its own (decision 21, ADR 0071).
+"""Predicates as formulas of linear real arithmetic, each behind a switch of its own (ADR 0071).
 
 Every attribute under every condition is one real number in base units; an event is one too, its time. A predicate is a
 formula over them that holds when its switch is on, so that an unsatisfiable set of switches is a set of predicates.

@@ -1,4 +1,4 @@
-"""Whether predicates can all hold together, by Z3, and which ones cannot (decision 21, ERCP 1.0 §7, ADR 0071).
+"""Whether predicates can all hold together, by Z3, and which ones cannot (ERCP 1.0 §7, ADR 0071).
 
 A set that cannot is what ``infeasible`` means (§3.1). The answer comes within the deadline or a short grace after it:
 Z3 has its own timeout, is interrupted when it overruns, and is left behind when it does not stop. Nothing is guessed:

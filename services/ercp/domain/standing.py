@@ -1,6 +1,6 @@
 """Whether a draft keeps each constraint, breaks it, or leaves it undecided, why, and where (ADR 0115).
 
-Undecided is not kept (decision 26): what the predicates call UNKNOWN stands here with a stable reason, and so does what
+Undecided is not kept (ADR 0115): what the predicates call UNKNOWN stands here with a stable reason, and so does what
 they call TRUE where a part of the draft or of the predicate was not read. What they call FALSE is broken: the same
 evaluation finds the errors of ``checking``.
 """

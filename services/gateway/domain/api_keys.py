@@ -1,4 +1,4 @@
-"""API keys: how one is put together, what is public of it, and whether it holds at a moment (architecture §3).
+"""API keys: how one is put together, what is public of it, and whether it holds at a moment.
 
 The form itself (``crp_gw_<env>_`` and 32 alphanumerics), its hash and its prefix are in
 ``services.common.api_key_format``, because every service reads keys and only the gateway makes them.

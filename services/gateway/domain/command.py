@@ -55,7 +55,7 @@ class ContextWishes:
     Attributes:
         retrieval_mode: ``None`` = the envelope service's own.
         active_fact_ids: of facts that the window's context holds already (§5.2 step 1.4).
-        include_superseded: facts that do not hold now are found too, whatever the query asks for (decision 25).
+        include_superseded: facts that do not hold now are found too, whatever the query asks for (ADR 0109).
     """
 
     if_match: str = ""

@@ -1,6 +1,6 @@
 """What a safety policy finds in an analysed answer: one finding for each directive that does not hold (CRP-SPEC-006).
 
-A signal that a directive needs and that was not computed is a finding too (architecture decision 18): the directive
+A signal that a directive needs and that was not computed is a finding too (ADR 0018): the directive
 fails closed and says so. A signal that has no meaning for this answer (NOT_APPLICABLE, or no factual claim to measure)
 breaks nothing. Deciding what follows from the findings is left to ``outcome.py``.
 """
@@ -126,7 +126,7 @@ def _minimum(report: ReportSummary, score: _Score) -> Iterator[Finding]:
 
 
 def _relevance(policy: SafetyPolicy, report: ReportSummary) -> Iterator[Finding]:
-    """A refusal answers nothing and asserts nothing: the directive asks nothing of it (architecture decision 28)."""
+    """A refusal answers nothing and asserts nothing: the directive asks nothing of it (ADR 0096)."""
     if policy.require_relevance is None or report.relevance_status == REFUSAL:
         return
     if report.relevance_status == _NOT_ASSESSED:

@@ -112,7 +112,7 @@ def _block(number: int, fact: EnvelopeFact) -> str:
 
 
 def _mark(time: OutOfTime) -> str:
-    """Return what stands beside the number of a fact that does not hold now (decision 25)."""
+    """Return what stands beside the number of a fact that does not hold now (ADR 0109)."""
     words, when = _MARKS.get(time.reason, ("does not hold now", ""))
     return f"({words})" if time.on is None or not when else f"({words}{when}{time.on.isoformat()})"
 

@@ -166,7 +166,7 @@ class WindowStatus(StrEnum):
 
 @unique
 class StageStatus(StrEnum):
-    """How a stage of the analysis ended (architecture decision 18)."""
+    """How a stage of the analysis ended (ADR 0018)."""
 
     COMPLETED = "COMPLETED"
     NOT_APPLICABLE = "NOT_APPLICABLE"

@@ -105,7 +105,7 @@ class OpenedWindow:
 
 @dataclass(frozen=True, slots=True)
 class OutOfTime:
-    """Why a fact does not hold now (decision 25).
+    """Why a fact does not hold now (ADR 0109).
 
     Attributes:
         reason: as the envelope service says it: SUPERSEDED, NO_LONGER_VALID or NOT_YET_VALID.

@@ -42,7 +42,7 @@ class SlowRequestError(DeadlineError):
 
 
 def http_status(error: CrpError) -> HTTPStatus:
-    """Return the status of an error (architecture decision 19)."""
+    """Return the status of an error (ADR 0019)."""
     if isinstance(error, SlowRequestError):
         return HTTPStatus.REQUEST_TIMEOUT
     if error.reason in _OF_REASON:

@@ -1,4 +1,4 @@
-"""The circuit breaker, the budget's sums and what flows back, by vectors (decisions 6, 28; ADR 0007, ADR 0103)."""
+"""The circuit breaker, the budget's sums and what flows back, by vectors (ADR 0007, 0096, ADR 0103)."""
 
 import json
 from dataclasses import replace

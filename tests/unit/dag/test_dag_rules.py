@@ -1,4 +1,4 @@
-"""Budget, quality trend, transfer types, limits (SPEC-004 §6.4, §8.2, §11, §13.2; decisions 6, 7)."""
+"""Budget, quality trend, transfer types, limits (SPEC-004 §6.4, §8.2, §11, §13.2; ADR 0007, 0008)."""
 
 from datetime import UTC, datetime
 

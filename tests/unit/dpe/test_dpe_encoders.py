@@ -1,4 +1,4 @@
-"""What the encoders are asked and what follows from it (SPEC-005 §5.3, §5.4, §6; decisions 11-13; ADR 0041)."""
+"""What the encoders are asked and what follows from it (SPEC-005 §5.3, §5.4, §6; ADR 0037, 0041)."""
 
 from itertools import combinations
 

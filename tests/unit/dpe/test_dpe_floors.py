@@ -1,4 +1,4 @@
-"""What keeps the level from being lower, and that nothing which was left out lowers it (decision 24, ADR 0093)."""
+"""What keeps the level from being lower, and that nothing which was left out lowers it (ADR 0093)."""
 
 import json
 from dataclasses import replace
@@ -98,7 +98,7 @@ async def test_what_an_encoder_alone_contradicts_stays_what_the_encoder_says():
 
 
 async def test_what_no_fact_bears_out_is_no_floor_of_the_models_own_knowledge_in_open_mode():
-    """Decision 15: a claim that is PARAMETRIC does not count there."""
+    """ADR 0015: a claim that is PARAMETRIC does not count there."""
     answer, fact = "Cats sleep a lot.", "The fee is 5 euros."
     for mode, reasons in ((GroundingMode.CONTEXT_PREFERRED, ["UNSUPPORTED"]), (GroundingMode.OPEN, [])):
         found = await analysed(answer, fact, support=0.1, entailment=(0.1, 0.8, 0.1), grounding_mode=mode)
@@ -166,7 +166,7 @@ async def test_a_whole_analysis_is_not_touched_by_what_the_policy_asks_of_an_inc
 
 
 def test_with_the_bare_document_only_what_was_not_computed_keeps_the_level_up():
-    """Decision 18 stays: §7.2 has no composite for signals that nobody computed."""
+    """ADR 0018 stays: §7.2 has no composite for signals that nobody computed."""
     analysis, _ = cut_analysis((0.0,) * 4, {4}, level_floors=False)
     assert floors_of(analysis, RiskLevel.CRITICAL) == (
         RiskFloor(RiskLevel.MEDIUM, FloorReason.NOT_COMPUTED, stages=("4",)),

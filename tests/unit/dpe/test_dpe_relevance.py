@@ -1,4 +1,4 @@
-"""Whether an answer answers its question, and what a refusal is (ADR 0096; architecture decisions 24 and 28)."""
+"""Whether an answer answers its question, and what a refusal is (ADR 0093, 0096)."""
 
 import pytest
 from crp.dpe.v1 import quality_pb2

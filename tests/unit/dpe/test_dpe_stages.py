@@ -1,4 +1,4 @@
-"""Stages 2 to 5, 7, 8, 10, 13 and how they end (SPEC-005 §4-§7, §9, §10, §12, §18; decisions 12-18)."""
+"""Stages 2 to 5, 7, 8, 10, 13 and how they end (SPEC-005 §4-§7, §9, §10, §12, §18; ADR 0012, 0014-0018)."""
 
 import numpy as np
 import pytest

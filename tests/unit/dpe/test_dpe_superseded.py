@@ -1,4 +1,4 @@
-"""What only facts bear out that do not hold now is SUPERSEDED, and they contradict nothing (decision 25, ADR 0109)."""
+"""What only facts bear out that do not hold now is SUPERSEDED, and they contradict nothing (ADR 0109)."""
 
 from dataclasses import replace
 from datetime import UTC, datetime

@@ -1,4 +1,4 @@
-"""What decides a verdict, and what stands in whose place (decision 12; ADR 0041, 0045)."""
+"""What decides a verdict, and what stands in whose place (ADR 0041, 0045)."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Which queries ask for the past, for what is to come, or for neither (decision 25, ADR 0109)."""
+"""Which queries ask for the past, for what is to come, or for neither (ADR 0109)."""
 
 from datetime import date
 

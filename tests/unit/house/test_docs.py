@@ -27,6 +27,7 @@ TOP = (
     "proto",
     "services",
     "tests",
+    "third_party",
     "tools",
 )
 ELSEWHERE = re.compile(r"^(https?|mailto):")
@@ -103,7 +104,7 @@ def make_targets() -> set[str]:
     return set(re.findall(r"^([a-z][a-z-]*):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
 
 
-OTHER_TOOLS = {"cp", "docker", "export", "grpcurl", "kubectl", "make", "sqlite3"}
+OTHER_TOOLS = {"cp", "docker", "export", "grpcurl", "kubectl", "make", "pip", "sqlite3"}
 
 
 def fault_of(words: list[str]) -> str | None:

@@ -25,13 +25,14 @@ _sym_db = _symbol_database.Default()
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1d\x63rp/dag/v1/transparency.proto\x12\ncrp.dag.v1\x1a\x1fgoogle/protobuf/timestamp.proto\"\xba\x01\n\x08TreeHead\x12\x0e\n\x06origin\x18\x01 \x01(\t\x12\x11\n\ttree_size\x18\x02 \x01(\x04\x12\x11\n\troot_hash\x18\x03 \x01(\x0c\x12-\n\ttimestamp\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x12\n\ncheckpoint\x18\x05 \x01(\t\x12\x12\n\npublic_key\x18\x06 \x01(\x0c\x12\x11\n\tsignature\x18\x07 \x01(\x0c\x12\x0e\n\x06key_id\x18\x08 \x01(\x0c\"_\n\x0eInclusionProof\x12\x12\n\nleaf_index\x18\x01 \x01(\x04\x12\x11\n\ttree_size\x18\x02 \x01(\x04\x12\x11\n\tleaf_hash\x18\x03 \x01(\x0c\x12\x13\n\x0bpath_hashes\x18\x04 \x03(\x0c\"Z\n\x10\x43onsistencyProof\x12\x17\n\x0f\x66irst_tree_size\x18\x01 \x01(\x04\x12\x18\n\x10second_tree_size\x18\x02 \x01(\x04\x12\x13\n\x0bpath_hashes\x18\x03 \x03(\x0c\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1d\x63rp/dag/v1/transparency.proto\x12\ncrp.dag.v1\x1a\x1fgoogle/protobuf/timestamp.proto\"\xba\x01\n\x08TreeHead\x12\x0e\n\x06origin\x18\x01 \x01(\t\x12\x11\n\ttree_size\x18\x02 \x01(\x04\x12\x11\n\troot_hash\x18\x03 \x01(\x0c\x12-\n\ttimestamp\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x12\n\ncheckpoint\x18\x05 \x01(\t\x12\x12\n\npublic_key\x18\x06 \x01(\x0c\x12\x11\n\tsignature\x18\x07 \x01(\x0c\x12\x0e\n\x06key_id\x18\x08 \x01(\x0c\"_\n\x0eInclusionProof\x12\x12\n\nleaf_index\x18\x01 \x01(\x04\x12\x11\n\ttree_size\x18\x02 \x01(\x04\x12\x11\n\tleaf_hash\x18\x03 \x01(\x0c\x12\x13\n\x0bpath_hashes\x18\x04 \x03(\x0c\"Z\n\x10\x43onsistencyProof\x12\x17\n\x0f\x66irst_tree_size\x18\x01 \x01(\x04\x12\x18\n\x10second_tree_size\x18\x02 \x01(\x04\x12\x13\n\x0bpath_hashes\x18\x03 \x03(\x0c\x42Q\n\x16groundtrail.crp.dag.v1P\x01Z\x1cgroundtrail/crp/dag/v1;dagv1\xaa\x02\x16Groundtrail.Crp.Dag.V1b\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'crp.dag.v1.transparency_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
-  DESCRIPTOR._loaded_options = None
+  _globals['DESCRIPTOR']._loaded_options = None
+  _globals['DESCRIPTOR']._serialized_options = b'\n\026groundtrail.crp.dag.v1P\001Z\034groundtrail/crp/dag/v1;dagv1\252\002\026Groundtrail.Crp.Dag.V1'
   _globals['_TREEHEAD']._serialized_start=79
   _globals['_TREEHEAD']._serialized_end=265
   _globals['_INCLUSIONPROOF']._serialized_start=267

@@ -25,13 +25,14 @@ _sym_db = _symbol_database.Default()
 from crp.dpe.v1 import provenance_service_pb2 as crp_dot_dpe_dot_v1_dot_provenance__service__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x17\x63rp/dpe/v1/inputs.proto\x12\ncrp.dpe.v1\x1a#crp/dpe/v1/provenance_service.proto\">\n\nPromptLine\x12\x0c\n\x04text\x18\x01 \x01(\t\x12\x0f\n\x07\x66\x61\x63t_id\x18\x02 \x01(\t\x12\x11\n\tfact_line\x18\x03 \x01(\r\"}\n\x0e\x41nalysisInputs\x12+\n\x07request\x18\x01 \x01(\x0b\x32\x1a.crp.dpe.v1.AnalyzeRequest\x12&\n\x06prompt\x18\x02 \x03(\x0b\x32\x16.crp.dpe.v1.PromptLine\x12\x16\n\x0erequest_sha256\x18\x03 \x01(\tb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x17\x63rp/dpe/v1/inputs.proto\x12\ncrp.dpe.v1\x1a#crp/dpe/v1/provenance_service.proto\">\n\nPromptLine\x12\x0c\n\x04text\x18\x01 \x01(\t\x12\x0f\n\x07\x66\x61\x63t_id\x18\x02 \x01(\t\x12\x11\n\tfact_line\x18\x03 \x01(\r\"}\n\x0e\x41nalysisInputs\x12+\n\x07request\x18\x01 \x01(\x0b\x32\x1a.crp.dpe.v1.AnalyzeRequest\x12&\n\x06prompt\x18\x02 \x03(\x0b\x32\x16.crp.dpe.v1.PromptLine\x12\x16\n\x0erequest_sha256\x18\x03 \x01(\tBQ\n\x16groundtrail.crp.dpe.v1P\x01Z\x1cgroundtrail/crp/dpe/v1;dpev1\xaa\x02\x16Groundtrail.Crp.Dpe.V1b\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'crp.dpe.v1.inputs_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
-  DESCRIPTOR._loaded_options = None
+  _globals['DESCRIPTOR']._loaded_options = None
+  _globals['DESCRIPTOR']._serialized_options = b'\n\026groundtrail.crp.dpe.v1P\001Z\034groundtrail/crp/dpe/v1;dpev1\252\002\026Groundtrail.Crp.Dpe.V1'
   _globals['_PROMPTLINE']._serialized_start=76
   _globals['_PROMPTLINE']._serialized_end=138
   _globals['_ANALYSISINPUTS']._serialized_start=140

@@ -1,4 +1,4 @@
-"""One HTTP/1.1 host (httpx), talked to at judged addresses alone (decision 22).
+"""One HTTP/1.1 host (httpx), talked to at judged addresses alone (ADR 0057).
 
 No redirect is followed, no proxy of the environment is used, certificates are verified against the host's name though
 the connection goes to an address. An answer's body is read up to a bound.

@@ -1,4 +1,4 @@
-"""``FactStore`` on Milvus (architecture §4, ADR 0060)."""
+"""``FactStore`` on Milvus (ADR 0060)."""
 
 import asyncio
 import logging

@@ -22,7 +22,7 @@ from services.common.settings.milvus import MilvusSettings
 
 HNSW_CONNECTIVITY: Final = 16
 HNSW_EF_CONSTRUCTION: Final = 200
-"""Of the graph over facts' vectors (architecture §4)."""
+"""Of the graph over facts' vectors."""
 _COPIED_ROWS: Final = 200
 """Rows with their text that are copied at a time."""
 _UPGRADE_RETRY_S: Final = 3_600.0

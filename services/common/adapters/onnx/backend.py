@@ -1,6 +1,6 @@
 """An encoder in the process: dynamic batching over an ONNX Runtime session.
 
-Results are batch-invariant (architecture §5) as far as the graph is: weights are stored in int8 and restored to float32
+Results are batch-invariant as far as the graph is: weights are stored in int8 and restored to float32
 when the session starts, every activation is float32, so that an item gets the same outputs alone and among others
 (within 1e-5).
 """

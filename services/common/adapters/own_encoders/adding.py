@@ -46,7 +46,7 @@ from services.common.model_repository.repository import CONFIG_FILE, VERSION_FOL
 CARD_FILE: Final = "README.md"
 GRAPH_FILE: Final = "model.onnx"
 INVARIANCE_LIMIT: Final = 1e-5
-"""Largest difference of an output between alone and in company that counts as none (architecture §5)."""
+"""Largest difference of an output between alone and in company that counts as none."""
 TOLERANCE: Final = 1e-3
 """Of golden outputs; a model that depends on its company is allowed four times what it was seen to move."""
 GOLDEN_PAIRS: Final = (

@@ -18,7 +18,7 @@ PENALTY: Final = 1.0
 _STEPS: Final = 50
 _SMALL: Final = 1e-8
 MOST_UNDECIDED: Final = 0.15
-"""Largest share of the pairs that may be left undecided (decision 24)."""
+"""Largest share of the pairs that may be left undecided (ADR 0093)."""
 PRECISION_OF_NOT: Final = 0.85
 """How often "not supported" must be right among what is decided."""
 

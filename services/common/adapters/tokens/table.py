@@ -13,7 +13,7 @@ from typing import Final
 from services.common.ports.tokens import ModelProfile
 
 EXTRACTIVE_MODEL: Final = "groundtrail-extractive"
-"""The built-in answerer (architecture decision 20)."""
+"""The built-in answerer (ADR 0020)."""
 
 CL100K: Final = "cl100k_base"
 O200K: Final = "o200k_base"

@@ -2,7 +2,7 @@
 
 Opinions get no verdict in a report, and a guard that passed whatever begins with "I believe" would be none. Asked is
 only where nothing else of the answer is judged, so that a friendly word beside facts costs nothing; never about what
-the answer says of its sources (a refusal asserts nothing, decision 28) and never about questions.
+the answer says of its sources (a refusal asserts nothing, ADR 0096) and never about questions.
 """
 
 from collections.abc import Sequence

@@ -209,7 +209,7 @@ def _quotation(text: str, span: Span, quoted: Quotation, sources: Sources) -> Ve
 
 
 def _status(analysis: Analysis, claims: Sequence[VerifiedClaim]) -> tuple[StageStatus, Reason]:
-    """Say whether every signal had its model, and everything could be read (decision 18)."""
+    """Say whether every signal had its model, and everything could be read (ADR 0018)."""
     models = analysis.models
     if not claims:
         return StageStatus.NOT_APPLICABLE, Reason.NO_FACTUAL_CLAIMS

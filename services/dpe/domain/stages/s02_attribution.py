@@ -1,4 +1,4 @@
-"""Stage 2, attribution (SPEC-005 §4, decisions 12 and 15): what each factual claim rests on.
+"""Stage 2, attribution (SPEC-005 §4, ADR 0012, 0015): what each factual claim rests on.
 
 By calibrated similarity alone, of the claim to the fact or to the part of it that is nearest: a fact of three sentences
 bears a claim out when one of them does. Whether a grounded claim says what its fact says is stage 3's question. The one
@@ -81,7 +81,7 @@ def apply(analysis: Analysis) -> Analysis:
     counted = [item.type for item in attributions.values()]
     violations: tuple[str, ...] = ()
     if analysis.input.grounding_mode is GroundingMode.OPEN:
-        # Decision 15: in open mode what the model knows by itself does not count against attribution.
+        # ADR 0015: in open mode what the model knows by itself does not count against attribution.
         counted = [kind for kind in counted if kind is not AttributionType.PARAMETRIC]
     if analysis.input.grounding_mode is GroundingMode.CONTEXT_STRICT:
         violations = tuple(key for key, item in attributions.items() if item.type is AttributionType.PARAMETRIC)
@@ -214,7 +214,7 @@ def _one(
 
 
 def _type(claim: Claim, similarity: float) -> AttributionType:
-    # SPEC-005 §4.3, on the calibrated scale (decision 12).
+    # SPEC-005 §4.3, on the calibrated scale (ADR 0012).
     if similarity >= GROUNDED_SIMILARITY:
         return AttributionType.CONTEXT_GROUNDED
     if similarity >= MIXED_SIMILARITY:

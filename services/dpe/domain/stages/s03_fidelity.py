@@ -1,6 +1,6 @@
 """Stage 3, fidelity (SPEC-005 §5.5): one score from what 3a, 3b and 3c found, and the verdict on each claim.
 
-One batch of pairs serves all of them, stage 4 and stage 6; the verdict is decision 12's (ADR 0041). A constraint that
+One batch of pairs serves all of them, stage 4 and stage 6; the verdict is ADR 0041's. A constraint that
 the answer violates counts as one contradiction more (ADR 0078).
 """
 
@@ -86,7 +86,7 @@ def apply(analysis: Analysis) -> Analysis:
 
 
 def superseded_judgements(analysis: Analysis, given: Mapping[str, Judgement]) -> dict[str, Judgement]:
-    """Return SUPERSEDED for claims that no fact bears out which holds, and one does that holds no more (decision 25).
+    """Return SUPERSEDED for claims that no fact bears out which holds, and one does that holds no more (ADR 0109).
 
     The claims are held against the latter alone, by the same rules and models: neither is weighed against the other.
     """
@@ -123,7 +123,7 @@ def _score(analysis: Analysis, cost: float) -> float:
 
 
 def _verdict_status(analysis: Analysis) -> tuple[StageStatus, Reason]:
-    """Say whether the verdicts had their model (decision 18)."""
+    """Say whether the verdicts had their model (ADR 0018)."""
     if not judged_claims(analysis.outputs.claims):
         return StageStatus.NOT_APPLICABLE, Reason.NO_FACTUAL_CLAIMS
     if not analysis.models.grounding_configured:

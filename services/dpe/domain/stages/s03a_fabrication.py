@@ -1,4 +1,4 @@
-"""Stage 3a, fabrication (SPEC-005 §5.2, decision 16): entities of the answer without basis.
+"""Stage 3a, fabrication (SPEC-005 §5.2, ADR 0016): entities of the answer without basis.
 
 Every number, date, amount, address, reference and identifier, and every person, organisation, place and law of the
 whole answer must be found in the envelope's facts, in the query, or (names only) in the gazetteer. Values are compared
@@ -107,7 +107,7 @@ def _unknown_values(claim_id: str, values: Sequence[Value], known: ValueIndex) -
 
 
 def _is_bare_month(value: Value) -> bool:
-    """Say whether the value is a month without day and year, which is common knowledge (decision 16)."""
+    """Say whether the value is a month without day and year, which is common knowledge (ADR 0016)."""
     return value.kind is EntityKind.DATE and len(value.normal) == len("--06") and value.normal.startswith("--")
 
 

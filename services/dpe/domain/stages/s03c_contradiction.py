@@ -1,7 +1,7 @@
 """Stage 3c, contradiction within one answer (SPEC-005 §5.4): two claims about the same thing that cannot both be true.
 
 By the rules of ``statements`` and by the entailment model. Up to 300 pairs all are compared; above, claims that share
-no content word are taken as neutral (decision 11), and ``Coverage`` says so.
+no content word are taken as neutral (ADR 0037), and ``Coverage`` says so.
 """
 
 from collections import defaultdict
@@ -100,6 +100,6 @@ def _compare(analysis: Analysis, left: Statement, right: Statement, known: Sourc
 
 
 def _features(statement: Statement) -> list[tuple[str, str]]:
-    """Return what two claims can share: words of content, names, numbers and dates (decision 11)."""
+    """Return what two claims can share: words of content, names, numbers and dates (ADR 0037)."""
     found = [("stem", stem) for stem in sorted(statement.stems)] + [("name", name) for name in sorted(statement.names)]
     return found + sorted({("value", value.normal) for value in statement.values})

@@ -1,10 +1,10 @@
-"""Stage 4, entailment (SPEC-005 §6, decision 13, ADR 0041): is the answer, chunk by chunk, entailed by the envelope?
+"""Stage 4, entailment (SPEC-005 §6, ADR 0041): is the answer, chunk by chunk, entailed by the envelope?
 
 A chunk is a sentence that makes a claim, or its claims one by one where it is longer than half of what the encoder
 reads; what asserts nothing cannot be entailed and is counted apart. Each chunk is read against windows of facts, the
 nearest facts first and together, in the order of the envelope. The best window counts for a chunk, the worst chunk for
 the answer (weakest link, §6.2). A sentence that stands word for word in a fact is entailed by definition; one with a
-claim that an exact rule contradicts is not, whatever an encoder says (decision 24, ADR 0093).
+claim that an exact rule contradicts is not, whatever an encoder says (ADR 0093).
 
 The first windows of all chunks go out in one batch; further windows only for chunks that their first one does not bear
 out, since another window can but add to them. The outcome says how many windows of how many were read.

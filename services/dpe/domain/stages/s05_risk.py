@@ -1,7 +1,7 @@
 """Stage 5, risk classification (SPEC-005 §7): the base score from the four signals, and the level.
 
 Amplifiers rest on stages 6, 7, 11 and 12, which end later; stage 13 settles them with ``settle``. The request's loop
-depth is known here, and so is everything the base score needs. The level is the worst of the floors (decision 24,
+depth is known here, and so is everything the base score needs. The level is the worst of the floors (ADR 0093,
 ADR 0093) and of what §7.4 makes of the signals with SUPPORTED claims counted as borne out (ADR 0121).
 """
 
@@ -61,12 +61,12 @@ def settle(analysis: Analysis) -> Risk | None:
     if analysis.input.loop_depth > analysis.policy.loop_depth_threshold:
         applied.append("loop_depth")
     if analysis.outputs.cross_window_contradictions:
-        applied.append("cross_window_contradiction")  # once, though §16.1 names it twice (decision 17)
+        applied.append("cross_window_contradiction")  # once, though §16.1 names it twice (ADR 0017)
     if analysis.outputs.repetition_level is RepetitionLevel.SEVERE:
         applied.append("severe_repetition")
     composite = amplified(risk.base_score, applied, analysis.policy.amplifiers)
     # An amplifier that the deadline left no time to look for, or that hangs on personal data that was not searched for,
-    # may be missing: as decision 18 has it for stages 1-5.
+    # may be missing: as ADR 0018 has it for stages 1-5.
     degraded = risk.degraded or any(
         outcome.reason in {Reason.DEADLINE_TOO_SHORT, Reason.PII_NOT_SEARCHED}
         for outcome in analysis.outcomes
@@ -76,14 +76,14 @@ def settle(analysis: Analysis) -> Risk | None:
 
 
 def _levelled(analysis: Analysis, risk: Risk) -> Risk:
-    """Return the risk with its floors and the level that follows (decision 24, ADR 0121)."""
+    """Return the risk with its floors and the level that follows (ADR 0093, ADR 0121)."""
     floors = floors_of(replace(analysis, outputs=replace(analysis.outputs, risk=risk)), _worst_level(analysis, risk))
     judged, judged_score = risk.signals, risk.composite_score
     if analysis.policy.level_floors and risk.composite_score is not None:
         judged = judged_signals(analysis, risk.signals)
         base = base_score(judged, analysis.policy.weights)
         judged_score = amplified(base, risk.amplifiers, analysis.policy.amplifiers)
-    # A refusal asserts nothing, so that nothing of it can be wrong (decision 28, ADR 0096).
+    # A refusal asserts nothing, so that nothing of it can be wrong (ADR 0096).
     found = level_of(classified(judged_score), (floor.level for floor in floors))
     return replace(
         risk,
@@ -98,7 +98,7 @@ def _levelled(analysis: Analysis, risk: Risk) -> Risk:
 def _worst_level(analysis: Analysis, risk: Risk) -> RiskLevel | None:
     """Return the level if everything that the deadline left out were as bad as can be; ``None`` if it left nothing out.
 
-    So no deadline, and no length that a deadline cuts, lowers a level (decision 24): what was not looked at might be
+    So no deadline, and no length that a deadline cuts, lowers a level (ADR 0093): what was not looked at might be
     all wrong.
     """
     cut = {outcome.key.number for outcome in analysis.outcomes if cut_short(outcome)}

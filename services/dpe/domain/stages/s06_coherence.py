@@ -3,7 +3,7 @@
 Claims of both are read by the code of stage 1 and held against each other as those of one answer are
 (``contradictions``): by rules, and by the entailment model in both directions above 0.75. Where a window was summarised
 its summary stands for it, and each finding says so. Up to 300 pairs all are compared; above, those that share no name,
-number, date or word of content are taken as neutral (decision 11). Severities: ADR 0037 and docs/rules.md.
+number, date or word of content are taken as neutral (ADR 0037). Severities: ADR 0037 and docs/rules.md.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -110,7 +110,7 @@ def apply(analysis: Analysis) -> Analysis:
     return analysis.ended(
         StageOutcome(KEY, status, reason, findings=len(found)),
         cross_window_contradictions=tuple(found),
-        # Decision 14: 1 - contradicted / compared claims; nothing compared, nothing contradicted.
+        # ADR 0014: 1 - contradicted / compared claims; nothing compared, nothing contradicted.
         coherence_score=None if unread else 1.0 - len(contradicted) / len(counted) if counted else 1.0,
         coverage=replace(
             analysis.outputs.coverage,

@@ -1,4 +1,4 @@
-"""Stage 7, repetition (SPEC-005 §9, decision 14): what the answer says again that earlier windows have said.
+"""Stage 7, repetition (SPEC-005 §9, ADR 0014): what the answer says again that earlier windows have said.
 
 4-grams of words and sentences of nearly equal meaning (raw cosine above 0.92); the worse level counts, and the larger
 ratio is the overlap. Summaries are not compared: a summary repeats by its nature (ADR 0037).

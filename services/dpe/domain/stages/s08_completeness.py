@@ -2,7 +2,7 @@
 
 The parts come from the envelope service, which decomposed the query; without them the query counts as one part. A part
 is covered when some sentence of this or an earlier window that says something about the matter has a calibrated
-similarity above 0.70 to it (decision 12) and is no echo: it holds the kind of answer that is expected, or answers the
+similarity above 0.70 to it (ADR 0012) and is no echo: it holds the kind of answer that is expected, or answers the
 part by what it names (ADR 0096). Whether *this* answer answers the query is settled here too. Where a window was
 summarised, its summary stands for it (ADR 0037). What is in another language covers nothing, and nothing is called
 uncovered because of it (ADR 0047).

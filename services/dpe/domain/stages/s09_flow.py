@@ -1,6 +1,6 @@
 """Stage 9, flow and continuity (SPEC-005 §11): does the answer read on from the window before?
 
-Four signals of §11.3, weighted by §11.4: how near the opening is to the earlier close (calibrated cosine, decision 12),
+Four signals of §11.3, weighted by §11.4: how near the opening is to the earlier close (calibrated cosine, ADR 0012),
 how many topics stay, whether the register stays, and whether an opening sentence marks the transition. Headings and
 code are no sentences here. Choices: ADR 0014, ADR 0037.
 """

@@ -79,7 +79,7 @@ def apply(analysis: Analysis) -> Analysis:
     status, reason = _status(analysis, prompt.text)
     outcome = StageOutcome(KEY, status, reason, findings=counted)
     # Without the recogniser, and in another language, names were not looked for: finding nothing is no "false"
-    # (decision 18, ADR 0047).
+    # (ADR 0018, ADR 0047).
     detected = True if counted else (False if status is StageStatus.COMPLETED else None)
     return analysis.ended(
         outcome,

@@ -28,7 +28,7 @@ _DIGITS: Final = 12
 def apply(analysis: Analysis) -> Analysis:
     """Settle what depends on several stages."""
     quality = quality_score(analysis)
-    # As decision 18 has it for the risk: a score that rests on what ran says so.
+    # As ADR 0018 has it for the risk: a score that rests on what ran says so.
     degraded = any(outcome.status in UNSOUND for outcome in analysis.outcomes if outcome.key.number in _QUALITY_STAGES)
     return analysis.ended(
         StageOutcome(KEY, StageStatus.COMPLETED),
@@ -41,7 +41,7 @@ def apply(analysis: Analysis) -> Analysis:
 def quality_score(analysis: Analysis) -> float | None:
     """Return the score of SPEC-005 §18.2 from the terms that there are, their weights divided by their sum.
 
-    In window 1 flow and coherence are not applicable (decision 14). ``None`` when less than half of the weight that
+    In window 1 flow and coherence are not applicable (ADR 0014). ``None`` when less than half of the weight that
     applies was measured: a number over the rest would look like a score of the whole.
     """
     outputs = analysis.outputs

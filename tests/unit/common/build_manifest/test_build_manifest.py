@@ -237,12 +237,12 @@ class TestTool:
 
     @pytest.fixture
     def wheel(self, tmp_path):
-        place = tmp_path / "groundtrail-9.9.9-py3-none-any.whl"
-        names = ["services/a.py", "crp/b.py", "ercp/c.py", "services/_resources/model_repository/MANIFEST.json"]
+        place = tmp_path / "groundtrail_server-9.9.9-py3-none-any.whl"
+        names = ["groundtrail_server/a.py", "groundtrail/b.py", "groundtrail_models/model_repository/MANIFEST.json"]
         with zipfile.ZipFile(place, "w") as made:
             for name in names:
                 made.writestr(name, name)
-            made.writestr("groundtrail-9.9.9.dist-info/RECORD", "services/a.py,,\n")
+            made.writestr("groundtrail_server-9.9.9.dist-info/RECORD", "groundtrail_server/a.py,,\n")
         return place
 
     def test_a_key_is_for_its_owner_and_not_overwritten(self, key_file, capsys):
@@ -258,20 +258,32 @@ class TestTool:
         assert wheel.read_bytes() == first
         assert tool.main([str(wheel), "--verify", public]) == 0
         with zipfile.ZipFile(wheel) as held:
-            signed = json.loads(held.read("services/_resources/BUILD.json"))
-            record = held.read("groundtrail-9.9.9.dist-info/RECORD").decode()
-        assert list(signed["manifest"]["files"]) == ["crp/b.py", "ercp/c.py", "services/a.py"]
+            signed = json.loads(held.read("groundtrail_server/_resources/BUILD.json"))
+            record = held.read("groundtrail_server-9.9.9.dist-info/RECORD").decode()
+        assert list(signed["manifest"]["files"]) == ["groundtrail/b.py", "groundtrail_server/a.py"]
         assert signed["manifest"]["version"] == "9.9.9"
-        assert record.startswith("services/_resources/BUILD.json,sha256=")
+        assert record.startswith("groundtrail_server/_resources/BUILD.json,sha256=")
         capsys.readouterr()
 
     def test_an_altered_wheel_is_refused_by_file(self, wheel, key_file, capsys):
         public = SigningKey.parse(key_file.read_text()).public_key
         tool.main([str(wheel), "--sign-with", str(key_file)])
         with zipfile.ZipFile(wheel, "a") as held:
-            held.writestr("services/evil.py", "x")
+            held.writestr("groundtrail_server/evil.py", "x")
         assert tool.main([str(wheel), "--verify", public]) == 3
-        assert "services/evil.py is not part of the build" in capsys.readouterr().err
+        assert "groundtrail_server/evil.py is not part of the build" in capsys.readouterr().err
+
+    def test_every_wheel_of_a_build_counts(self, wheel, key_file, tmp_path, capsys):
+        client = tmp_path / "groundtrail-9.9.9-py3-none-any.whl"
+        with zipfile.ZipFile(client, "w") as made:
+            made.writestr("groundtrail/proto/crp/c_pb2.py", "1")
+        public = SigningKey.parse(key_file.read_text()).public_key
+        assert tool.main([str(client), str(wheel), "--sign-with", str(key_file)]) == 0
+        assert tool.main([str(wheel), str(client), "--verify", public]) == 0
+        assert tool.main([str(wheel), "--verify", public]) == 3
+        assert "groundtrail/proto/crp/c_pb2.py is missing" in capsys.readouterr().err
+        assert tool.main([str(client), "--sign-with", str(key_file)]) == 1
+        assert "none of the wheels is that of groundtrail-server" in capsys.readouterr().err
 
     def test_an_unsigned_wheel_does_not_verify(self, wheel, capsys):
         assert tool.main([str(wheel), "--verify", PUBLIC_KEY]) == 3

@@ -253,3 +253,15 @@ def test_resource_that_is_nowhere_names_both_places(tmp_path, monkeypatch):
         resource_path("examples/handbook")
     assert str(tmp_path / "services" / "_resources" / "examples" / "handbook") in str(caught.value)
     assert str(Path(tmp_path) / "examples" / "handbook") in str(caught.value)
+
+
+def test_models_of_the_installed_package_are_found(tmp_path, monkeypatch):
+    package = tmp_path / "site" / "groundtrail_models"
+    (package / "model_repository").mkdir(parents=True)
+    (package / "__init__.py").touch()
+    monkeypatch.setattr(resources, "_PACKAGE", tmp_path / "elsewhere" / "groundtrail_server")
+    with pytest.raises(FileNotFoundError, match=r'pip install "groundtrail\[embedded\]"'):
+        resource_path("model_repository")
+    monkeypatch.syspath_prepend(str(tmp_path / "site"))
+    assert resource_path("model_repository") == package / "model_repository"
+    monkeypatch.delitem(sys.modules, "groundtrail_models")
