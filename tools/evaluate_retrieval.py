@@ -22,7 +22,7 @@ from rich.progress import Progress, TimeElapsedColumn
 
 from services.common.errors import CrpError, StartupError
 from services.common.settings import Settings, SettingsError, load_settings
-from services.envelope.domain.search_mode import SearchMode
+from services.common.taxonomy import RetrievalMode
 from tools.evaluation.data import EvaluationDataError, folder
 from tools.evaluation.results import digest
 from tools.evaluation.retrieval_modes import MODES, Order, measure, results
@@ -140,7 +140,7 @@ async def evaluate(options: argparse.Namespace, data: Path) -> dict[str, Any]:
     """Read the sets and measure."""
     sets = [await cranfield(data), await wice(data)]
     halves = HALVES if options.half == BOTH else (options.half,)
-    modes = tuple(MODES if options.modes is None else map(SearchMode, options.modes))
+    modes = tuple(MODES if options.modes is None else map(RetrievalMode, options.modes))
     return await measured(load_settings(), sets, Order(halves, options.limit, modes), data, options.sets)
 
 

@@ -37,8 +37,8 @@ from services.common.ports.sessions import (
     SessionStatus,
     SessionStore,
     WindowRecord,
-    WindowStatus,
 )
+from services.common.taxonomy import ChainIntegrity, WindowStatus
 from services.dag.beginning import Beginnings, CreateAsk
 from services.dag.chains import Chains
 from services.dag.domain import budget, quality
@@ -63,7 +63,7 @@ from services.dag.domain.questions import questions
 from services.dag.domain.returning import Returned, with_return
 from services.dag.domain.step import Step, empty_snapshot
 from services.dag.domain.token import MAX_HISTORY, invalid_token, read
-from services.dag.domain.verification import Integrity, Verification
+from services.dag.domain.verification import Verification
 from services.dag.domain.view import DagView
 from services.dag.expiry import Expiry
 from services.dag.metrics import BudgetMetrics
@@ -328,7 +328,7 @@ class SessionApp:
         session = await self._beginnings.session(caller, create)
         before = empty_snapshot(session)
         opening = open_root(before, ask, self._fresh(), session.budget_ceiling, session.policy_hash)
-        return await self._opened(before, opening, Verification(Integrity.UNVERIFIED, 0, 0, 0, 0))
+        return await self._opened(before, opening, Verification(ChainIntegrity.UNVERIFIED, 0, 0, 0, 0))
 
     async def _continue(self, caller: Caller, token: Believed, ask: OpenAsk) -> tuple[SessionChange, Opened]:
         state, fresh = token.state, self._fresh()

@@ -10,11 +10,11 @@ from typing import Self
 
 from services.common.errors import ChainBrokenError
 from services.common.ports.sessions import SessionChange, SessionRecord, SessionSnapshot, SessionStore
+from services.common.taxonomy import ChainIntegrity
 from services.dag.chains import Chains
 from services.dag.domain.budget import budget_left
 from services.dag.domain.events import Draft
 from services.dag.domain.returning import Lowering, Returned, lowering, returned_draft, takes
-from services.dag.domain.verification import Integrity
 from services.dag.domain.view import DagView
 from services.dag.expiry import Expiry
 from services.dag.queues import SessionQueues
@@ -104,4 +104,4 @@ class Returns:
             return None
         stored = await self._chains.load(tenant_id, session_id)
         verification = await self._chains.verify(stored)
-        return None if verification.integrity is Integrity.BROKEN else stored.snapshot
+        return None if verification.integrity is ChainIntegrity.BROKEN else stored.snapshot

@@ -11,10 +11,10 @@ from services.common.ports.facts import FactFilter, FactHit, FactRecord, FactSta
 from services.common.ports.graph import ClusteringRecord, CommunityRecord, SourceRecord, SourceStatus
 from services.common.ports.receipts import Receipt
 from services.common.progress import stored, writing
+from services.common.taxonomy import RetrievalMode
 from services.envelope.community_app import CommunityApp
 from services.envelope.domain.asked_time import asked_time, time_filter
 from services.envelope.domain.holding import shown
-from services.envelope.domain.search_mode import SearchMode
 from services.envelope.knowledge_reads import KnowledgeReads
 from services.envelope.knowledge_stores import KnowledgeStores
 from services.envelope.recovery import erased_record
@@ -30,7 +30,7 @@ class SearchOutcome:
     """What a search found: the hits with what their mode orders by, and how it came about (``Retrieval``)."""
 
     hits: tuple[FactHit, ...]
-    mode: SearchMode
+    mode: RetrievalMode
     keyword_fallback: bool = False
     warnings: tuple[str, ...] = ()
 
@@ -104,7 +104,7 @@ class KnowledgeApp:
         self,
         tenant_id: str,
         query: str,
-        requested: SearchMode | None,
+        requested: RetrievalMode | None,
         where: FactFilter,
         limit: int,
         *,
@@ -117,7 +117,7 @@ class KnowledgeApp:
         now = self._stores.clock.now()
         where = replace(where, time=time_filter(asked_time(query, now.date()), now, everything=include_superseded))
         mode = self._reads.retriever.mode(requested)
-        if mode is SearchMode.TEXT:
+        if mode is RetrievalMode.TEXT:
             hits = await self._reads.retriever.words(tenant_id, query, limit=limit, where=where)
             return SearchOutcome(self._shown_hits([(hit.fact, hit.score) for hit in hits]), mode)
         queries = SubQueries((query,), await self._embedding.embed([query]))

@@ -4,12 +4,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from services.common.settings import GatewaySettings
+from services.common.taxonomy import SUSTAINED_OR_WORSE, Degradation
 from services.gateway.domain.ai_systems import UNACCEPTABLE_CLASS
 from services.gateway.domain.command import Answered, DispatchDraft, DispatchResult, Halted, Notice, NotModified, Part
 from services.gateway.domain.headers import HeaderInputs, PolicyOutcome, response_headers
 from services.gateway.domain.job import Job
 from services.gateway.domain.outcome import UNACCEPTABLE_SYSTEM, Verdict, retry_condition
-from services.gateway.domain.vocabulary import SUSTAINED_OR_WORSE, Degradation
 from services.gateway.domain.window import BuiltEnvelope, CommittedWindow, OpenedWindow, ReportSummary, WindowPlace
 
 _DEGRADATION_CODES = {

@@ -8,8 +8,10 @@ from crp.dpe.v1 import report_pb2
 from crp.gateway.v1 import dispatch_pb2
 from crp.gateway.v1 import dispatch_service_pb2 as pb
 
+from services.common.rpc import enums
 from services.common.rpc.idempotency import body_hash
 from services.common.rpc.report_views import in_view, withheld
+from services.common.taxonomy import DispatchStrategy, GroundingMode
 from services.gateway import wire
 from services.gateway.domain.command import (
     Agent,
@@ -26,18 +28,8 @@ from services.gateway.domain.headers import audit_trail_uri
 from services.gateway.domain.outcome import RETRY_OVERSIGHT, PolicyRequest, Violation
 from services.gateway.domain.quality import QualityUpgrade
 from services.gateway.domain.remedies import RemedyRound
-from services.gateway.domain.vocabulary import GroundingMode, Strategy
 from services.gateway.domain.window import CommittedWindow, EnvelopeSummary
 from services.gateway.domain.written import ModelCall
-
-_TIERS = wire.inverse(wire.TIERS)
-_RISKS = wire.inverse(wire.RISKS)
-_STRATEGIES = wire.inverse(wire.STRATEGIES)
-_BREAKERS = wire.inverse(wire.BREAKERS)
-_INTEGRITIES = wire.inverse(wire.INTEGRITIES)
-_ENFORCEMENTS = wire.inverse(wire.ENFORCEMENTS)
-_PURPOSES = wire.inverse(wire.CALL_PURPOSES)
-_RETRIEVAL_MODES = wire.inverse(wire.RETRIEVAL_MODES)
 
 TIER_NOT_ACCEPTED: Final = "QUALITY_TIER_NOT_ACCEPTED"
 """Why an envelope was built again with another strategy (SPEC-003 §8.4)."""
@@ -64,7 +56,7 @@ def dispatch_command(request: pb.DispatchRequest) -> DispatchCommand:
             fan_in_policy=wire.FAN_IN_POLICIES.get(request.fan_in_policy),
         ),
         strategies=_strategies(request),
-        grounding_mode=wire.GROUNDING_MODES.get(request.grounding_mode, GroundingMode.CONTEXT_PREFERRED),
+        grounding_mode=enums.GROUNDING_MODES.get(request.grounding_mode, GroundingMode.CONTEXT_PREFERRED),
         generation=_generation(request),
         context=_context(request),
         policy=_policy(request),
@@ -75,9 +67,9 @@ def dispatch_command(request: pb.DispatchRequest) -> DispatchCommand:
     )
 
 
-def _strategies(request: pb.DispatchRequest) -> tuple[Strategy, ...]:
+def _strategies(request: pb.DispatchRequest) -> tuple[DispatchStrategy, ...]:
     wanted = list(request.strategies) or [request.agent_dispatch_strategy]
-    return tuple(wire.STRATEGIES[value] for value in wanted if value)
+    return tuple(enums.STRATEGIES[value] for value in wanted if value)
 
 
 def _generation(request: pb.DispatchRequest) -> Generation:
@@ -96,7 +88,7 @@ def _context(request: pb.DispatchRequest) -> ContextWishes:
     return ContextWishes(
         if_match=request.if_match,
         cache_directives=tuple(request.cache_directives),
-        accept_quality=tuple(wire.TIERS[tier] for tier in request.accept_quality),
+        accept_quality=tuple(enums.QUALITY_TIERS[tier] for tier in request.accept_quality),
         max_envelope_tokens=request.max_envelope_tokens if request.HasField("max_envelope_tokens") else None,
         retrieval_mode=wire.RETRIEVAL_MODES.get(request.retrieval_mode),
         active_fact_ids=tuple(request.active_fact_ids),
@@ -110,7 +102,7 @@ def _policy(request: pb.DispatchRequest) -> PolicyRequest:
         report_only=request.safety_policy_report_only,
         mode=wire.SAFETY_MODES.get(request.safety_mode),
         oversight=wire.OVERSIGHT_MODES.get(request.oversight_mode),
-        accept_risk=wire.RISKS.get(request.accept_risk),
+        accept_risk=enums.RISK_LEVELS.get(request.accept_risk),
     )
 
 
@@ -133,7 +125,7 @@ def dispatch_response(result: DispatchResult, view: int = report_pb2.REPORT_VIEW
             *(each for tried in result.rounds for each in _remediations(tried)),
         ],
         model_calls=[_model_call(call) for call in result.calls],
-        circuit_breaker=None if result.breaker is None else _BREAKERS[result.breaker],
+        circuit_breaker=None if result.breaker is None else enums.BREAKER_STATES.number(result.breaker),
     )
     match result.outcome:
         case Answered() as answered:
@@ -172,7 +164,7 @@ def _remediations(tried: RemedyRound) -> list[dispatch_pb2.Remediation]:
 
 def _model_call(call: ModelCall) -> dispatch_pb2.ModelCall:
     return dispatch_pb2.ModelCall(
-        purpose=_PURPOSES[call.purpose],
+        purpose=wire.CALL_PURPOSES.number(call.purpose),
         model_fingerprint=call.model_fingerprint,
         prompt_tokens=call.prompt_tokens,
         completion_tokens=call.completion_tokens,
@@ -205,7 +197,7 @@ def _violation(violation: Violation) -> dispatch_pb2.PolicyViolation:
         directive=finding.directive,
         violation_type=finding.violation_type,
         description=finding.description,
-        enforcement=_ENFORCEMENTS[violation.enforcement],
+        enforcement=wire.ENFORCEMENTS.number(violation.enforcement),
         signal_missing=finding.signal_missing,
     )
 
@@ -225,8 +217,8 @@ def _answer(answered: Answered, view: int) -> dispatch_pb2.Answer:
         session_id=draft.place.session_id,
         prompt_tokens=draft.written.prompt_tokens,
         completion_tokens=draft.written.completion_tokens,
-        strategy=_STRATEGIES[draft.strategy],
-        chain_integrity=_INTEGRITIES[committed.chain_integrity],
+        strategy=enums.STRATEGIES.number(draft.strategy),
+        chain_integrity=enums.CHAIN_INTEGRITIES.number(committed.chain_integrity),
         safety_budget=committed.safety_budget,
         parts=_parts(answered, view) if len(answered.parts) > 1 else (),
     )
@@ -251,7 +243,7 @@ def _report(message: bytes, committed: CommittedWindow) -> report_pb2.DpeReport:
     """Return the report with what the commit gave it (not covered by its hash)."""
     report = report_pb2.DpeReport.FromString(message)
     report.hmac = committed.hmac
-    report.chain_integrity = _INTEGRITIES[committed.chain_integrity]
+    report.chain_integrity = enums.CHAIN_INTEGRITIES.number(committed.chain_integrity)
     return report
 
 
@@ -262,14 +254,16 @@ def _envelope(envelope: EnvelopeSummary) -> dispatch_pb2.EnvelopeSummary:
         token_count=envelope.token_count,
         token_budget=envelope.token_budget,
         saturation=envelope.saturation,
-        quality_tier=_TIERS[envelope.quality_tier],
+        quality_tier=enums.QUALITY_TIERS.number(envelope.quality_tier),
         etag=envelope.etag,
         communities=envelope.communities,
         memory_tier_hit=envelope.memory_tier_hit,
         cache_status=envelope.cache_status,
         fact_ids=envelope.fact_ids,
         facts_deferred=len(envelope.deferred),
-        retrieval_mode=None if envelope.retrieval_mode is None else _RETRIEVAL_MODES[envelope.retrieval_mode],
+        retrieval_mode=None
+        if envelope.retrieval_mode is None
+        else wire.RETRIEVAL_MODES.number(envelope.retrieval_mode),
         facts_out_of_time=envelope.facts_out_of_time,
         source_conflicts=envelope.source_conflicts,
     )
@@ -285,7 +279,7 @@ def _halted(halted: Halted, view: int) -> dispatch_pb2.Halted:
         audit_trail_uri=audit_trail_uri(place.session_id),
         oversight_required=halted.retry_condition == RETRY_OVERSIGHT,
         retry_condition=halted.retry_condition,
-        risk_level=None if report is None else _RISKS[report.risk_level],
+        risk_level=None if report is None else enums.RISK_LEVELS.number(report.risk_level),
         hallucination_score=None if report is None else report.composite_score,
         report_hash="" if report is None else report.report_hash,
         report_id="" if told is None else told.report_id,

@@ -28,6 +28,7 @@ from services.common.errors import (
 from services.common.ports.credentials import AiSystemRecord
 from services.common.progress import at, stored
 from services.common.settings import GatewaySettings
+from services.common.taxonomy import SUSTAINED_OR_WORSE, Degradation, DispatchStrategy, WindowStatus
 from services.common.telemetry import note
 from services.gateway.admission import Admission
 from services.gateway.conclusions import Conclusions
@@ -48,7 +49,6 @@ from services.gateway.domain.command import (
 from services.gateway.domain.job import Job
 from services.gateway.domain.outcome import OVERSIGHT_REQUIRED, UNACCEPTABLE_SYSTEM
 from services.gateway.domain.remedies import Focus
-from services.gateway.domain.vocabulary import SUSTAINED_OR_WORSE, Degradation, Strategy, WindowStatus
 from services.gateway.domain.window import BuiltEnvelope, OpenedWindow, WindowPlace
 from services.gateway.opening import joined, under_policy
 from services.gateway.ports import DraftOwner, DraftSlot, DraftStore, OpenWindow, SessionClient
@@ -342,7 +342,7 @@ def _continuing(job: Job, last: Part, focus: Focus, number: int) -> Job:
             context=replace(command.context, if_match="", active_fact_ids=()),
             agent=Agent(loop_depth=command.agent.loop_depth, safety_budget=command.agent.safety_budget),
         ),
-        strategy=Strategy.PUSH,
+        strategy=DispatchStrategy.PUSH,
         focus=focus,
         cache_status="",
     )

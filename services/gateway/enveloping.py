@@ -10,10 +10,10 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from services.common.errors import ErrorReason, UnavailableError
+from services.common.taxonomy import DispatchStrategy, QualityTier
 from services.gateway.domain.job import Job
 from services.gateway.domain.prompt import fixed_prompt
 from services.gateway.domain.quality import QualityGap, QualityUpgrade, gap_json, tier_accepted
-from services.gateway.domain.vocabulary import QualityTier, Strategy
 from services.gateway.domain.window import (
     BuiltEnvelope,
     OpenedWindow,
@@ -24,7 +24,7 @@ from services.gateway.domain.window import (
 from services.gateway.ports import BuildEnvelope, EnvelopeClient
 
 _MISS: Final = "MISS"
-UPGRADES_OF_AN_ENVELOPE: Final = frozenset({Strategy.PULL})
+UPGRADES_OF_AN_ENVELOPE: Final = frozenset({DispatchStrategy.PULL})
 """Strategies that change how one envelope is built; hierarchical would take a window for each part of the query."""
 
 
@@ -114,7 +114,7 @@ def _command(job: Job, opened: OpenedWindow | None, *, if_match: str = "") -> Bu
 
 
 def quality_unreachable(
-    envelope: BuiltEnvelope, accepted: Sequence[QualityTier], attempted: Strategy | None = None
+    envelope: BuiltEnvelope, accepted: Sequence[QualityTier], attempted: DispatchStrategy | None = None
 ) -> UnavailableError:
     """Return the refusal of SPEC-003 §8.4: the best achievable tier, what was asked for, and the gap between them."""
     tier = envelope.summary.quality_tier

@@ -9,16 +9,16 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from services.common.ports.credentials import AiSystemRecord
-from services.gateway.domain.command import Agent, Continuation, DispatchDraft
-from services.gateway.domain.summaries import Span, SummaryCheck
-from services.gateway.domain.vocabulary import (
+from services.common.taxonomy import (
+    DispatchStrategy,
     GroundingMode,
     QualityTier,
     RetrievalMode,
     RiskLevel,
-    Strategy,
     WindowStatus,
 )
+from services.gateway.domain.command import Agent, Continuation, DispatchDraft
+from services.gateway.domain.summaries import Span, SummaryCheck
 from services.gateway.domain.window import (
     Analysis,
     BuiltEnvelope,
@@ -43,7 +43,7 @@ class OpenWindow:
 
     request_id: str
     continuation: Continuation
-    strategy: Strategy
+    strategy: DispatchStrategy
     policy_hash: str
     agent: Agent
     available_budget_tokens: int
@@ -69,7 +69,7 @@ class BuildEnvelope:
     query: str
     model: str
     grounding_mode: GroundingMode
-    strategy: Strategy
+    strategy: DispatchStrategy
     system_prompt: str
     response_tokens: int
     max_envelope_tokens: int | None = None

@@ -12,6 +12,7 @@ from typing import Final
 from services.common.errors import CrpError
 from services.common.ports.language_model import ChatMessage, ChatRole, LanguageRequest
 from services.common.settings import GatewaySettings
+from services.common.taxonomy import Remedy, RemedyCall
 from services.gateway.analysing import Analysing
 from services.gateway.deadlines import at_most, left_s
 from services.gateway.domain.command import Notice
@@ -25,7 +26,7 @@ from services.gateway.domain.remedies import (
     due,
     redispatch_steps,
 )
-from services.gateway.domain.remedy_plan import Remedy, RemedyCall, RemedyStep
+from services.gateway.domain.remedy_plan import RemedyStep
 from services.gateway.domain.remedy_prompt import remedy_instructions
 from services.gateway.domain.window import BuiltEnvelope, OpenedWindow
 from services.gateway.domain.written import CallPurpose, ModelCall, WrittenText

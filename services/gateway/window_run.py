@@ -9,6 +9,7 @@ from dataclasses import replace
 
 from services.common.ports.language_model import ChatMessage, ChatRole, EvidenceFact, LanguageRequest
 from services.common.progress import at
+from services.common.taxonomy import BreakerState, DispatchStrategy, RemedyCall, RiskLevel
 from services.gateway.analysing import Analysing
 from services.gateway.domain.command import DispatchDraft, Notice
 from services.gateway.domain.conversation import conversation
@@ -16,8 +17,6 @@ from services.gateway.domain.job import Job
 from services.gateway.domain.prompt import asked_of_model, continuation_notice, fixed_prompt, system_prompt
 from services.gateway.domain.quality import QualityUpgrade
 from services.gateway.domain.remedies import Analysed, Focus, RemedyRound, due
-from services.gateway.domain.remedy_plan import RemedyCall
-from services.gateway.domain.vocabulary import BreakerState, RiskLevel, Strategy
 from services.gateway.domain.window import BuiltEnvelope, EnvelopeSummary, OpenedWindow
 from services.gateway.domain.written import CallPurpose
 from services.gateway.enveloping import Enveloping
@@ -26,7 +25,7 @@ from services.gateway.screening import Screening
 from services.gateway.summarising import Summarising
 from services.gateway.writing import SAFETY_MARGIN_TOKENS, Writing
 
-SERVED_UPGRADE = Strategy.REFLEXIVE
+SERVED_UPGRADE = DispatchStrategy.REFLEXIVE
 """What a re-dispatch amounts to: generated, verified by the analysis, refined with what it found (ADR 0059)."""
 
 
@@ -146,9 +145,9 @@ def _draft(case: Case, found: Bettered, upgrade: QualityUpgrade | None) -> Dispa
     )
 
 
-def _strategy(job: Job, found: Bettered, upgrade: QualityUpgrade | None) -> Strategy:
+def _strategy(job: Job, found: Bettered, upgrade: QualityUpgrade | None) -> DispatchStrategy:
     """Return the strategy that the answer came by: of two upgrades the one of the answer; fan windows keep theirs."""
-    if job.strategy is not Strategy.PUSH:
+    if job.strategy is not DispatchStrategy.PUSH:
         return job.strategy
     if found.upgraded:
         return SERVED_UPGRADE

@@ -5,18 +5,18 @@ from collections.abc import Mapping
 from typing import Any, Final
 from xml.etree import ElementTree as ET  # writes; nothing is parsed
 
-from services.envelope.domain.search_mode import SearchMode
+from services.common.taxonomy import RetrievalMode
 from tools.evaluation.data import EvaluationDataError
 from tools.evaluation.retrieval_modes import NDCG, RECALL
 from tools.evaluation.retrieval_sets import CRANFIELD, HALVES, WICE
 from tools.evaluation.tables import Table
 
 NAMES: Final = {
-    SearchMode.DENSE: "dense",
-    SearchMode.TEXT: "BM25",
-    SearchMode.HYBRID: "hybrid",
-    SearchMode.RERANKED: "reranked",
-    SearchMode.LATE_INTERACTION: "late interaction",
+    RetrievalMode.DENSE: "dense",
+    RetrievalMode.TEXT: "BM25",
+    RetrievalMode.HYBRID: "hybrid",
+    RetrievalMode.RERANKED: "reranked",
+    RetrievalMode.LATE_INTERACTION: "late interaction",
 }
 SETS: Final = (CRANFIELD, WICE)
 METRICS: Final = (NDCG, RECALL)
@@ -43,7 +43,7 @@ def table(half: str, kept: Mapping[str, Any]) -> Table:
     return Table(half, f"Retrieval, {half}", (*columns, "median ms"), tuple(rows))
 
 
-def _row(name: str, mode: SearchMode, found: Mapping[str, Any], queries: int) -> tuple[str, ...]:
+def _row(name: str, mode: RetrievalMode, found: Mapping[str, Any], queries: int) -> tuple[str, ...]:
     cells = [name, f"{queries:,}", NAMES[mode]]
     for metric in METRICS:
         figures = found[metric]

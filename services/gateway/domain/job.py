@@ -4,10 +4,11 @@ from dataclasses import dataclass
 
 from services.common.ports.credentials import AiSystemRecord
 from services.common.questions.following import joined
+from services.common.taxonomy import BreakerState, DispatchStrategy
 from services.gateway.domain.command import DispatchCommand
 from services.gateway.domain.outcome import PolicyInForce
 from services.gateway.domain.remedies import Focus, RemedyTerms
-from services.gateway.domain.vocabulary import BreakerState, RemedyMode, Strategy
+from services.gateway.domain.vocabulary import RemedyMode
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +27,7 @@ class Job:
 
     command: DispatchCommand
     force: PolicyInForce
-    strategy: Strategy
+    strategy: DispatchStrategy
     model: str
     max_tokens: int
     temperature: float

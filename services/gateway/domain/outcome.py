@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum, unique
 from typing import Final
 
+from services.common.taxonomy import QualityTier, RiskLevel, worst_tier
 from services.gateway.domain.directives import REFUSAL, Finding, evaluate, risk_above
 from services.gateway.domain.policy import (
     STRICT_MODE,
@@ -18,7 +19,7 @@ from services.gateway.domain.policy import (
     parse_policy,
     stricter,
 )
-from services.gateway.domain.vocabulary import OversightMode, QualityTier, RiskLevel, SafetyMode, worse_tier
+from services.gateway.domain.vocabulary import OversightMode, SafetyMode
 from services.gateway.domain.window import ReportSummary
 
 CRITICAL_RISK: Final = "CRITICAL_HALLUCINATION_RISK"
@@ -196,7 +197,7 @@ def final_tier(envelope: QualityTier, report: ReportSummary) -> QualityTier:
     A refusal lowers nothing: it answers no part of the query, and says so (ADR 0103).
     """
     ceiling = None if report.relevance_status == REFUSAL else report.maximum_quality_tier
-    return envelope if ceiling is None else worse_tier(envelope, ceiling)
+    return envelope if ceiling is None else worst_tier(envelope, ceiling)
 
 
 def judge(force: PolicyInForce, report: ReportSummary, tier: QualityTier) -> Verdict:

@@ -8,17 +8,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Final
 
+from services.common.taxonomy import QualityTier, Remedy, RemedyCall, RemedyCondition, RemedyForce, RiskLevel
 from services.gateway.domain.directives import RISK_ABOVE_ACCEPTED
 from services.gateway.domain.outcome import Verdict
-from services.gateway.domain.remedy_plan import (
-    Remedy,
-    RemedyCall,
-    RemedyCondition,
-    RemedyForce,
-    RemedyPlan,
-    RemedyStep,
-)
-from services.gateway.domain.vocabulary import QualityTier, RemedyMode, RiskLevel
+from services.gateway.domain.remedy_plan import RemedyPlan, RemedyStep
+from services.gateway.domain.vocabulary import RemedyMode
 from services.gateway.domain.window import Analysis
 from services.gateway.domain.written import ModelCall, WrittenText
 

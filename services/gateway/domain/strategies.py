@@ -3,12 +3,12 @@
 from typing import Final
 
 from services.common.errors import ErrorReason, FieldViolation, InvalidRequestError, PreconditionError
-from services.gateway.domain.vocabulary import Strategy
+from services.common.taxonomy import DispatchStrategy
 
-SERVED_STRATEGIES: Final = (Strategy.PUSH, Strategy.FAN_OUT, Strategy.FAN_IN)
+SERVED_STRATEGIES: Final = (DispatchStrategy.PUSH, DispatchStrategy.FAN_OUT, DispatchStrategy.FAN_IN)
 
 
-def served_strategy(wanted: tuple[Strategy, ...], parents: int) -> Strategy:
+def served_strategy(wanted: tuple[DispatchStrategy, ...], parents: int) -> DispatchStrategy:
     """Return the first wanted strategy that is served and fits the number of parents.
 
     Args:
@@ -20,10 +20,10 @@ def served_strategy(wanted: tuple[Strategy, ...], parents: int) -> Strategy:
         InvalidRequestError: INVALID_FIELD: none of the served ones takes so many parents.
     """
     if not wanted:
-        return Strategy.FAN_IN if parents > 1 else Strategy.PUSH
+        return DispatchStrategy.FAN_IN if parents > 1 else DispatchStrategy.PUSH
     served = [strategy for strategy in wanted if strategy in SERVED_STRATEGIES]
     for strategy in served:
-        if parents >= 1 if strategy is Strategy.FAN_IN else parents <= 1:
+        if parents >= 1 if strategy is DispatchStrategy.FAN_IN else parents <= 1:
             return strategy
     if served:
         text = (

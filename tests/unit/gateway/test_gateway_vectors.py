@@ -8,19 +8,21 @@ import jsonschema
 import pytest
 
 from services.common.errors import CrpError
-from services.gateway.domain.outcome import Verdict
-from services.gateway.domain.remedies import Analysed, RemedyTerms, due
-from services.gateway.domain.remedy_plan import (
+from services.common.taxonomy import (
+    DispatchStrategy,
+    QualityTier,
     Remedy,
     RemedyCall,
     RemedyCondition,
     RemedyForce,
-    RemedyPlan,
-    RemedyStep,
+    RiskLevel,
 )
+from services.gateway.domain.outcome import Verdict
+from services.gateway.domain.remedies import Analysed, RemedyTerms, due
+from services.gateway.domain.remedy_plan import RemedyPlan, RemedyStep
 from services.gateway.domain.strategies import served_strategy
 from services.gateway.domain.summaries import CheckedClaim, Span, SummaryCheck, summary_passages, verified_part
-from services.gateway.domain.vocabulary import QualityTier, RemedyMode, RiskLevel, Strategy
+from services.gateway.domain.vocabulary import RemedyMode
 from services.gateway.domain.window import Analysis
 from services.gateway.domain.written import WrittenText
 from tests.fakes.gateway_values import REPORT
@@ -92,7 +94,7 @@ def test_a_summary_keeps_its_verified_passages(given, expected):
 
 @pytest.mark.parametrize(("given", "expected"), cases("strategy"))
 def test_a_strategy_is_taken_or_refused(given, expected):
-    wanted = tuple(Strategy(name) for name in given["wanted"])
+    wanted = tuple(DispatchStrategy(name) for name in given["wanted"])
     if "refused" in expected:
         with pytest.raises(CrpError) as caught:
             served_strategy(wanted, given["parents"])
