@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from services.common.concurrency import uninterrupted
 from services.common.errors import ErrorReason, NotFoundError
 from services.common.ports.embedding import EmbeddingModel
 from services.common.ports.facts import FactFilter, FactHit, FactRecord, FactStatus
@@ -20,7 +21,6 @@ from services.envelope.knowledge_stores import KnowledgeStores
 from services.envelope.recovery import erased_record
 from services.envelope.requests import EraseOutcome, WriteTicket
 from services.envelope.retrieval import SubQueries
-from services.envelope.uninterrupted import uninterrupted
 
 UUID_CHARS: Final = 36
 
@@ -155,7 +155,7 @@ class KnowledgeApp:
         """
         await self._reads.refuse_shared_source(tenant_id, source_id, self._stores.graph)
         source = await self._source(tenant_id, source_id)
-        async with self._stores.locks.of(tenant_id, source.uri):
+        async with self._stores.locks.lock(tenant_id, source.uri):
             return await uninterrupted(self._erase_locked(tenant_id, source_id, ticket))
 
     async def _erase_locked(self, tenant_id: str, source_id: str, ticket: WriteTicket[EraseOutcome]) -> EraseOutcome:
@@ -202,7 +202,7 @@ class KnowledgeApp:
         stores = self._stores
         await self._reads.refuse_shared_facts(tenant_id, [fact_id])
         source = await self._source(tenant_id, (await self.fact(tenant_id, fact_id)).source_id)
-        async with stores.locks.of(tenant_id, source.uri):
+        async with stores.locks.lock(tenant_id, source.uri):
             fact = await self.fact(tenant_id, fact_id)
             applies = status is FactStatus.QUARANTINED or fact.status is FactStatus.QUARANTINED
             now = stores.clock.now()

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from services.common.computing import compute
-from services.common.context import current_call
+from services.common.concurrency import remaining_s
 from services.common.errors import ErrorReason
 from services.common.locations import searched_text
 from services.common.ports.facts import FactFilter, FactHit, FactRecord
@@ -275,13 +275,8 @@ class Retriever:
 
     def _allowed_s(self) -> float | None:
         """Return the seconds that scoring anew may take; ``None`` without a deadline."""
-        try:
-            deadline = current_call().deadline
-        except LookupError:
-            return None
-        if deadline is None:
-            return None
-        return max(0.0, (deadline - asyncio.get_running_loop().time()) * self._settings.rescoring_deadline_share)
+        left = remaining_s()
+        return None if left is None else max(0.0, left * self._settings.rescoring_deadline_share)
 
     def _degraded(self, fused: Retrieval, mode: RetrievalMode, reason: ErrorReason) -> Retrieval:
         """Answer as HYBRID and say so (ADR 0067)."""

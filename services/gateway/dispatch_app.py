@@ -10,12 +10,11 @@ What makes it safe to retry and to break off:
 """
 
 import asyncio
-import contextlib
-from collections.abc import AsyncIterator
 from dataclasses import dataclass, replace
 from typing import Final
 
 from services.common.cleanups import Cleanups, reason_of
+from services.common.concurrency import KeyedLock, remaining_s
 from services.common.context import current_call
 from services.common.errors import (
     CrpError,
@@ -32,7 +31,6 @@ from services.common.taxonomy import SUSTAINED_OR_WORSE, Degradation, DispatchSt
 from services.common.telemetry import note
 from services.gateway.admission import Admission
 from services.gateway.conclusions import Conclusions
-from services.gateway.deadlines import left_s
 from services.gateway.domain.ai_systems import prohibited_rows
 from services.gateway.domain.command import (
     Agent,
@@ -58,14 +56,6 @@ MAX_TRIES: Final = 16
 """Windows that one request id may open: one, and another after each try that was given up."""
 
 
-class _Turn:
-    """A lock and how many hold it or wait for it."""
-
-    def __init__(self) -> None:
-        self.lock = asyncio.Lock()
-        self.users = 0
-
-
 @dataclass(frozen=True, slots=True)
 class DispatchParts:
     """What dispatching is composed of."""
@@ -86,7 +76,7 @@ class DispatchApp:
         self._admission = parts.admission
         self._settings = settings
         self._conclusions = Conclusions(settings)
-        self._turns: dict[tuple[str, str], _Turn] = {}
+        self._requests = KeyedLock()
         self._cleanups = Cleanups(settings.cleanup_s)
 
     async def dispatch(self, command: DispatchCommand) -> DispatchResult:
@@ -98,7 +88,7 @@ class DispatchApp:
         tenant_id = current_call().caller.tenant_id
         job = await self._admission.job(command, tenant_id)
         began = asyncio.get_running_loop().time()
-        async with self._one_at_a_time(tenant_id, command.request_id):
+        async with self._requests.lock(tenant_id, command.request_id):
             if (
                 command.continuation.is_root
                 and command.context.if_match
@@ -146,7 +136,7 @@ class DispatchApp:
             last = parts[-1]
             if last.draft.focus is None or not last.committed.continuation_id:
                 break
-            left = left_s()
+            left = remaining_s()
             if left is not None and left - self._settings.reserve_s < took_s:
                 text = f"{max(0.0, left):.3f} s are left; the first answer took {took_s:.3f} s"
                 notices.append(Notice("CONTINUATION_NEEDS_TIME", text))
@@ -276,20 +266,6 @@ class DispatchApp:
             await self._sessions.record_halt(steps.event, draft, reason)
             return self._conclusions.halted(draft, committed, reason)
         return self._conclusions.answered((Part(draft, committed),))
-
-    @contextlib.asynccontextmanager
-    async def _one_at_a_time(self, tenant_id: str, request_id: str) -> AsyncIterator[None]:
-        """Let retries of one request wait for each other within this process."""
-        key = (tenant_id, request_id)
-        turn = self._turns.setdefault(key, _Turn())
-        turn.users += 1
-        try:
-            async with turn.lock:
-                yield
-        finally:
-            turn.users -= 1
-            if not turn.users:
-                del self._turns[key]
 
     async def _give_up(self, steps: StepIds, place: WindowPlace, error: BaseException) -> None:
         await self._cleanups.run(self._sessions.fail_window(steps.fail, place, _why(error)))

@@ -9,12 +9,12 @@ from collections.abc import Awaitable
 from dataclasses import dataclass, replace
 from typing import Final
 
+from services.common.concurrency import deadline_within, remaining_s
 from services.common.errors import CrpError
 from services.common.ports.language_model import ChatMessage, ChatRole, LanguageRequest
 from services.common.settings import GatewaySettings
 from services.common.taxonomy import Remedy, RemedyCall
 from services.gateway.analysing import Analysing
-from services.gateway.deadlines import at_most, left_s
 from services.gateway.domain.command import Notice
 from services.gateway.domain.job import Job
 from services.gateway.domain.remedies import (
@@ -212,7 +212,7 @@ class Remedying:
         most = self._most_rounds(case, state)
         if len(state.rounds) >= most:
             return "REMEDIES_SPENT", f"{most} re-dispatches did not remedy what was found"
-        left = left_s()
+        left = remaining_s()
         if left is not None and left - self._settings.reserve_s < case.took_s:
             return "REMEDY_NEEDS_TIME", f"{max(0.0, left):.3f} s are left; the first answer took {case.took_s:.3f} s"
         return None
@@ -236,8 +236,8 @@ class Remedying:
 
     async def _in_time(self, work: Awaitable[Bettered]) -> Bettered:
         """Keep back what the commit of the answer at hand needs."""
-        left = left_s()
-        with at_most(None if left is None else left - self._settings.reserve_s):
+        left = remaining_s()
+        with deadline_within(None if left is None else left - self._settings.reserve_s):
             return await work
 
 

@@ -10,10 +10,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
+from services.common.concurrency import deadline_within, remaining_s
 from services.common.errors import CrpError
 from services.common.extractive.model import NAME
 from services.common.ports.language_model import ChatMessage, ChatRole, LanguageRequest
-from services.gateway.deadlines import at_most, left_s
 from services.gateway.domain.job import Job
 from services.gateway.domain.summaries import (
     RESULT_ONLY,
@@ -106,8 +106,8 @@ class Summarising:
         parents = [parent for parent in opened.parents if parent.transfer_type == SUMMARY]
         if not parents:
             return opened, (), ()
-        left = left_s()
-        with at_most(None if left is None else left * TIME_SHARE):
+        left = remaining_s()
+        with deadline_within(None if left is None else left * TIME_SHARE):
             done: Sequence[Summarised] = await asyncio.gather(*(self._one(job, opened, each) for each in parents))
         calls = tuple(call for each in done for call in each.calls)
         return with_summaries(opened, done), tuple(each.transfer for each in done), calls

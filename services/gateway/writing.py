@@ -2,11 +2,11 @@
 
 from dataclasses import replace
 
+from services.common.concurrency import remaining_s
 from services.common.errors import DeadlineError, ErrorReason
 from services.common.ports.language_model import LanguageModel, LanguageRequest
 from services.common.ports.tokens import ModelProfile, TokenCounter, counting_name
 from services.common.settings import GatewaySettings
-from services.gateway.deadlines import left_s
 from services.gateway.domain.job import Job
 from services.gateway.domain.written import CallPurpose, ModelCall, WrittenText
 
@@ -83,11 +83,11 @@ class Writing:
         Raises:
             DeadlineError: less is left than a call is worth starting with.
         """
-        whole = left_s()
+        whole = remaining_s()
         if whole is None:
             return None
         left = whole - self._settings.reserve_s
         if left < self._settings.llm_min_s:
             text = f"{max(0.0, left):.3f} s are left for the model"
-            raise DeadlineError(ErrorReason.DEADLINE_EXCEEDED, text, left_s=f"{max(0.0, left):.3f}", step="model")
+            raise DeadlineError(ErrorReason.DEADLINE_EXCEEDED, text, remaining_s=f"{max(0.0, left):.3f}", step="model")
         return left
