@@ -89,5 +89,5 @@ class Writing:
         left = whole - self._settings.reserve_s
         if left < self._settings.llm_min_s:
             text = f"{max(0.0, left):.3f} s are left for the model"
-            raise DeadlineError(ErrorReason.DEADLINE_EXCEEDED, text, remaining_s=f"{max(0.0, left):.3f}", step="model")
+            raise DeadlineError(ErrorReason.DEADLINE_EXCEEDED, text, left_s=f"{max(0.0, left):.3f}", step="model")
         return left
