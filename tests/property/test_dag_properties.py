@@ -15,7 +15,7 @@ from services.common.errors import CrpError, ErrorReason
 from services.common.ports.sessions import DeferredFact
 from services.common.rpc.canonical import message_json
 from services.common.settings.dag import DagSettings
-from services.common.taxonomy import ChainIntegrity, QualityTier
+from services.common.taxonomy import ChainIntegrity, Degradation, QualityTier
 from services.dag.app import AppendAsk
 from services.dag.beginning import CreateAsk
 from services.dag.domain import budget, chain, quality
@@ -137,7 +137,7 @@ def test_a_better_last_window_is_no_degradation(history):
     ranks = [QualityTier(tier).rank for tier in history]
     improved = len(ranks) > 1 and ranks[-1] < ranks[-2]
     if improved:
-        assert quality.degradation(history) is quality.Degradation.NONE
+        assert quality.degradation(history) is Degradation.NONE
 
 
 class SessionMachine(RuleBasedStateMachine):
