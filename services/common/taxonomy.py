@@ -129,11 +129,11 @@ class Degradation(OrderedWord):
 class RetrievalMode(StrEnum):
     """How facts are searched (SPEC-003 §5.2, ADR 0066); ``crp.ckf.v1.SearchHit.score`` says what each orders by."""
 
-    DENSE = "DENSE"
-    TEXT = "TEXT"
-    HYBRID = "HYBRID"
-    RERANKED = "RERANKED"
-    LATE_INTERACTION = "LATE_INTERACTION"
+    DENSE = "dense"
+    TEXT = "text"
+    HYBRID = "hybrid"
+    RERANKED = "reranked"
+    LATE_INTERACTION = "late-interaction"
 
 
 @unique

@@ -281,9 +281,9 @@ class Retriever:
     def _degraded(self, fused: Retrieval, mode: RetrievalMode, reason: ErrorReason) -> Retrieval:
         """Answer as HYBRID and say so (ADR 0067)."""
         self._counts.degraded(mode, reason.value)
-        _LOG.warning("%s was answered as %s", mode, fused.mode, extra={"reason": reason.value})
+        _LOG.warning("%s was answered as %s", mode.name, fused.mode.name, extra={"reason": reason.value})
         why = _WHY.get(reason, "its model failed")
-        return replace(fused, warnings=(f"{mode} was answered as {fused.mode}: {why} ({reason.value})",))
+        return replace(fused, warnings=(f"{mode.name} was answered as {fused.mode.name}: {why} ({reason.value})",))
 
 
 def _with_cosines(hits: Sequence[FactHit], query: NDArray[np.float32]) -> list[RetrievedFact]:

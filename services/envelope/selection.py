@@ -223,7 +223,7 @@ class Selector:
         digest = sha256_hex(np.ascontiguousarray(queries.vectors).tobytes())
         time = [str(asked.time.ended), str(asked.time.coming), str(asked.until)]
         k = str(self._k(asked.request))
-        return build_key([queries.texts, [digest, mode.value, k], sorted(asked.request.facts_seen), time])
+        return build_key([queries.texts, [digest, mode.name, k], sorted(asked.request.facts_seen), time])
 
     def _k(self, request: EnvelopeRequest) -> int:
         return (

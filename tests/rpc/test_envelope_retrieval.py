@@ -23,8 +23,8 @@ FACTS = (
     "The police close a report after thirty days.",
 )
 QUERY = "theft of the vehicle reported to the police"
-MODES = [f"SEARCH_MODE_{mode.value}" for mode in RetrievalMode]
-RESCORED = [f"SEARCH_MODE_{mode.value}" for mode in sorted(RESCORED_MODES)]
+MODES = [f"SEARCH_MODE_{mode.name}" for mode in RetrievalMode]
+RESCORED = [f"SEARCH_MODE_{mode.name}" for mode in sorted(RESCORED_MODES)]
 GONE = UnavailableError(ErrorReason.MODEL_UNAVAILABLE, "gone")
 
 

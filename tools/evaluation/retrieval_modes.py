@@ -95,7 +95,7 @@ async def measure(
         found: dict[str, dict[RetrievalMode, Measured]] = {half: {} for half in order.halves}
         for half in order.halves:
             for mode in (mode for mode in MODES if mode in SINGLE or mode in order.modes):
-                shown = progress.track(questions[half], description=f"{one.name} {half} {mode}")
+                shown = progress.track(questions[half], description=f"{one.name} {half} {mode.name}")
                 found[half][mode] = await _mode(retriever, mode, shown, asked)
         return found
 
@@ -119,7 +119,7 @@ async def _mode(
         found = await retriever.retrieve(TENANT, queries, mode=mode, limit=FACTS)
         milliseconds.append(1_000 * (perf_counter() - start))
         if found.mode is not mode:
-            raise EvaluationDataError(f"{mode} was answered as {found.mode}: {' '.join(found.warnings)}")
+            raise EvaluationDataError(f"{mode.name} was answered as {found.mode.name}: {' '.join(found.warnings)}")
         ranking = documents(found.hits[0])
         values[NDCG].append(ndcg(ranking, question.relevant, NDCG_DEPTH))
         values[RECALL].append(recall(ranking, question.relevant, RECALL_DEPTH))
@@ -141,7 +141,7 @@ def interval(values: Values) -> tuple[float, float]:
 
 def results(measured: Mapping[RetrievalMode, Measured]) -> dict[str, Any]:
     """Return what is kept of a half: means, intervals, and each mode's difference to the best single ranking."""
-    return {mode.value: _kept(mode, measured) for mode in measured}
+    return {mode.name: _kept(mode, measured) for mode in measured}
 
 
 def _kept(mode: RetrievalMode, measured: Mapping[RetrievalMode, Measured]) -> dict[str, Any]:

@@ -32,10 +32,10 @@ _SET_ROWS: Final = len(NAMES) + 1
 def table(half: str, kept: Mapping[str, Any]) -> Table:
     """Return a half's figures: a row per set and mode."""
     rows = [
-        _row(name, mode, found["modes"][mode.value], found["queries"])
+        _row(name, mode, found["modes"][mode.name], found["queries"])
         for name, found in kept.items()
         for mode in NAMES
-        if mode.value in found["modes"]
+        if mode.name in found["modes"]
     ]
     columns: tuple[str, ...] = ("set", "queries", "mode")
     for metric in METRICS:
@@ -92,8 +92,8 @@ def picture(half: str, kept: Mapping[str, Any]) -> str:
         _text(page, 12, top, f"{name}, {found['queries']} queries", weight="bold")
         for row, mode in enumerate(NAMES, start=1):
             _text(page, 12, top + row * _ROW + 4, NAMES[mode])
-            for number, metric in enumerate(METRICS if mode.value in found["modes"] else ()):
-                _bar(page, top + row * _ROW - 5 + 10 * number, found["modes"][mode.value][metric], COLOURS[metric])
+            for number, metric in enumerate(METRICS if mode.name in found["modes"] else ()):
+                _bar(page, top + row * _ROW - 5 + 10 * number, found["modes"][mode.name][metric], COLOURS[metric])
     ET.indent(root)
     return ET.tostring(root, encoding="unicode") + "\n"
 

@@ -95,9 +95,9 @@ async def measured_ranks(settings: Settings, one: SearchSet, order: Order, progr
         found: dict[str, Ranks] = {}
         lists: dict[RetrievalMode, list[list[str]]] = {}
         for mode in (mode for mode in RetrievalMode if mode in ALWAYS or mode in order.modes):
-            shown = progress.track(questions, description=f"{one.name} {mode}")
+            shown = progress.track(questions, description=f"{one.name} {mode.name}")
             lists[mode] = [(await _lists(asked, (each.text,), mode))[0] for each in shown]
-            found[mode.value] = _ranks(asked, lists[mode])
+            found[mode.name] = _ranks(asked, lists[mode])
         both = zip(*(lists[mode] for mode in SINGLE), strict=True)
         found[BY_RANKS] = _ranks(asked, [[key for key, _ in fuse(pair)] for pair in both])
         found[LIBRARY] = _ranks(asked, by_library(one.facts, questions, headings=False))
@@ -125,7 +125,7 @@ async def _lists(asked: _Asked, texts: Sequence[str], mode: RetrievalMode) -> li
     queries = SubQueries(tuple(texts), np.stack([asked.vectors[text] for text in texts]))
     found = await asked.retriever.retrieve(TENANT, queries, mode=mode, limit=FACTS)
     if found.mode is not mode:
-        raise EvaluationDataError(f"{mode} was answered as {found.mode}: {' '.join(found.warnings)}")
+        raise EvaluationDataError(f"{mode.name} was answered as {found.mode.name}: {' '.join(found.warnings)}")
     return [[hit.fact.fact_id for hit in hits] for hits in found.hits]
 
 

@@ -9,7 +9,7 @@ from services.common.ports import second_opinion
 from services.common.ports.recognition import EntityKind
 from services.common.reading import text_types
 from services.common.rpc.canonical import message_json
-from services.dpe.domain import analysis, findings, opinion_record, outcome
+from services.dpe.domain import findings, opinion_record, outcome
 
 FIELDS = report_pb2.DpeReport.DESCRIPTOR.fields_by_name
 SPEC_FIELDS = (
@@ -53,7 +53,6 @@ def test_what_may_not_be_computed_has_presence(name):
         (opinion_record.Gap, opinion_pb2.OpinionGap, "OPINION_GAP"),
         (taxonomy.RiskLevel, taxonomy_pb2.RiskLevel, "RISK_LEVEL"),
         (taxonomy.StageStatus, taxonomy_pb2.StageStatus, "STAGE_STATUS"),
-        (analysis.GroundingMode, taxonomy_pb2.GroundingMode, "GROUNDING_MODE"),
         (EntityKind, text_pb2.EntityKind, "ENTITY_KIND"),
     ],
     ids=lambda part: part if isinstance(part, str) else "",

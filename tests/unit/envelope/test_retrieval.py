@@ -328,7 +328,7 @@ async def test_a_model_that_cannot_serve_is_said_and_the_answer_is_hybrids(bench
     assert found.hits == (await bench.ask(RetrievalMode.HYBRID)).hits
     assert found.mode is RetrievalMode.HYBRID
     (warning,) = found.warnings
-    assert warning.startswith(f"{mode.value} was answered as HYBRID")
+    assert warning.startswith(f"{mode.name} was answered as HYBRID")
     assert error.reason.value in warning
     assert bench.counts.modes[mode].degraded == {error.reason.value: 1}
 

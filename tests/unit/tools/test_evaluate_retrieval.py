@@ -170,8 +170,8 @@ def test_it_measures_every_mode_through_the_products_own_path_and_keeps_the_figu
     document = json.loads(capsys.readouterr().out.partition("\n}\n")[0] + "\n}")
     assert list(document["halves"]) == [REPORT]
     modes = document["halves"][REPORT]["Cranfield"]["modes"]
-    assert list(modes) == [mode.value for mode in RetrievalMode]
-    assert {modes[mode.value][NDCG]["value"] for mode in RetrievalMode} == {1.0}
+    assert list(modes) == [mode.name for mode in RetrievalMode]
+    assert {modes[mode.name][NDCG]["value"] for mode in RetrievalMode} == {1.0}
     assert "| WiCE | 1 | late interaction |" in page.read_text(encoding="utf-8")
     assert run(["--markdown", "--check"]) == 0
     kept = json.loads((tmp_path / "retrieval.json").read_text(encoding="utf-8"))

@@ -88,7 +88,7 @@ def test_the_mean_of_sets_counts_each_set_alike():
         interval(np.array([]))
 
 
-NAMES = [*(mode.value for mode in RetrievalMode), BY_RANKS, LIBRARY, LIBRARY_FIELDS, WHOLE, CUT]
+NAMES = [*(mode.name for mode in RetrievalMode), BY_RANKS, LIBRARY, LIBRARY_FIELDS, WHOLE, CUT]
 ONE = {
     "questions": 2,
     "facts": 3,
