@@ -18,6 +18,7 @@ from services.common.taxonomy import (
     WindowStatus,
 )
 from services.gateway.domain.command import Agent, Continuation, DispatchDraft
+from services.gateway.domain.completion import Completion, ModelCall
 from services.gateway.domain.summaries import Span, SummaryCheck
 from services.gateway.domain.window import (
     Analysis,
@@ -28,7 +29,6 @@ from services.gateway.domain.window import (
     PriorWindow,
     WindowPlace,
 )
-from services.gateway.domain.written import ModelCall, WrittenText
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,7 +218,7 @@ class SummaryAsk:
 class Summariser(Protocol):
     """Condenses an earlier answer (SPEC-004 §12.2)."""
 
-    async def summarise(self, ask: SummaryAsk) -> tuple[WrittenText, ModelCall]:
+    async def summarise(self, ask: SummaryAsk) -> tuple[Completion, ModelCall]:
         """Return what was written, and the call as it counts; the text may be empty or too long.
 
         Raises:
@@ -250,7 +250,7 @@ class DraftOwner:
 
 
 class DraftStore(Protocol):
-    """Analysed answers on the eve of their commit, for the retention of request ids (24 h)."""
+    """AnalyzedAnswer answers on the eve of their commit, for the retention of request ids (24 h)."""
 
     async def holds(self, slot: DraftSlot) -> bool:
         """Say whether there is a draft, readable or not.

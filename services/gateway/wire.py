@@ -20,9 +20,9 @@ from services.common.taxonomy import (
     RetrievalMode,
     WindowStatus,
 )
+from services.gateway.domain.completion import CallPurpose
 from services.gateway.domain.outcome import Enforcement
 from services.gateway.domain.vocabulary import FanInPolicy, OversightMode, RemedyMode, SafetyMode
-from services.gateway.domain.written import CallPurpose
 
 NameT = TypeVar("NameT")
 

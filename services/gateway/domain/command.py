@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from services.common.taxonomy import BreakerState, DispatchStrategy, GroundingMode, QualityTier, RetrievalMode
+from services.gateway.domain.completion import Completion, ModelCall
 from services.gateway.domain.headers import Header
 from services.gateway.domain.outcome import PolicyRequest, Verdict
 from services.gateway.domain.quality import QualityUpgrade
@@ -13,7 +14,6 @@ from services.gateway.domain.remedies import Focus, RemedyRound
 from services.gateway.domain.summaries import CarriedTransfer
 from services.gateway.domain.vocabulary import FanInPolicy, OversightMode, RemedyMode
 from services.gateway.domain.window import CommittedWindow, EnvelopeSummary, ReportSummary, WindowPlace
-from services.gateway.domain.written import ModelCall, WrittenText
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +157,7 @@ class DispatchDraft:
     envelope: EnvelopeSummary
     report: ReportSummary
     report_message: bytes
-    written: WrittenText
+    written: Completion
     tier: QualityTier
     strategy: DispatchStrategy
     verdict: Verdict

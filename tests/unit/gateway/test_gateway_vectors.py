@@ -17,14 +17,14 @@ from services.common.taxonomy import (
     RemedyForce,
     RiskLevel,
 )
+from services.gateway.dispatch.strategies.choosing import served_strategy
+from services.gateway.domain.completion import Completion
 from services.gateway.domain.outcome import Verdict
-from services.gateway.domain.remedies import Analysed, RemedyTerms, due
+from services.gateway.domain.remedies import AnalyzedAnswer, RemedyTerms, due
 from services.gateway.domain.remedy_plan import RemedyPlan, RemedyStep
-from services.gateway.domain.strategies import served_strategy
 from services.gateway.domain.summaries import CheckedClaim, Span, SummaryCheck, summary_passages, verified_part
 from services.gateway.domain.vocabulary import RemedyMode
 from services.gateway.domain.window import Analysis
-from services.gateway.domain.written import WrittenText
 from tests.fakes.gateway_values import REPORT
 
 FOLDER = Path(__file__).parents[2] / "vectors" / "gateway"
@@ -63,8 +63,8 @@ def analysed(given):
     plan = RemedyPlan(
         tuple(step() for _ in range(given.get("required", 0))), stages_not_computed=tuple(given.get("unknown", ()))
     )
-    written = WrittenText("x", "stop", "m", 1, None, None)
-    return Analysed(
+    written = Completion("x", "stop", "m", 1, None, None)
+    return AnalyzedAnswer(
         written, Analysis(report, b"", plan=plan), QualityTier(given.get("tier", "A")), Verdict(given.get("halt", ""))
     )
 

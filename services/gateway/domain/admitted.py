@@ -12,7 +12,7 @@ from services.gateway.domain.vocabulary import RemedyMode
 
 
 @dataclass(frozen=True, slots=True)
-class Job:
+class AdmittedDispatch:
     """A command with everything that was decided before a window is opened.
 
     Attributes:
@@ -26,7 +26,7 @@ class Job:
     """
 
     command: DispatchCommand
-    force: PolicyInForce
+    policy: PolicyInForce
     strategy: DispatchStrategy
     model: str
     max_tokens: int
@@ -55,6 +55,6 @@ class Job:
 
     def terms(self, *, over_budget: bool = False) -> RemedyTerms:
         """Return what decides which remedies are due."""
-        upgrade = self.force.policy.upgrade_on_risk is not None
+        upgrade = self.policy.directives.upgrade_on_risk is not None
         terms = RemedyTerms(self.remedies, upgrade, self.prompt_augmentation, over_budget)
         return terms if self.breaker is BreakerState.CLOSED else terms.forced()

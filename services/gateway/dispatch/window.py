@@ -1,6 +1,6 @@
 """One window's way from opened to analysed: summaries, envelope, model, analysis, remedies (architecture §1).
 
-Writes nothing: what it returns is a draft, which ``dispatch_app`` keeps and commits. The order of the checks is part of
+Writes nothing: what it returns is a draft, which the attempt keeps and commits. The order of the checks is part of
 the contract: what can be refused before a model is called is refused before.
 """
 
@@ -10,20 +10,20 @@ from dataclasses import replace
 from services.common.ports.language_model import ChatMessage, ChatRole, EvidenceFact, LanguageRequest
 from services.common.progress import at
 from services.common.taxonomy import BreakerState, DispatchStrategy, RemedyCall, RiskLevel
-from services.gateway.analysing import Analysing
+from services.gateway.dispatch.analyzer import AnswerAnalyzer
+from services.gateway.dispatch.envelope_gate import EnvelopeGate
+from services.gateway.dispatch.model_caller import SAFETY_MARGIN_TOKENS, ModelCaller
+from services.gateway.dispatch.parent_summaries import ParentSummaries
+from services.gateway.dispatch.remediation import RemediationResult, Remediator, WindowContext
+from services.gateway.dispatch.screening import Screening
+from services.gateway.domain.admitted import AdmittedDispatch
 from services.gateway.domain.command import DispatchDraft, Notice
+from services.gateway.domain.completion import CallPurpose
 from services.gateway.domain.conversation import conversation
-from services.gateway.domain.job import Job
 from services.gateway.domain.prompt import asked_of_model, continuation_notice, fixed_prompt, system_prompt
 from services.gateway.domain.quality import QualityUpgrade
-from services.gateway.domain.remedies import Analysed, Focus, RemedyRound, due
+from services.gateway.domain.remedies import AnalyzedAnswer, Focus, RemedyRound, due
 from services.gateway.domain.window import BuiltEnvelope, EnvelopeSummary, OpenedWindow
-from services.gateway.domain.written import CallPurpose
-from services.gateway.enveloping import Enveloping
-from services.gateway.remedying import Bettered, Case, Remedying
-from services.gateway.screening import Screening
-from services.gateway.summarising import Summarising
-from services.gateway.writing import SAFETY_MARGIN_TOKENS, Writing
 
 SERVED_UPGRADE = DispatchStrategy.REFLEXIVE
 """What a re-dispatch amounts to: generated, verified by the analysis, refined with what it found (ADR 0059)."""
@@ -35,76 +35,81 @@ class WindowRun:
     def __init__(
         self,
         *,
-        enveloping: Enveloping,
-        writing: Writing,
-        analysing: Analysing,
-        summarising: Summarising,
-        remedying: Remedying,
+        gate: EnvelopeGate,
+        model_caller: ModelCaller,
+        analyzer: AnswerAnalyzer,
+        summaries: ParentSummaries,
+        remediator: Remediator,
         screening: Screening,
     ) -> None:
-        self._enveloping = enveloping
-        self._writing = writing
-        self._analysing = analysing
-        self._summarising = summarising
-        self._remedying = remedying
+        self._gate = gate
+        self._model_caller = model_caller
+        self._analyzer = analyzer
+        self._summaries = summaries
+        self._remediator = remediator
         self._screening = screening
 
-    async def available_budget_tokens(self, job: Job) -> int:
+    async def available_budget_tokens(self, admitted: AdmittedDispatch) -> int:
         """Return what the context window leaves for facts: SPEC-004 §8.2's available budget, at least 0.
 
         Raises:
             InvalidRequestError: UNKNOWN_MODEL; INVALID_FIELD: no window for a model that is counted approximately.
         """
-        await self._writing.ready_to_count(job)
-        room = self._writing.room_tokens(job, fixed_prompt(job.instruction), job.command.query) - SAFETY_MARGIN_TOKENS
-        ceiling = job.command.context.max_envelope_tokens
+        await self._model_caller.ready_to_count(admitted)
+        room = (
+            self._model_caller.room_tokens(admitted, fixed_prompt(admitted.instruction), admitted.command.query)
+            - SAFETY_MARGIN_TOKENS
+        )
+        ceiling = admitted.command.context.max_envelope_tokens
         return max(0, room if ceiling is None else min(room, ceiling))
 
-    async def probe(self, job: Job) -> BuiltEnvelope | str:
+    async def probe(self, admitted: AdmittedDispatch) -> BuiltEnvelope | str:
         """Compare the presented ETag for a query that has no window yet: what stands, or why nothing does (§11.2)."""
-        return await self._enveloping.probe(job)
+        return await self._gate.probe(admitted)
 
-    async def draft(self, job: Job, opened: OpenedWindow) -> DispatchDraft | BuiltEnvelope:
+    async def draft(self, admitted: AdmittedDispatch, opened: OpenedWindow) -> DispatchDraft | BuiltEnvelope:
         """Take the window to an analysed answer, or find that the presented ETag still stands (the envelope then).
 
         Raises:
             UnavailableError: QUALITY_UNREACHABLE, LLM_UNAVAILABLE, or a service does not answer.
             DeadlineError: too little time is left for the next step.
         """
-        job = replace(job, breaker=opened.breaker)
+        admitted = replace(admitted, breaker=opened.breaker)
         at("summarising earlier windows")
-        resolved, transfers, calls = await self._summarising.summarised(job, opened)
-        if job.focus is None:
-            job = replace(job, leans_on=conversation(job.command.query, opened))
+        resolved, transfers, calls = await self._summaries.resolve(admitted, opened)
+        if admitted.focus is None:
+            admitted = replace(admitted, leans_on=conversation(admitted.command.query, opened))
         at("building the envelope")
-        gated = await self._enveloping.gated(job, resolved)
-        envelope = gated.envelope
+        accepted = await self._gate.build(admitted, resolved)
+        envelope = accepted.envelope
         if envelope.not_modified:
             return envelope
-        prompt = system_prompt(job.instruction, envelope, notice=continuation_notice(len(opened.parents)))
-        request = _language_request(job, opened, envelope, prompt)
+        prompt = system_prompt(admitted.instruction, envelope, notice=continuation_notice(len(opened.parents)))
+        request = _language_request(admitted, opened, envelope, prompt)
         began = asyncio.get_running_loop().time()
         at("writing the answer")
-        written, call = await self._writing.write(request, CallPurpose.ANSWER, opened.place.window_id)
+        written, call = await self._model_caller.write(request, CallPurpose.ANSWER, opened.place.window_id)
         at("analysing the answer")
-        first = await self._analysing.analysed(job, resolved, envelope, written)
+        first = await self._analyzer.analyze(admitted, resolved, envelope, written)
         took = asyncio.get_running_loop().time() - began
-        case = Case(job, resolved, envelope, prompt, request, took)
+        context = WindowContext(admitted, resolved, envelope, prompt, request, took)
         at("improving the answer")
-        found = await self._remedying.bettered(case, first)
-        draft = _draft(case, found, gated.upgrade)
-        suspected = await self._screening.notices(job.command.query)
+        found = await self._remediator.remediate(context, first)
+        draft = _draft(context, found, accepted.upgrade)
+        suspected = await self._screening.notices(admitted.command.query)
         return replace(
             draft, notices=(*draft.notices, *suspected), transfers=transfers, calls=(*calls, call, *found.calls)
         )
 
 
-def _language_request(job: Job, opened: OpenedWindow, envelope: BuiltEnvelope, prompt: str) -> LanguageRequest:
+def _language_request(
+    admitted: AdmittedDispatch, opened: OpenedWindow, envelope: BuiltEnvelope, prompt: str
+) -> LanguageRequest:
     return LanguageRequest(
-        query=job.command.query if job.focus is None else job.focus.query,
+        query=admitted.command.query if admitted.focus is None else admitted.focus.query,
         messages=(
             ChatMessage(ChatRole.SYSTEM, prompt),
-            ChatMessage(ChatRole.USER, asked_of_model(job.command.query, job.leans_on)),
+            ChatMessage(ChatRole.USER, asked_of_model(admitted.command.query, admitted.leans_on)),
         ),
         # An earlier answer is context, not evidence: quoting it would ground an answer in itself.
         evidence=tuple(
@@ -112,18 +117,18 @@ def _language_request(job: Job, opened: OpenedWindow, envelope: BuiltEnvelope, p
             for fact in envelope.facts
             if not fact.carried_from
         ),
-        model=job.model,
-        max_tokens=job.max_tokens,
-        temperature=job.temperature,
-        seed=job.command.generation.seed,
+        model=admitted.model,
+        max_tokens=admitted.max_tokens,
+        temperature=admitted.temperature,
+        seed=admitted.command.generation.seed,
         # Only the gateway's own continuation must not repeat what was said; a person may ask for it again.
-        prior_texts=() if job.focus is None else tuple(one.text for one in opened.prior_windows if one.text),
-        leans_on=job.leans_on,
+        prior_texts=() if admitted.focus is None else tuple(one.text for one in opened.prior_windows if one.text),
+        leans_on=admitted.leans_on,
     )
 
 
-def _draft(case: Case, found: Bettered, upgrade: QualityUpgrade | None) -> DispatchDraft:
-    job, envelope, place, best = case.job, case.envelope, case.opened.place, found.best
+def _draft(context: WindowContext, found: RemediationResult, upgrade: QualityUpgrade | None) -> DispatchDraft:
+    admitted, envelope, place, best = context.admitted, context.envelope, context.opened.place, found.best
     report = best.analysis.summary
     return DispatchDraft(
         place=place,
@@ -134,35 +139,33 @@ def _draft(case: Case, found: Bettered, upgrade: QualityUpgrade | None) -> Dispa
         inputs_message=b"" if report.gdpr_pii_detected else best.analysis.inputs,
         written=best.written,
         tier=best.tier,
-        strategy=_strategy(job, found, upgrade),
+        strategy=_strategy(admitted, found, upgrade),
         verdict=best.verdict,
-        policy_applied=job.force.applied,
-        oversight=job.force.oversight,
-        notices=(*_notices(case, found), *found.notices, *_told(case.opened, envelope)),
-        rounds=_rounds(case, found),
-        focus=_focus(case, best),
+        policy_applied=admitted.policy.applied,
+        oversight=admitted.policy.oversight,
+        notices=(*_notices(context, found), *found.notices, *_told(context.opened, envelope)),
+        rounds=_rounds(context, found),
+        focus=_focus(context, best),
         upgrade=upgrade,
     )
 
 
-def _strategy(job: Job, found: Bettered, upgrade: QualityUpgrade | None) -> DispatchStrategy:
-    """Return the strategy that the answer came by: of two upgrades the one of the answer; fan windows keep theirs."""
-    if job.strategy is not DispatchStrategy.PUSH:
-        return job.strategy
+def _strategy(admitted: AdmittedDispatch, found: RemediationResult, upgrade: QualityUpgrade | None) -> DispatchStrategy:
+    """Return the strategy that the answer came by: of two upgrades the one of the answer."""
     if found.upgraded:
         return SERVED_UPGRADE
-    return job.strategy if upgrade is None else upgrade.to_strategy
+    return admitted.strategy if upgrade is None else upgrade.to_strategy
 
 
-def _focus(case: Case, best: Analysed) -> Focus | None:
+def _focus(context: WindowContext, best: AnalyzedAnswer) -> Focus | None:
     """Return what the gateway shall continue with by itself (SPEC-005 §10.3)."""
-    steps = due(best.plan, RemedyCall.CONTINUATION, case.job.terms())
-    return Focus.of(steps[0], best, case.opened.place.window_id) if steps else None
+    steps = due(best.plan, RemedyCall.CONTINUATION, context.admitted.terms())
+    return Focus.of(steps[0], best, context.opened.place.window_id) if steps else None
 
 
-def _rounds(case: Case, found: Bettered) -> tuple[RemedyRound, ...]:
+def _rounds(context: WindowContext, found: RemediationResult) -> tuple[RemedyRound, ...]:
     """Return what was tried, with the continuation that this window is and the gap that it leaves."""
-    focus, best, window_id = case.job.focus, found.best, case.opened.place.window_id
+    focus, best, window_id = context.admitted.focus, found.best, context.opened.place.window_id
     began = () if focus is None else (focus.carried_out(best),)
     gaps = tuple(RemedyRound.told(step, best, window_id) for step in best.plan.steps if step.call is RemedyCall.NOTICE)
     return (*began, *found.rounds, *gaps)
@@ -175,37 +178,41 @@ def _told(opened: OpenedWindow, envelope: BuiltEnvelope) -> list[Notice]:
     ]
 
 
-def _notices(case: Case, found: Bettered) -> list[Notice]:
-    job, report, notices = case.job, found.best.analysis.summary, []
+def _notices(context: WindowContext, found: RemediationResult) -> list[Notice]:
+    admitted, report, notices = context.admitted, found.best.analysis.summary, []
     if report.pii_cache_warning:
         text = "personal data was found: nothing of this call is kept for a replay; ask with cache directive no-store"
         notices.append(Notice("PII_WITHOUT_NO_STORE", text))
-    notices += _of_time(case.envelope.summary)
-    if case.envelope.approximate:
+    notices += _of_time(context.envelope.summary)
+    if context.envelope.approximate:
         notices.append(
             Notice("TOKENS_APPROXIMATE", "the model's tokenizer is not known: a stand-in counted, with a margin")
         )
-    if case.envelope.reuse_recommended:  # SPEC-003 §9.3
+    if context.envelope.reuse_recommended:  # SPEC-003 §9.3
         text = "the envelope is nearly full; continue with cache directive reuse-ckf"
         notices.append(Notice("REUSE_CKF_RECOMMENDED", text))
-    upgrade = job.force.policy.upgrade_on_risk
+    upgrade = admitted.policy.directives.upgrade_on_risk
     if upgrade is not None and upgrade != SERVED_UPGRADE and report.risk_level.rank >= RiskLevel.HIGH.rank:
         text = f"the policy asks for an upgrade to {upgrade}; this deployment upgrades to {SERVED_UPGRADE} alone"
         notices.append(Notice("UPGRADE_NOT_SERVED", text))
-    if job.command.safety_report_uri or job.force.policy.report_uri or job.force.policy.report_to:
+    if (
+        admitted.command.safety_report_uri
+        or admitted.policy.directives.report_uri
+        or admitted.policy.directives.report_to
+    ):
         text = "violation reports are not sent by this deployment; read the violations of this response instead"
         notices.append(Notice("VIOLATION_REPORT_NOT_SENT", text))
     if gaps := [step for step in found.best.plan.steps if step.call is RemedyCall.NOTICE]:
         count = sum(len(step.sub_queries) for step in gaps)
         text = f"{count} of the query's parts are not answered, and no further window may follow ({gaps[0].reason})"
         notices.append(Notice("COMPLETENESS_GAP", text))
-    if job.breaker is not BreakerState.CLOSED:
+    if admitted.breaker is not BreakerState.CLOSED:
         text = (
-            f"the window starts from a safety budget of {case.opened.safety_budget:g}: the circuit breaker is "
-            f"{job.breaker}, answers with a risk are generated again (reflexive), and nothing more is delegated"
+            f"the window starts from a safety budget of {context.opened.safety_budget:g}: the circuit breaker is "
+            f"{admitted.breaker}, answers with a risk are generated again (reflexive), and nothing more is delegated"
         )
         notices.append(Notice("CIRCUIT_BREAKER", text))
-    if case.opened.place.windows_remaining == 0:
+    if context.opened.place.windows_remaining == 0:
         notices.append(Notice("LAST_WINDOW", "the session has reached max_windows; start a new one to go on"))
     return notices
 

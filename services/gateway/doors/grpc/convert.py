@@ -24,12 +24,12 @@ from services.gateway.domain.command import (
     Halted,
     NotModified,
 )
+from services.gateway.domain.completion import ModelCall
 from services.gateway.domain.headers import audit_trail_uri
 from services.gateway.domain.outcome import RETRY_OVERSIGHT, PolicyRequest, Violation
 from services.gateway.domain.quality import QualityUpgrade
 from services.gateway.domain.remedies import RemedyRound
 from services.gateway.domain.window import CommittedWindow, EnvelopeSummary
-from services.gateway.domain.written import ModelCall
 
 TIER_NOT_ACCEPTED: Final = "QUALITY_TIER_NOT_ACCEPTED"
 """Why an envelope was built again with another strategy (SPEC-003 §8.4)."""

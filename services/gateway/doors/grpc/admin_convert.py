@@ -8,7 +8,7 @@ from google.protobuf.timestamp_pb2 import Timestamp
 from services.common.context import Role
 from services.common.ports.credentials import AiSystemRecord, ApiKeyRecord, TenantPolicyRecord
 from services.gateway import wire
-from services.gateway.admin_app import CreatedKey, NewKey, NewPolicy
+from services.gateway.admin.app import CreatedKey, NewKey, NewPolicy
 from services.gateway.domain.api_keys import KeyState, state_of
 
 _ROLES = {

@@ -20,7 +20,7 @@ class CallPurpose(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class WrittenText:
+class Completion:
     """What the model wrote; counts are ``None`` where the provider did not say."""
 
     text: str
@@ -42,6 +42,6 @@ class ModelCall:
     completion_tokens: int | None = None
 
     @classmethod
-    def of(cls, purpose: CallPurpose, window_id: str, written: WrittenText) -> "ModelCall":
+    def of(cls, purpose: CallPurpose, window_id: str, written: Completion) -> "ModelCall":
         """Return the call that wrote a text."""
         return cls(purpose, window_id, written.model_fingerprint, written.prompt_tokens, written.completion_tokens)

@@ -9,9 +9,9 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from services.common.errors import ErrorReason, PermissionDeniedError
-from services.gateway.admission import relaxed
+from services.gateway.dispatch.admission import relaxed
+from services.gateway.domain.admitted import AdmittedDispatch
 from services.gateway.domain.command import derived_id
-from services.gateway.domain.job import Job
 from services.gateway.domain.outcome import PolicyRelaxedError, inherited
 from services.gateway.domain.policy import PolicyError, policy_hash
 from services.gateway.ports import OpenWindow
@@ -27,14 +27,14 @@ _HELD_HASHES: Final = ("session_policy_hash", "parent_policy_hash")
 class UnderPolicy:
     """A window to open, and the query with the policy that it is opened under."""
 
-    job: Job
+    admitted: AdmittedDispatch
     command: OpenWindow
 
 
-def under_policy(job: Job, command: OpenWindow) -> UnderPolicy:
+def under_policy(admitted: AdmittedDispatch, command: OpenWindow) -> UnderPolicy:
     """Return the window to open under the policy of the request."""
-    digest = policy_hash(job.force.applied, continues=not job.command.continuation.is_root)
-    return UnderPolicy(job, replace(command, policy_hash=digest, policy=job.force.applied))
+    digest = policy_hash(admitted.policy.applied, continues=not admitted.command.continuation.is_root)
+    return UnderPolicy(admitted, replace(command, policy_hash=digest, policy=admitted.policy.applied))
 
 
 def joined(asked: UnderPolicy, refusal: PermissionDeniedError) -> UnderPolicy:
@@ -50,17 +50,17 @@ def joined(asked: UnderPolicy, refusal: PermissionDeniedError) -> UnderPolicy:
     seen = asked.command.compared
     if refusal.reason is not ErrorReason.POLICY_RELAXED or not known or digest in seen or len(seen) == MAX_POLICIES:
         raise refusal
-    force = asked.job.force
+    policy = asked.admitted.policy
     try:
-        force = inherited(force, asked.job.command.policy, held or "")
+        policy = inherited(policy, asked.admitted.command.policy, held or "")
     except PolicyRelaxedError as error:
         raise relaxed(error, "session") from None
     except PolicyError:
         raise refusal from None
-    job = replace(asked.job, force=force)
-    again = under_policy(job, asked.command).command
+    admitted = replace(asked.admitted, policy=policy)
+    again = under_policy(admitted, asked.command).command
     return UnderPolicy(
-        job,
+        admitted,
         replace(
             again,
             # Another body needs another id; the same refusal leads to the same one, so that a retry meets its window.

@@ -7,8 +7,8 @@ from crp.gateway.v1 import dispatch_service_pb2_grpc
 
 from services.common.context import Role
 from services.common.settings import GatewaySettings
-from services.gateway import convert, validate
-from services.gateway.dispatch_app import DispatchApp
+from services.gateway.dispatch.app import DispatchApp
+from services.gateway.doors.grpc import convert, validate
 
 SERVICE_NAME: Final = "crp.gateway.v1.DispatchService"
 ROLES: Final = {"Dispatch": Role.WRITER}

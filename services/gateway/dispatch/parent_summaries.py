@@ -14,7 +14,10 @@ from services.common.concurrency import deadline_within, remaining_s
 from services.common.errors import CrpError
 from services.common.extractive.model import NAME
 from services.common.ports.language_model import ChatMessage, ChatRole, LanguageRequest
-from services.gateway.domain.job import Job
+from services.gateway.dispatch.model_caller import ModelCaller
+from services.gateway.dispatch.screening import is_suspected
+from services.gateway.domain.admitted import AdmittedDispatch
+from services.gateway.domain.completion import CallPurpose, Completion, ModelCall
 from services.gateway.domain.summaries import (
     RESULT_ONLY,
     SUMMARY,
@@ -33,10 +36,7 @@ from services.gateway.domain.summaries import (
     within,
 )
 from services.gateway.domain.window import OpenedWindow, Parent
-from services.gateway.domain.written import CallPurpose, ModelCall, WrittenText
 from services.gateway.ports import ProvenanceClient, SessionClient, Summariser, SummaryAsk
-from services.gateway.screening import is_suspected
-from services.gateway.writing import Writing
 
 TIME_SHARE: Final = 1 / 3
 """Share of the caller's time that summaries may take together; the answer needs the rest."""
@@ -47,10 +47,10 @@ SLACK_TOKENS: Final = 32
 class ModelSummariser:
     """``Summariser`` through the language model (SPEC-004 §12.2)."""
 
-    def __init__(self, writing: Writing) -> None:
-        self._writing = writing
+    def __init__(self, model_caller: ModelCaller) -> None:
+        self._model_caller = model_caller
 
-    async def summarise(self, ask: SummaryAsk) -> tuple[WrittenText, ModelCall]:
+    async def summarise(self, ask: SummaryAsk) -> tuple[Completion, ModelCall]:
         """Ask the model with §12.2's prompt, the response as data behind it."""
         instruction, data = summary_messages(ask.response, ask.tokens)
         request = LanguageRequest(
@@ -61,21 +61,21 @@ class ModelSummariser:
             max_tokens=ask.tokens + SLACK_TOKENS,
             temperature=SUMMARY_TEMPERATURE,
         )
-        return await self._writing.write(request, CallPurpose.SUMMARY, ask.window_id)
+        return await self._model_caller.write(request, CallPurpose.SUMMARY, ask.window_id)
 
 
 class ExtractiveSummariser:
     """``Summariser`` without a model: quotes the response's grounded passages from the first on (decision 20)."""
 
-    def __init__(self, writing: Writing) -> None:
-        self._writing = writing
+    def __init__(self, model_caller: ModelCaller) -> None:
+        self._model_caller = model_caller
 
-    async def summarise(self, ask: SummaryAsk) -> tuple[WrittenText, ModelCall]:
+    async def summarise(self, ask: SummaryAsk) -> tuple[Completion, ModelCall]:
         """Quote what fits into N tokens; named as the built-in answerer."""
         passages = grounded_passages(ask.response, ask.grounded)
-        counts = self._writing.counts(passages, ask.model) if passages else []
+        counts = self._model_caller.counts(passages, ask.model) if passages else []
         text = joined(within(passages, counts, ask.tokens))
-        written = WrittenText(text, "stop", NAME, sum(counts), None, None)
+        written = Completion(text, "stop", NAME, sum(counts), None, None)
         return written, ModelCall.of(CallPurpose.SUMMARY, ask.window_id, written)
 
 
@@ -88,19 +88,19 @@ class _NoSummaryError(Exception):
         self.check = check
 
 
-class Summarising:
+class ParentSummaries:
     """Summarises the parents of opened windows; holds no state between them."""
 
     def __init__(
-        self, sessions: SessionClient, provenance: ProvenanceClient, summariser: Summariser, writing: Writing
+        self, sessions: SessionClient, provenance: ProvenanceClient, summariser: Summariser, model_caller: ModelCaller
     ) -> None:
         self._sessions = sessions
         self._provenance = provenance
         self._summariser = summariser
-        self._writing = writing
+        self._model_caller = model_caller
 
-    async def summarised(
-        self, job: Job, opened: OpenedWindow
+    async def resolve(
+        self, admitted: AdmittedDispatch, opened: OpenedWindow
     ) -> tuple[OpenedWindow, tuple[CarriedTransfer, ...], tuple[ModelCall, ...]]:
         """Return the window with what its parents really hand on, what the edges record, and what was called."""
         parents = [parent for parent in opened.parents if parent.transfer_type == SUMMARY]
@@ -108,19 +108,19 @@ class Summarising:
             return opened, (), ()
         left = remaining_s()
         with deadline_within(None if left is None else left * TIME_SHARE):
-            done: Sequence[Summarised] = await asyncio.gather(*(self._one(job, opened, each) for each in parents))
+            done: Sequence[Summarised] = await asyncio.gather(*(self._one(admitted, opened, each) for each in parents))
         calls = tuple(call for each in done for call in each.calls)
         return with_summaries(opened, done), tuple(each.transfer for each in done), calls
 
-    async def _one(self, job: Job, opened: OpenedWindow, parent: Parent) -> Summarised:
+    async def _one(self, admitted: AdmittedDispatch, opened: OpenedWindow, parent: Parent) -> Summarised:
         calls: list[ModelCall] = []
         try:
-            text, check = await self._verified(job, opened, parent, calls)
+            text, check = await self._verified(admitted, opened, parent, calls)
         except _NoSummaryError as refusal:
-            return self._fallback(job, parent, refusal.reason, refusal.check, tuple(calls))
+            return self._fallback(admitted, parent, refusal.reason, refusal.check, tuple(calls))
         except CrpError as error:  # whatever step of a summary fails, the dispatch goes on
-            return self._fallback(job, parent, error.reason.value, None, tuple(calls))
-        tokens = self._writing.counts([text], job.model)[0]
+            return self._fallback(admitted, parent, error.reason.value, None, tuple(calls))
+        tokens = self._model_caller.counts([text], admitted.model)[0]
         deferred = max(0, parent.transferred_tokens - parent.summary_tokens)
         transfer = CarriedTransfer(
             source_window_id=parent.window_id,
@@ -133,19 +133,19 @@ class Summarising:
         return Summarised(replace(parent, response_text=text), transfer, tuple(calls))
 
     async def _verified(
-        self, job: Job, opened: OpenedWindow, parent: Parent, calls: list[ModelCall]
+        self, admitted: AdmittedDispatch, opened: OpenedWindow, parent: Parent, calls: list[ModelCall]
     ) -> tuple[str, SummaryCheck]:
         """Return a summary that may be carried, and its check."""
         grounded = await self._sessions.grounded_spans(opened.place.session_id, parent.window_id)
         if not grounded:
             raise _NoSummaryError("the parent's report grounds no claim of its answer")
-        ask = SummaryAsk(opened.place.window_id, parent.response_text, grounded, parent.summary_tokens, job.model)
+        ask = SummaryAsk(opened.place.window_id, parent.response_text, grounded, parent.summary_tokens, admitted.model)
         written, call = await self._summariser.summarise(ask)
         calls.append(call)
         passages = summary_passages(written.text)
         if written.finish_reason == "length":
             passages = passages[:-1]  # broken off: what it would have said is not known
-        counts = self._writing.counts(passages, job.model) if passages else []
+        counts = self._model_caller.counts(passages, admitted.model) if passages else []
         # SPEC-004 §12.2: N bounds what is carried, whatever the model kept to.
         text = joined(within(passages, counts, parent.summary_tokens))
         if not text:
@@ -183,13 +183,18 @@ class Summarising:
         return check
 
     def _fallback(
-        self, job: Job, parent: Parent, reason: str, check: SummaryCheck | None, calls: tuple[ModelCall, ...]
+        self,
+        admitted: AdmittedDispatch,
+        parent: Parent,
+        reason: str,
+        check: SummaryCheck | None,
+        calls: tuple[ModelCall, ...],
     ) -> Summarised:
         text = parent.fallback_text
         transfer = CarriedTransfer(
             source_window_id=parent.window_id,
             transfer_type=RESULT_ONLY,
-            transferred_tokens=self._writing.counts([text], job.model)[0] if text else 0,
+            transferred_tokens=self._model_caller.counts([text], admitted.model)[0] if text else 0,
             fidelity_score=check.fidelity_score if check is not None else None,
             model_fingerprint=calls[-1].model_fingerprint if calls else "",
             reason=reason,

@@ -11,7 +11,7 @@ from typing import Final
 
 from services.common.errors import ErrorReason, UnavailableError
 from services.common.taxonomy import DispatchStrategy, QualityTier
-from services.gateway.domain.job import Job
+from services.gateway.domain.admitted import AdmittedDispatch
 from services.gateway.domain.prompt import fixed_prompt
 from services.gateway.domain.quality import QualityGap, QualityUpgrade, gap_json, tier_accepted
 from services.gateway.domain.window import (
@@ -29,7 +29,7 @@ UPGRADES_OF_AN_ENVELOPE: Final = frozenset({DispatchStrategy.PULL})
 
 
 @dataclass(frozen=True, slots=True)
-class GatedEnvelope:
+class AcceptedEnvelope:
     """An envelope whose tier the caller accepts, or a finding that a presented ETag still stands.
 
     Attributes:
@@ -40,29 +40,29 @@ class GatedEnvelope:
     upgrade: QualityUpgrade | None = None
 
 
-class Enveloping:
+class EnvelopeGate:
     """Builds envelopes; holds no state between windows."""
 
     def __init__(self, envelopes: EnvelopeClient) -> None:
         self._envelopes = envelopes
 
-    async def probe(self, job: Job) -> BuiltEnvelope | str:
+    async def probe(self, admitted: AdmittedDispatch) -> BuiltEnvelope | str:
         """Compare the presented ETag for a query that has no window yet: what stands, or why nothing does (§11.2)."""
-        return await self._envelopes.compare(_command(job, None, if_match=job.command.context.if_match))
+        return await self._envelopes.compare(_command(admitted, None, if_match=admitted.command.context.if_match))
 
-    async def gated(self, job: Job, opened: OpenedWindow) -> GatedEnvelope:
+    async def build(self, admitted: AdmittedDispatch, opened: OpenedWindow) -> AcceptedEnvelope:
         """Build the window's envelope; with ``upgrade-on-risk`` twice, where the first one's tier is not accepted.
 
         Raises:
             UnavailableError: QUALITY_UNREACHABLE.
         """
         # For a new session the ETag was compared before there was a window (probe).
-        if_match = "" if job.command.continuation.is_root else job.command.context.if_match
-        command = _command(job, opened, if_match=if_match)
-        first = _with_status(await self._envelopes.build(command), job.cache_status)
-        accepted = job.command.context.accept_quality
+        if_match = "" if admitted.command.continuation.is_root else admitted.command.context.if_match
+        command = _command(admitted, opened, if_match=if_match)
+        first = _with_status(await self._envelopes.build(command), admitted.cache_status)
+        accepted = admitted.command.context.accept_quality
         if first.not_modified or _taken(first, accepted):
-            return GatedEnvelope(first)
+            return AcceptedEnvelope(first)
         chosen = first.recommended_strategy
         if not command.upgrade_on_risk or chosen not in UPGRADES_OF_AN_ENVELOPE:
             raise quality_unreachable(first, accepted)
@@ -72,7 +72,7 @@ class Enveloping:
             better = second if second.summary.quality_tier.rank < first.summary.quality_tier.rank else first
             raise quality_unreachable(better, accepted, attempted=chosen)
         before, after = first.summary.quality_tier, second.summary.quality_tier
-        return GatedEnvelope(second, QualityUpgrade(command.strategy, chosen, before, after, kept=True))
+        return AcceptedEnvelope(second, QualityUpgrade(command.strategy, chosen, before, after, kept=True))
 
 
 def _with_status(envelope: BuiltEnvelope, compared: str) -> BuiltEnvelope:
@@ -86,16 +86,16 @@ def _taken(envelope: BuiltEnvelope, accepted: tuple[QualityTier, ...]) -> bool:
     return envelope.accepted and tier_accepted(envelope.summary.quality_tier, accepted)
 
 
-def _command(job: Job, opened: OpenedWindow | None, *, if_match: str = "") -> BuildEnvelope:
-    command = job.command
+def _command(admitted: AdmittedDispatch, opened: OpenedWindow | None, *, if_match: str = "") -> BuildEnvelope:
+    command = admitted.command
     return BuildEnvelope(
         place=opened.place if opened is not None else None,
-        query=job.envelope_query,
-        model=job.model,
+        query=admitted.envelope_query,
+        model=admitted.model,
         grounding_mode=command.grounding_mode,
-        strategy=job.strategy,
-        system_prompt=fixed_prompt(job.instruction),
-        response_tokens=job.max_tokens,
+        strategy=admitted.strategy,
+        system_prompt=fixed_prompt(admitted.instruction),
+        response_tokens=admitted.max_tokens,
         max_envelope_tokens=command.context.max_envelope_tokens,
         facts_seen=opened.facts_seen if opened is not None else (),
         deferred_fact_ids=deferred_fact_ids(opened) if opened is not None else (),
@@ -104,7 +104,7 @@ def _command(job: Job, opened: OpenedWindow | None, *, if_match: str = "") -> Bu
         if_match=if_match,
         cache_directives=command.context.cache_directives,
         accept_quality=command.context.accept_quality,
-        upgrade_on_risk=job.force.policy.upgrade_on_risk is not None,
+        upgrade_on_risk=admitted.policy.directives.upgrade_on_risk is not None,
         approximate_tokens=command.generation.approximate_tokens,
         context_window_tokens=command.generation.context_window_tokens,
         retrieval_mode=command.context.retrieval_mode,

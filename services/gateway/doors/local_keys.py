@@ -17,9 +17,9 @@ from services.common.ids import IdSource
 from services.common.ports.credentials import CredentialStore
 from services.common.rpc.idempotency import body_hash
 from services.common.settings.auth import SHARED_PREFIX
-from services.gateway import admin_convert as convert
-from services.gateway import admin_validate as validate
-from services.gateway.admin_app import FIRST_TENANT, AdminApp, Replay, Write
+from services.gateway.admin.app import FIRST_TENANT, AdminApp, Replay, Write
+from services.gateway.doors.grpc import admin_convert as convert
+from services.gateway.doors.grpc import admin_validate as validate
 
 MAX_TENANT_CHARS: Final = 128
 """As in the claim of a JWT."""

@@ -3,12 +3,12 @@
 from services.common.errors import ErrorReason, InvalidRequestError, PermissionDeniedError
 from services.common.ports.credentials import AiSystemRecord
 from services.common.settings import GatewaySettings
+from services.gateway.dispatch.strategies.choosing import served_strategy
+from services.gateway.domain.admitted import AdmittedDispatch
 from services.gateway.domain.ai_systems import unknown_ai_system
 from services.gateway.domain.command import DispatchCommand
-from services.gateway.domain.job import Job
 from services.gateway.domain.outcome import PolicyInForce, PolicyRelaxedError, policy_in_force
 from services.gateway.domain.policy import PolicyError
-from services.gateway.domain.strategies import served_strategy
 from services.gateway.domain.vocabulary import RemedyMode
 from services.gateway.ports import TenantRegistry
 
@@ -27,7 +27,7 @@ class Admission:
         self._default_model = default_model
         self._settings = settings
 
-    async def job(self, command: DispatchCommand, tenant_id: str) -> Job:
+    async def admit(self, command: DispatchCommand, tenant_id: str) -> AdmittedDispatch:
         """Return the job of a command.
 
         Raises:
@@ -38,9 +38,9 @@ class Admission:
         """
         generation, settings = command.generation, self._settings
         default = settings.default_temperature
-        return Job(
+        return AdmittedDispatch(
             command=command,
-            force=await self._policy(command, tenant_id),
+            policy=await self._policy(command, tenant_id),
             strategy=served_strategy(command.strategies, len(command.continuation.continuation_ids)),
             model=generation.model or self._default_model,
             max_tokens=generation.max_tokens or settings.default_max_tokens,

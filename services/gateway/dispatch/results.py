@@ -5,10 +5,10 @@ from dataclasses import replace
 
 from services.common.settings import GatewaySettings
 from services.common.taxonomy import SUSTAINED_OR_WORSE, Degradation
+from services.gateway.domain.admitted import AdmittedDispatch
 from services.gateway.domain.ai_systems import UNACCEPTABLE_CLASS
 from services.gateway.domain.command import Answered, DispatchDraft, DispatchResult, Halted, Notice, NotModified, Part
 from services.gateway.domain.headers import HeaderInputs, PolicyOutcome, response_headers
-from services.gateway.domain.job import Job
 from services.gateway.domain.outcome import UNACCEPTABLE_SYSTEM, Verdict, retry_condition
 from services.gateway.domain.window import BuiltEnvelope, CommittedWindow, OpenedWindow, ReportSummary, WindowPlace
 
@@ -25,7 +25,7 @@ _HIERARCHICAL = Notice(
 )
 
 
-class Conclusions:
+class Results:
     """Makes results; the settings are what headers say of the deployment."""
 
     def __init__(self, settings: GatewaySettings) -> None:
@@ -62,12 +62,12 @@ class Conclusions:
             breaker=None if committed is None else committed.breaker,
         )
 
-    def depleted(self, job: Job, opened: OpenedWindow) -> DispatchResult:
+    def depleted(self, admitted: AdmittedDispatch, opened: OpenedWindow) -> DispatchResult:
         """Return the halt of a window that starts with a spent budget: no model is called (SPEC-004 §4.3, ADR 0103)."""
         condition = retry_condition(opened.halt_reason)
         inputs = HeaderInputs(
-            strategy=job.strategy,
-            policy=PolicyOutcome(job.force.applied, job.force.oversight, (), condition),
+            strategy=admitted.strategy,
+            policy=PolicyOutcome(admitted.policy.applied, admitted.policy.oversight, (), condition),
             place=opened.place,
             data_residency=self._settings.data_residency,
             community_header=self._settings.community_header,
@@ -76,12 +76,12 @@ class Conclusions:
         halted = Halted(opened.place, opened.halt_reason, condition)
         return DispatchResult(halted, response_headers(inputs), Verdict(opened.halt_reason), ())
 
-    def prohibited(self, job: Job, place: WindowPlace) -> DispatchResult:
+    def prohibited(self, admitted: AdmittedDispatch, place: WindowPlace) -> DispatchResult:
         """Return the halt of a system that no call may be made for (SPEC-005 §14)."""
         condition = retry_condition(UNACCEPTABLE_SYSTEM)
         inputs = HeaderInputs(
-            strategy=job.strategy,
-            policy=PolicyOutcome(job.force.applied, job.force.oversight, (), condition),
+            strategy=admitted.strategy,
+            policy=PolicyOutcome(admitted.policy.applied, admitted.policy.oversight, (), condition),
             place=place,
             eu_ai_act_class=UNACCEPTABLE_CLASS,
             data_residency=self._settings.data_residency,
@@ -90,11 +90,11 @@ class Conclusions:
         halted = Halted(place, UNACCEPTABLE_SYSTEM, condition)
         return DispatchResult(halted, response_headers(inputs), Verdict(UNACCEPTABLE_SYSTEM), ())
 
-    def not_modified(self, job: Job, probed: BuiltEnvelope) -> DispatchResult:
+    def not_modified(self, admitted: AdmittedDispatch, probed: BuiltEnvelope) -> DispatchResult:
         """Return that the presented ETag still stands (SPEC-003 §11.2)."""
         inputs = HeaderInputs(
-            strategy=job.strategy,
-            policy=PolicyOutcome(job.force.applied, job.force.oversight),
+            strategy=admitted.strategy,
+            policy=PolicyOutcome(admitted.policy.applied, admitted.policy.oversight),
             tier=probed.summary.quality_tier,
             envelope=probed.summary,
             data_residency=self._settings.data_residency,

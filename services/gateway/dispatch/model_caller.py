@@ -7,14 +7,14 @@ from services.common.errors import DeadlineError, ErrorReason
 from services.common.ports.language_model import LanguageModel, LanguageRequest
 from services.common.ports.tokens import ModelProfile, TokenCounter, counting_name
 from services.common.settings import GatewaySettings
-from services.gateway.domain.job import Job
-from services.gateway.domain.written import CallPurpose, ModelCall, WrittenText
+from services.gateway.domain.admitted import AdmittedDispatch
+from services.gateway.domain.completion import CallPurpose, Completion, ModelCall
 
 SAFETY_MARGIN_TOKENS = 512
 """SPEC-003 §10.1: kept free for tokenizer variance."""
 
 
-class Writing:
+class ModelCaller:
     """Calls the model; holds no state between calls.
 
     Args:
@@ -31,7 +31,7 @@ class Writing:
 
     async def write(
         self, request: LanguageRequest, purpose: CallPurpose, window_id: str
-    ) -> tuple[WrittenText, ModelCall]:
+    ) -> tuple[Completion, ModelCall]:
         """Return what the model wrote, and the call as it counts.
 
         Raises:
@@ -39,7 +39,7 @@ class Writing:
             DeadlineError: less is left than a call is worth starting with.
         """
         reply = await self._model.complete(replace(request, timeout_s=self._time_for_model()))
-        written = WrittenText(
+        written = Completion(
             text=reply.text,
             finish_reason=reply.finish_reason,
             model_fingerprint=reply.model_fingerprint,
@@ -49,33 +49,33 @@ class Writing:
         )
         return written, ModelCall.of(purpose, window_id, written)
 
-    async def ready_to_count(self, job: Job) -> None:
-        """Open what counts the tokens of the job's model, beside the event loop.
+    async def ready_to_count(self, admitted: AdmittedDispatch) -> None:
+        """Open what counts the tokens of the query's model, beside the event loop.
 
         Raises:
             InvalidRequestError: UNKNOWN_MODEL; INVALID_FIELD: no window for a model that is counted approximately.
         """
-        await self._tokens.opened(self._profile(job).counting_name)
+        await self._tokens.opened(self._profile(admitted).counting_name)
 
     def counts(self, texts: list[str], model: str) -> list[int]:
         """Return the tokens of each text."""
         return list(self._tokens.count(texts, counting_name(self._tokens, model)))
 
-    def room_tokens(self, job: Job, *prompt: str) -> int:
+    def room_tokens(self, admitted: AdmittedDispatch, *prompt: str) -> int:
         """Return what the model's context window leaves beside an answer and a prompt; negative when they do not fit.
 
         Raises:
             InvalidRequestError: UNKNOWN_MODEL; INVALID_FIELD: no window for a model that is counted approximately.
         """
-        profile = self._profile(job)
+        profile = self._profile(admitted)
         taken = sum(self._tokens.count(list(prompt), profile.counting_name))
-        return profile.context_window_tokens - job.max_tokens - taken
+        return profile.context_window_tokens - admitted.max_tokens - taken
 
-    def _profile(self, job: Job) -> ModelProfile:
-        asked = job.command.generation
+    def _profile(self, admitted: AdmittedDispatch) -> ModelProfile:
+        asked = admitted.command.generation
         if asked.approximate_tokens:
-            return self._tokens.stand_in(job.model, asked.context_window_tokens)
-        return self._tokens.profile(job.model)
+            return self._tokens.stand_in(admitted.model, asked.context_window_tokens)
+        return self._tokens.profile(admitted.model)
 
     def _time_for_model(self) -> float | None:
         """Return the seconds that the model may take, so that analysis and commit still fit.

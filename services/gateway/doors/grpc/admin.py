@@ -13,9 +13,9 @@ from services.common.context import Role, current_call
 from services.common.rpc.idempotency import body_hash
 from services.common.rpc.paging import PageRequest, decode_page, encode_page_token
 from services.common.rpc.server import ServedService
-from services.gateway import admin_convert as convert
-from services.gateway import admin_validate as validate
-from services.gateway.admin_app import AdminApp, CreatedKey, Replay, Write
+from services.gateway.admin.app import AdminApp, CreatedKey, Replay, Write
+from services.gateway.doors.grpc import admin_convert as convert
+from services.gateway.doors.grpc import admin_validate as validate
 
 SERVICE_NAME: Final = "crp.gateway.v1.AdminService"
 ROLES: Final = {

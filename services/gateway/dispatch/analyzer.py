@@ -1,29 +1,31 @@
 """From an answer to its analysis and what the policy makes of it (architecture §1, step 4; SPEC-005 §7.4)."""
 
-from services.gateway.domain.job import Job
+from services.gateway.domain.admitted import AdmittedDispatch
+from services.gateway.domain.completion import Completion
 from services.gateway.domain.outcome import final_tier, judge
-from services.gateway.domain.remedies import Analysed
+from services.gateway.domain.remedies import AnalyzedAnswer
 from services.gateway.domain.window import BuiltEnvelope, OpenedWindow
-from services.gateway.domain.written import WrittenText
 from services.gateway.ports import Analyze, ProvenanceClient
 
 
-class Analysing:
+class AnswerAnalyzer:
     """Analyses and judges answers; holds no state between them."""
 
     def __init__(self, provenance: ProvenanceClient) -> None:
         self._provenance = provenance
 
-    async def analysed(self, job: Job, opened: OpenedWindow, envelope: BuiltEnvelope, written: WrittenText) -> Analysed:
+    async def analyze(
+        self, admitted: AdmittedDispatch, opened: OpenedWindow, envelope: BuiltEnvelope, written: Completion
+    ) -> AnalyzedAnswer:
         """Return the answer with its report, its tier and its verdict.
 
         Args:
-            job: the query.
+            admitted: the query.
             opened: the window; a parent that was summarised is compared with by its summary.
             envelope: what the answer was generated from.
             written: the answer.
         """
-        command = job.command
+        command = admitted.command
         # SPEC-005 §13.1: the request's prompt, which the caller wrote; facts are not searched (ADR 0038).
         prompt = "\n\n".join(part for part in (command.generation.system_prompt, command.query) if part)
         analysis = await self._provenance.analyze(
@@ -36,20 +38,20 @@ class Analysing:
                 prior_windows=opened.prior_windows,
                 grounding_mode=command.grounding_mode,
                 ai_system_id=command.ai_system_id,
-                ai_system=job.ai_system,
+                ai_system=admitted.ai_system,
                 cache_directives=command.context.cache_directives,
-                sub_queries=_sub_queries(job, envelope),
+                sub_queries=_sub_queries(admitted, envelope),
                 audit_trail_id=opened.audit_trail_id,
-                incomplete_level=job.force.policy.incomplete_risk,
-                leans_on=job.leans_on,
+                incomplete_level=admitted.policy.directives.incomplete_risk,
+                leans_on=admitted.leans_on,
             )
         )
         tier = final_tier(envelope.summary.quality_tier, analysis.summary)
-        return Analysed(written, analysis, tier, judge(job.force, analysis.summary, tier))
+        return AnalyzedAnswer(written, analysis, tier, judge(admitted.policy, analysis.summary, tier))
 
 
-def _sub_queries(job: Job, envelope: BuiltEnvelope) -> tuple[str, ...]:
+def _sub_queries(admitted: AdmittedDispatch, envelope: BuiltEnvelope) -> tuple[str, ...]:
     """Return what has to be answered: of a follow-up the question itself, not what it was searched for with."""
-    if job.focus is not None:
-        return job.focus.sub_queries
-    return () if job.leans_on else envelope.sub_queries
+    if admitted.focus is not None:
+        return admitted.focus.sub_queries
+    return () if admitted.leans_on else envelope.sub_queries
