@@ -39,7 +39,7 @@ from services.gateway.domain.policy import PolicyError, parse_policy
 from services.gateway.doors.grpc.admin import admin_service
 from services.gateway.doors.grpc.dispatch import ROLES, SERVICE_NAME, DispatchServicer
 from services.gateway.doors.grpc.work import WORK
-from services.gateway.http.calls import Routes
+from services.gateway.doors.http.calls import Routes
 from services.gateway.ports import EnvelopeClient, ProvenanceClient, SessionClient, Summariser
 
 ERCP_SERVICE: Final = "ercp.v1.ErcpService"
@@ -134,11 +134,11 @@ async def _http(settings: Settings, adapters: Adapters) -> list[PeerChannels]:
     """
     if settings.http.port is None:
         return []
-    from services.gateway.http.app import create_app
-    from services.gateway.http.chat.routes import ChatRoutes
-    from services.gateway.http.check_routes import CheckRoutes
-    from services.gateway.http.guard_routes import GuardRoutes
-    from services.gateway.http.server import HttpServer
+    from services.gateway.doors.http.app import create_app
+    from services.gateway.doors.http.chat.routes import ChatRoutes
+    from services.gateway.doors.http.check_routes import CheckRoutes
+    from services.gateway.doors.http.guard_routes import GuardRoutes
+    from services.gateway.doors.http.server import HttpServer
 
     channels = PeerChannels(settings, {"ercp": ERCP_SERVICE, "dpe": PROVENANCE_SERVICE})
     adapters.closing(channels.close)

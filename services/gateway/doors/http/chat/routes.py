@@ -23,8 +23,8 @@ from services.common.rpc.status import internal_error
 from services.common.settings.http import HttpSettings
 from services.gateway.check_policy import read_policy
 from services.gateway.domain.grounds import Grounds, grounds_of
-from services.gateway.http.callers import prove_caller
-from services.gateway.http.chat.forms import (
+from services.gateway.doors.http.callers import prove_caller
+from services.gateway.doors.http.chat.forms import (
     FIELD,
     ChatAsk,
     error_response,
@@ -33,11 +33,11 @@ from services.gateway.http.chat.forms import (
     texts_of,
     withheld_response,
 )
-from services.gateway.http.chat.held_back import Check
-from services.gateway.http.chat.streaming import streamed_answer
-from services.gateway.http.check_messages import blocked_reason, check_answer, guardrail_request, has_sources
-from services.gateway.http.problems import json_bytes
-from services.gateway.http.requests import (
+from services.gateway.doors.http.chat.held_back import Check
+from services.gateway.doors.http.chat.streaming import streamed_answer
+from services.gateway.doors.http.check_messages import blocked_reason, check_answer, guardrail_request, has_sources
+from services.gateway.doors.http.problems import json_bytes
+from services.gateway.doors.http.requests import (
     ClientGoneError,
     call_metadata,
     read_body,

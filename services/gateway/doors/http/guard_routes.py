@@ -17,8 +17,8 @@ from services.common.clock import Clock
 from services.common.context import Role
 from services.common.rpc.credential_gate import CredentialGate
 from services.common.settings.http import HttpSettings
-from services.gateway.http.calls import REFUSALS, RpcCalls, answered, body
-from services.gateway.http.message_schemas import MessageModels
+from services.gateway.doors.http.calls import REFUSALS, RpcCalls, answered, body
+from services.gateway.doors.http.message_schemas import MessageModels
 
 SERVICE: Final = "crp.dpe.v1.GuardService"
 ROLES: Final = {"ScoreCoherence": Role.READER, "VerifyClaims": Role.READER, "DetectInjection": Role.READER}

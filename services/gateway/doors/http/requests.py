@@ -18,8 +18,8 @@ from services.common.errors import (
 )
 from services.common.rpc.pipeline import AUTHORIZATION_KEY, REQUEST_ID_KEY
 from services.common.settings.http import HttpSettings
-from services.gateway.http.callers import API_KEY
-from services.gateway.http.problems import SlowRequestError
+from services.gateway.doors.http.callers import API_KEY
+from services.gateway.doors.http.problems import SlowRequestError
 
 _SANE_ID: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:-]{0,63}")
 _UUID4: Final = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}", re.IGNORECASE)

@@ -14,9 +14,9 @@ from services.common.context import Caller, Role
 from services.common.errors import CrpError
 from services.common.rpc.credential_gate import CredentialGate
 from services.common.rpc.status import internal_error
-from services.gateway.http.callers import prove_caller
-from services.gateway.http.problems import problem_response
-from services.gateway.http.requests import ClientGoneError, request_id_of
+from services.gateway.doors.http.callers import prove_caller
+from services.gateway.doors.http.problems import problem_response
+from services.gateway.doors.http.requests import ClientGoneError, request_id_of
 
 _LOG: Final = logging.getLogger(__name__)
 _CLIENT_GONE: Final = 499

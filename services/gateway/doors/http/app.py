@@ -26,11 +26,11 @@ from services.common.errors import (
 from services.common.rpc.credential_gate import CredentialGate
 from services.common.rpc.status import internal_error
 from services.common.settings.http import HttpSettings
-from services.gateway.http import ercp_schemas as schemas
-from services.gateway.http.calls import Routes
-from services.gateway.http.ercp_routes import ENDPOINTS, ErcpRoutes
-from services.gateway.http.problems import problem_response
-from services.gateway.http.requests import request_id_of
+from services.gateway.doors.http import ercp_schemas as schemas
+from services.gateway.doors.http.calls import Routes
+from services.gateway.doors.http.ercp_routes import ENDPOINTS, ErcpRoutes
+from services.gateway.doors.http.problems import problem_response
+from services.gateway.doors.http.requests import request_id_of
 
 _LOG: Final = logging.getLogger(__name__)
 SECURITY_HEADERS: Final = {

@@ -14,7 +14,7 @@ from services.common.rpc.canonical import message_json
 from services.gateway.check_policy import PolicyVerdict, policy_verdict
 from services.gateway.domain.grounds import Grounds
 from services.gateway.domain.outcome import PolicyInForce
-from services.gateway.http.check_schemas import CheckForm, DocumentForm, FactForm, GuardrailOptions
+from services.gateway.doors.http.check_schemas import CheckForm, DocumentForm, FactForm, GuardrailOptions
 
 _MARKDOWN: Final = "text/markdown"
 _MOST_TITLE: Final = 1_000

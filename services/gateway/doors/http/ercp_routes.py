@@ -15,11 +15,11 @@ from services.common.clock import Clock
 from services.common.context import Role
 from services.common.rpc.credential_gate import CredentialGate
 from services.common.settings.http import HttpSettings
-from services.gateway.http import ercp_answers as answers
-from services.gateway.http import ercp_schemas as schemas
-from services.gateway.http.calls import REFUSALS, REQUEST_ID, Asked, RpcCalls, answered, body, header
-from services.gateway.http.ercp_events import EVENT_STREAM, EventsResponse, RunEvents
-from services.gateway.http.requests import call_metadata, until_disconnected
+from services.gateway.doors.http import ercp_answers as answers
+from services.gateway.doors.http import ercp_schemas as schemas
+from services.gateway.doors.http.calls import REFUSALS, REQUEST_ID, Asked, RpcCalls, answered, body, header
+from services.gateway.doors.http.ercp_events import EVENT_STREAM, EventsResponse, RunEvents
+from services.gateway.doors.http.requests import call_metadata, until_disconnected
 
 PREFIX: Final = "/ercp/v1"
 SERVICE: Final = "ercp.v1.ErcpService"

@@ -15,8 +15,8 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from services.common.clock import Clock
 from services.common.errors import CrpError, ErrorReason, FieldViolation, InvalidRequestError
 from services.common.settings.http import HttpSettings
-from services.gateway.http.listener import ConnectionBook
-from services.gateway.http.problems import SlowRequestError, problem_response
+from services.gateway.doors.http.listener import ConnectionBook
+from services.gateway.doors.http.problems import SlowRequestError, problem_response
 
 _LINGER_S: Final = 2.0
 """How long a peer may go on sending a body that was refused."""

@@ -7,9 +7,9 @@ from typing import Any, Final
 
 from services.common.errors import CrpError, ErrorReason, UnavailableError
 from services.common.rpc.status import internal_error
-from services.gateway.http.chat.forms import FIELD, error_body
-from services.gateway.http.chat.held_back import Check, Ended, held_back
-from services.gateway.http.problems import json_bytes
+from services.gateway.doors.http.chat.forms import FIELD, error_body
+from services.gateway.doors.http.chat.held_back import Check, Ended, held_back
+from services.gateway.doors.http.problems import json_bytes
 
 _LOG: Final = logging.getLogger(__name__)
 _DONE: Final = b"data: [DONE]\n\n"

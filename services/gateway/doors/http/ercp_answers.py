@@ -2,7 +2,7 @@
 
 from pydantic import BaseModel, ConfigDict
 
-from services.gateway.http.ercp_schemas import (
+from services.gateway.doors.http.ercp_schemas import (
     Constraint,
     ConstraintState,
     Error,

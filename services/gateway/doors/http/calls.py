@@ -19,12 +19,12 @@ from services.common.message_json import json_of
 from services.common.rpc.credential_gate import CredentialGate
 from services.common.rpc.status import internal_error
 from services.common.settings.http import HttpSettings
-from services.gateway.http.callers import prove_caller
-from services.gateway.http.ercp_answers import RefusalAnswer
-from services.gateway.http.json_bodies import message_of, read_form
-from services.gateway.http.json_bounds import check_nodes
-from services.gateway.http.problems import json_response, problem_response
-from services.gateway.http.requests import (
+from services.gateway.doors.http.callers import prove_caller
+from services.gateway.doors.http.ercp_answers import RefusalAnswer
+from services.gateway.doors.http.json_bodies import message_of, read_form
+from services.gateway.doors.http.json_bounds import check_nodes
+from services.gateway.doors.http.problems import json_response, problem_response
+from services.gateway.doors.http.requests import (
     ClientGoneError,
     call_metadata,
     idempotency_key,

@@ -13,8 +13,8 @@ from services.common.errors import CrpError, FieldViolation, InvalidRequestError
 from services.common.ports.chat_provider import ChatReply
 from services.common.rpc.protocol_headers import failure_headers
 from services.common.strict_json import read_json
-from services.gateway.http.check_schemas import GuardrailOptions
-from services.gateway.http.problems import http_status, json_bytes
+from services.gateway.doors.http.check_schemas import GuardrailOptions
+from services.gateway.doors.http.problems import http_status, json_bytes
 
 FIELD: Final = "groundtrail"
 """The one field of ours, in requests and in answers."""

@@ -21,20 +21,20 @@ from services.common.settings.http import HttpSettings
 from services.gateway.check_policy import read_policy
 from services.gateway.domain.grounds import Grounds, grounds_of
 from services.gateway.domain.outcome import PolicyInForce
-from services.gateway.http import check_schemas as schemas
-from services.gateway.http.check_messages import (
+from services.gateway.doors.http import check_schemas as schemas
+from services.gateway.doors.http.check_messages import (
     blocked_reason,
     check_answer,
     form_request,
     guardrail_request,
     has_sources,
 )
-from services.gateway.http.guarded import Asked, guarded
-from services.gateway.http.json_bodies import read_form
-from services.gateway.http.json_bounds import check_nodes
-from services.gateway.http.problems import json_bytes, json_response
-from services.gateway.http.remembered import RememberedGrounds
-from services.gateway.http.requests import call_metadata, read_body, until_disconnected
+from services.gateway.doors.http.guarded import Asked, guarded
+from services.gateway.doors.http.json_bodies import read_form
+from services.gateway.doors.http.json_bounds import check_nodes
+from services.gateway.doors.http.problems import json_bytes, json_response
+from services.gateway.doors.http.remembered import RememberedGrounds
+from services.gateway.doors.http.requests import call_metadata, read_body, until_disconnected
 
 CHECK: Final = "/v1/check"
 LITELLM: Final = "/beta/litellm_basic_guardrail_api"

@@ -12,8 +12,8 @@ from services.common.clock import Clock, SystemClock
 from services.common.rpc.peer_address import PeerAddresses
 from services.common.settings import SettingsError
 from services.common.settings.http import HttpSettings
-from services.gateway.http.connection import connection_class
-from services.gateway.http.listener import BoundedListener, ConnectionBook
+from services.gateway.doors.http.connection import connection_class
+from services.gateway.doors.http.listener import BoundedListener, ConnectionBook
 
 _KEEP_ALIVE_S: Final = 65
 _READY_POLL_S: Final = 0.01
