@@ -39,13 +39,14 @@ from services.common.ports.sessions import SessionChange, SessionRecord, Session
 from services.common.provenance import report_hash
 from services.common.rpc.canonical import message_json
 from services.common.settings.stores import StoreSettings
+from services.common.taxonomy import ChainIntegrity
 from services.dag.chains import Chains
 from services.dag.domain import chain, keys
 from services.dag.domain import token as tokens
 from services.dag.domain.leaf_checks import Records, compare_leaves
 from services.dag.domain.opening import OpenAsk
 from services.dag.domain.token import TokenState
-from services.dag.domain.verification import Integrity, StoredChain
+from services.dag.domain.verification import StoredChain
 from services.dag.domain.verify import verify_chain
 from services.dag.master_keys import FixedMasterKeys
 from services.dag.sealed_store import SealedSessionStore
@@ -236,7 +237,7 @@ def _recomputed(stored: StoredChain, key: bytes) -> None:
 
 def _verified(stored: StoredChain, key: bytes) -> None:
     found = verify_chain(stored, key, 100_000)
-    if found.integrity is not Integrity.VALID:
+    if found.integrity is not ChainIntegrity.VALID:
         raise AssertionError(found)
 
 
@@ -294,7 +295,7 @@ async def _from_store(directory: Path, session: dag_chain.Written) -> float:
         started = time.perf_counter()
         found = await chains.verify(await chains.load(dag_chain.TENANT, session.session_id))
         spent.append((time.perf_counter() - started) * 1e3)
-        if found.integrity is not Integrity.VALID:
+        if found.integrity is not ChainIntegrity.VALID:
             raise AssertionError(found)
     await store.close()
     return statistics.median(spent)

@@ -24,9 +24,9 @@ from services.common.ports.sessions import (
     TransferType,
     WindowPattern,
     WindowRecord,
-    WindowStatus,
 )
 from services.common.provenance import UNHASHED_REPORT_FIELDS
+from services.common.taxonomy import WindowStatus
 from services.dag.domain import chain
 from services.dag.domain.events import Draft, OwnEvent, chain_events, report_data, session_data, window_data
 from services.dag.domain.keys import MasterKey, session_hmac_key

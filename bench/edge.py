@@ -40,8 +40,8 @@ from services.common.rpc.credential_gate import CredentialGate
 from services.common.settings import ServerSettings, Settings, TelemetrySettings
 from services.common.settings.http import HttpSettings
 from services.common.telemetry import open_telemetry
-from services.gateway.http.app import create_app
-from services.gateway.http.server import HttpServer
+from services.gateway.doors.http.app import create_app
+from services.gateway.doors.http.server import HttpServer
 
 SERVICE: Final = "groundtrail.bench.v1.EchoService"
 METHOD: Final = f"/{SERVICE}/Echo"

@@ -27,6 +27,7 @@ from services.allinone.embedded import embedded
 from services.common.adapters.memory.embedding import MemoryEmbeddingModel
 from services.common.adapters.memory.inference import MemoryLanguageModel
 from services.common.composition import Adapters
+from services.common.concurrency import KeyedLock
 from services.common.encoding import sha256_hex
 from services.common.ports.language_model import LanguageModel
 from services.common.provenance import report_hash
@@ -51,7 +52,6 @@ from services.ercp.redaction import NoRedactor
 from services.ercp.run_app import RunApp
 from services.ercp.run_parts import OperatorParts
 from services.ercp.servicer import ROLES, SERVICE_NAME, ErcpServicer
-from services.ercp.turns import Turns
 from services.ercp.understanding import Wording
 from services.ercp.verifying import Verifying
 
@@ -118,7 +118,7 @@ async def light(settings: Settings, adapters: Adapters, model: LanguageModel) ->
         deciding=Deciding(MemoryEmbeddingModel(), settings.ercp),
         knowledge=GrpcKnowledgeSource(channels.to("dag"), "gpt-4o-mini"),
     )
-    turns = Turns()
+    turns = KeyedLock()
     runs = RunApp(parts, scribe, settings.ercp, adapters.clock, turns)
     operators = OperatorApp(parts, provenance, scribe, turns, runs.counts)
     servicer = ErcpServicer(runs, operators, signer, settings.ercp, Wording())

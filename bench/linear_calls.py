@@ -23,7 +23,7 @@ from google.protobuf.json_format import MessageToDict, ParseDict
 from google.protobuf.message import Message
 from google.protobuf.message_factory import GetMessageClass
 
-from services.gateway.http.ercp_routes import ENDPOINTS, PREFIX
+from services.gateway.doors.http.ercp_routes import ENDPOINTS, PREFIX
 
 SHORT_CHARS: Final = 8_192
 """No string outside ``PLACES`` may be longer: one such string costs no more than a page of prose."""

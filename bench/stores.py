@@ -34,10 +34,10 @@ from services.common.ports.sessions import (
     SessionStatus,
     WindowPattern,
     WindowRecord,
-    WindowStatus,
 )
 from services.common.ports.transparency_log import LeafKind, LogLeaf
 from services.common.settings.stores import StoreSettings
+from services.common.taxonomy import WindowStatus
 
 Mode: TypeAlias = Literal["FULL", "NORMAL"]
 DIMENSION: Final = 384

@@ -22,7 +22,7 @@ from rich.progress import Progress, TimeElapsedColumn
 
 from services.common.errors import CrpError, StartupError
 from services.common.settings import Settings, SettingsError, load_settings
-from services.envelope.domain.search_mode import SearchMode
+from services.common.taxonomy import RetrievalMode
 from tools.evaluation.data import EvaluationDataError, folder
 from tools.evaluation.results import digest
 from tools.evaluation.retrieval_modes import MODES, Order, measure, results
@@ -46,7 +46,7 @@ def parser() -> argparse.ArgumentParser:
     found.add_argument("--half", choices=(REPORT, DEVELOPMENT, BOTH), default=REPORT, help="of the queries; report")
     found.add_argument("--limit", type=int, metavar="N", help="at most N queries of each set; never fewer facts")
     found.add_argument("--sets", nargs="+", choices=(CRANFIELD, WICE), default=(CRANFIELD, WICE), help="all")
-    choices = [mode.value for mode in MODES]
+    choices = [mode.name for mode in MODES]
     found.add_argument("--modes", nargs="+", choices=choices, help="besides DENSE and TEXT, which are always measured")
     found.add_argument("--json", action="store_true", help="print one JSON document on stdout")
     found.add_argument("--save", action="store_true", help=f"keep the figures in {RESULTS}; write table and picture")
@@ -140,7 +140,7 @@ async def evaluate(options: argparse.Namespace, data: Path) -> dict[str, Any]:
     """Read the sets and measure."""
     sets = [await cranfield(data), await wice(data)]
     halves = HALVES if options.half == BOTH else (options.half,)
-    modes = tuple(MODES if options.modes is None else map(SearchMode, options.modes))
+    modes = tuple(MODES if options.modes is None else (RetrievalMode[name] for name in options.modes))
     return await measured(load_settings(), sets, Order(halves, options.limit, modes), data, options.sets)
 
 

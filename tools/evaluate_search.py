@@ -23,7 +23,7 @@ from rich.progress import Progress, TimeElapsedColumn
 
 from services.common.errors import CrpError, StartupError
 from services.common.settings import Settings, SettingsError, load_settings
-from services.envelope.domain.search_mode import SearchMode
+from services.common.taxonomy import RetrievalMode
 from tools.evaluation.data import VARIABLE, EvaluationDataError, folder
 from tools.evaluation.retrieval_sets import CRANFIELD, DEVELOPMENT, HALVES, REPORT, WICE, cranfield, wice
 from tools.evaluation.search_modes import Order, measured_ranks
@@ -52,7 +52,7 @@ def parser() -> argparse.ArgumentParser:
     found = argparse.ArgumentParser("python -m tools.evaluate_search", description=__doc__, formatter_class=described)
     found.add_argument("--test", action="store_true", help="the half that nothing is chosen on; development otherwise")
     found.add_argument("--sets", nargs="+", choices=SETS, default=SETS, help="all that are at hand")
-    choices = [mode.value for mode in SearchMode]
+    choices = [mode.name for mode in RetrievalMode]
     found.add_argument("--modes", nargs="*", choices=choices, default=choices, help="besides DENSE, TEXT and HYBRID")
     found.add_argument("--vectors", type=Path, metavar="FILE.npz", help="keep vectors there, for the next run")
     found.add_argument("--json", action="store_true", help="print one JSON document on stdout")
@@ -139,7 +139,7 @@ def run(arguments: Sequence[str]) -> int:
         if options.markdown:
             return write(check=options.check)
         half = REPORT if options.test else DEVELOPMENT
-        order = Order(half, tuple(map(SearchMode, options.modes)), options.vectors)
+        order = Order(half, tuple(RetrievalMode[name] for name in options.modes), options.vectors)
         document = asyncio.run(measure(load_settings(), options.sets, order))
         if options.save:
             save(document)

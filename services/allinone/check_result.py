@@ -1,31 +1,17 @@
 """What a check found, typed: level, claims with their verdicts, the sentences that bear them out or refute them."""
 
 from dataclasses import dataclass, field
-from enum import StrEnum, unique
 from typing import TYPE_CHECKING
 
 from crp.common.v1 import taxonomy_pb2
 from crp.dpe.v1 import claim_pb2, finding_pb2, report_pb2
 from crp.dpe.v1 import provenance_service_pb2 as pb
 
+from services.common.taxonomy import RiskLevel
+
 if TYPE_CHECKING:
     from services.gateway.check_policy import PolicyVerdict
     from services.gateway.domain.outcome import PolicyInForce
-
-
-@unique
-class Level(StrEnum):
-    """Risk levels, from good to bad (CRP-SPEC-005 §7.4)."""
-
-    LOW = "LOW"
-    MEDIUM = "MEDIUM"
-    HIGH = "HIGH"
-    CRITICAL = "CRITICAL"
-
-    @property
-    def rank(self) -> int:
-        """0 for LOW, and up."""
-        return tuple(Level).index(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +76,7 @@ class CheckResult:
             (ADR 0121); ``None`` = not computed.
     """
 
-    level: Level
+    level: RiskLevel
     composite: float | None
     claims: tuple[ClaimResult, ...]
     contradictions: int
@@ -122,7 +108,7 @@ def result_of(response: pb.CheckResponse, force: "PolicyInForce | None") -> Chec
         verdict = policy_verdict(report, force)
     facts = {fact.fact_id: fact for fact in response.facts}
     return CheckResult(
-        Level(_word(taxonomy_pb2.RiskLevel.Name(report.risk_level), "RISK_LEVEL_")),
+        RiskLevel(_word(taxonomy_pb2.RiskLevel.Name(report.risk_level), "RISK_LEVEL_")),
         report.composite_score if report.HasField("composite_score") else None,
         tuple(_claim(claim, facts) for claim in report.claims),
         len(report.contradictions),

@@ -9,7 +9,7 @@ from services.dag.compose import build as build_dag
 from services.dpe.compose import build as build_dpe
 from services.envelope.compose import build as build_envelope
 from services.ercp.compose import build as build_ercp
-from services.gateway.admin_app import ensure_first_key
+from services.gateway.admin.app import ensure_first_key
 from services.gateway.compose import build as build_gateway
 
 

@@ -15,7 +15,7 @@ from services.common.errors import UnauthenticatedError
 from services.common.rpc.authentication import open_authenticator
 from services.common.rpc.main import running_server
 from services.common.settings import PeerSettings, ServerSettings, Settings
-from services.gateway.admin_app import ensure_first_key, issue_admin_key
+from services.gateway.admin.app import ensure_first_key, issue_admin_key
 
 
 class EmbeddedSystem:

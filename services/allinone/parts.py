@@ -42,8 +42,8 @@ async def build_parts(parts: Collection[Part], settings: Settings, adapters: "Ad
 
         services += await build_envelope(settings, adapters)
     if Part.ADMIN in parts:
-        from services.gateway.admin_app import AdminApp
-        from services.gateway.admin_servicer import admin_service
+        from services.gateway.admin.app import AdminApp
+        from services.gateway.doors.grpc.admin import admin_service
 
         app = AdminApp(await adapters.credentials(), adapters.clock, adapters.ids, settings.auth.environment)
         services.append(admin_service(app, adapters.clock))

@@ -9,7 +9,7 @@ import typer
 
 from services.cli.check_command import check_answer
 from services.cli.ercp_commands import ercp_app
-from services.cli.forms import AsJson, DagForm, ExportForm, GroundingWord, MinCosignatures, WitnessKeys, sure
+from services.cli.forms import AsJson, DagForm, ExportForm, MinCosignatures, WitnessKeys, sure
 from services.cli.key_commands import key_app
 from services.cli.knowledge_commands import fact_app, source_app
 from services.cli.later import Later, run
@@ -20,6 +20,7 @@ from services.cli.session_commands import session_app
 from services.cli.store_commands import store_app
 from services.cli.system_commands import system_app
 from services.common.document_kinds import ACCEPTED
+from services.common.taxonomy import GroundingMode
 
 if TYPE_CHECKING:
     from services.cli.commands import ask as ask_command
@@ -198,7 +199,7 @@ Model = Annotated[
     str, typer.Option(help="Target model: its tokenizer and context window; none = that of your settings.")
 ]
 Budget = Annotated[int, typer.Option(min=0, help="Upper bound of the facts' tokens; 0 = what the window leaves.")]
-Grounding = Annotated[GroundingWord, typer.Option(help="What the model may answer from.")]
+Grounding = Annotated[GroundingMode, typer.Option(help="What the model may answer from.")]
 
 
 @app.command("preview")
@@ -206,7 +207,7 @@ def preview_envelope(
     question: Annotated[str, typer.Argument(help="The question.")],
     model: Model = "",
     budget: Budget = 0,
-    grounding_mode: Grounding = GroundingWord.PREFERRED,
+    grounding_mode: Grounding = GroundingMode.CONTEXT_PREFERRED,
     *,
     include_superseded: Superseded = False,
     as_json: AsJson = False,
@@ -224,7 +225,7 @@ def build_envelope(
     question: Annotated[str, typer.Argument(help="The question.")],
     model: Model = "",
     budget: Budget = 0,
-    grounding_mode: Grounding = GroundingWord.PREFERRED,
+    grounding_mode: Grounding = GroundingMode.CONTEXT_PREFERRED,
     *,
     include_superseded: Superseded = False,
     as_json: AsJson = False,

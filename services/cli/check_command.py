@@ -6,9 +6,9 @@ from typing import Annotated
 
 import typer
 
-from services.cli.forms import LevelWord
 from services.cli.later import run
 from services.common.document_kinds import ACCEPTED
+from services.common.taxonomy import RiskLevel
 
 
 def check_answer(  # noqa: PLR0913 - an argument for each option
@@ -26,8 +26,8 @@ def check_answer(  # noqa: PLR0913 - an argument for each option
         list[Path] | None, typer.Option(metavar="FILE", help="An earlier answer of the conversation; repeatable.")
     ] = None,
     fail_on: Annotated[
-        LevelWord, typer.Option(case_sensitive=False, help="Levels below this one end with exit code 0.")
-    ] = LevelWord.MEDIUM,
+        RiskLevel, typer.Option(case_sensitive=False, help="Levels below this one end with exit code 0.")
+    ] = RiskLevel.MEDIUM,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print one JSON document on stdout and nothing else.")
     ] = False,

@@ -59,22 +59,3 @@ class ExportForm(StrEnum):
 
     NDJSON = "ndjson"
     OCSF = "ocsf"
-
-
-@unique
-class GroundingWord(StrEnum):
-    """What ``--grounding-mode`` takes (CRP-LLM-Grounding-Mode)."""
-
-    STRICT = "context-strict"
-    PREFERRED = "context-preferred"
-    OPEN = "open"
-
-
-@unique
-class LevelWord(StrEnum):
-    """What ``--fail-on`` takes (CRP-SPEC-005 §7.4)."""
-
-    LOW = "LOW"
-    MEDIUM = "MEDIUM"
-    HIGH = "HIGH"
-    CRITICAL = "CRITICAL"

@@ -13,6 +13,7 @@ from typing import Final
 
 from services.common.clock import Clock
 from services.common.computing import compute_unless_small
+from services.common.concurrency import KeyedLock
 from services.common.context import Caller
 from services.common.errors import (
     ConflictError,
@@ -37,8 +38,8 @@ from services.common.ports.sessions import (
     SessionStatus,
     SessionStore,
     WindowRecord,
-    WindowStatus,
 )
+from services.common.taxonomy import ChainIntegrity, WindowStatus
 from services.dag.beginning import Beginnings, CreateAsk
 from services.dag.chains import Chains
 from services.dag.domain import budget, quality
@@ -63,13 +64,12 @@ from services.dag.domain.questions import questions
 from services.dag.domain.returning import Returned, with_return
 from services.dag.domain.step import Step, empty_snapshot
 from services.dag.domain.token import MAX_HISTORY, invalid_token, read
-from services.dag.domain.verification import Integrity, Verification
+from services.dag.domain.verification import Verification
 from services.dag.domain.view import DagView
 from services.dag.expiry import Expiry
 from services.dag.metrics import BudgetMetrics
 from services.dag.policy import DagPolicy
 from services.dag.ports import MasterKeys
-from services.dag.queues import SessionQueues
 from services.dag.registers import Registers
 from services.dag.relaying import Relays
 from services.dag.results import Committed, Created, Opened
@@ -115,7 +115,7 @@ class SessionApp:
         self._policy = policy
         self._writer = Writer(dependencies.store, dependencies.clock)
         self._tokens = Tokens(dependencies.master_keys, dependencies.clock, policy.token_lifetime)
-        self._queues = SessionQueues()
+        self._queues = KeyedLock()
         store, master_keys, clock = dependencies.store, dependencies.master_keys, dependencies.clock
         self.chains = Chains(store, master_keys, clock, policy.verify_max_windows)
         self.registers = Registers(store, master_keys, self.chains, clock, dependencies.ids, policy)
@@ -313,7 +313,7 @@ class SessionApp:
         decide: Callable[[int], Awaitable[tuple[Changes, ResultT]]],
     ) -> bytes:
         """Write once, in the session's turn; waiting for it counts as a race lost."""
-        async with self._queues.turn(caller.tenant_id, session_id) as waited:
+        async with self._queues.lock(caller.tenant_id, session_id) as waited:
             return await self._writer.continued(caller.tenant_id, request, lambda lost: decide(lost + waited))
 
     async def _begin(self, caller: Caller, ask: OpenAsk) -> tuple[SessionChange, Opened]:
@@ -328,7 +328,7 @@ class SessionApp:
         session = await self._beginnings.session(caller, create)
         before = empty_snapshot(session)
         opening = open_root(before, ask, self._fresh(), session.budget_ceiling, session.policy_hash)
-        return await self._opened(before, opening, Verification(Integrity.UNVERIFIED, 0, 0, 0, 0))
+        return await self._opened(before, opening, Verification(ChainIntegrity.UNVERIFIED, 0, 0, 0, 0))
 
     async def _continue(self, caller: Caller, token: Believed, ask: OpenAsk) -> tuple[SessionChange, Opened]:
         state, fresh = token.state, self._fresh()

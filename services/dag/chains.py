@@ -27,11 +27,12 @@ from services.common.ports.sessions import (
     SessionStore,
 )
 from services.common.progress import writing
+from services.common.taxonomy import ChainIntegrity
 from services.dag.domain import keys
 from services.dag.domain.ending import BROKEN_CAUSE, end_session
 from services.dag.domain.step import Step, resealed, to_change, trail_holds
 from services.dag.domain.tombstones import is_tombstone, is_tombstoned, verify_tombstone
-from services.dag.domain.verification import Fault, Integrity, StoredChain, Verification, not_read
+from services.dag.domain.verification import Fault, StoredChain, Verification, not_read
 from services.dag.domain.verify import is_first_event, verify_chain
 from services.dag.held_keys import other_keys
 from services.dag.ports import MasterKeys
@@ -154,7 +155,7 @@ class Chains:
             ChainBrokenError: CHAIN_BROKEN; the session is BROKEN for good and its trail holds the incident.
         """
         verification = await self.verify(stored)
-        if verification.integrity is Integrity.BROKEN and verification.fault is not None:
+        if verification.integrity is ChainIntegrity.BROKEN and verification.fault is not None:
             await self.close_broken(stored.snapshot, verification.fault)
         return verification
 

@@ -26,15 +26,17 @@ from services.common.ports.sessions import (
     WindowRecord,
 )
 from services.common.provenance import kept_report
+from services.common.rpc import enums
 from services.common.rpc.canonical import message_json
 from services.common.rpc.report_views import in_view
+from services.common.taxonomy import ChainIntegrity, Degradation, QualityTier
 from services.dag.app import AppendAsk
 from services.dag.beginning import CreateAsk
 from services.dag.domain.breaker import breaker
 from services.dag.domain.budget import budget_left
 from services.dag.domain.committing import CommitAsk
 from services.dag.domain.opening import OpenAsk
-from services.dag.domain.quality import ADVICE, Degradation
+from services.dag.domain.quality import ADVICE
 from services.dag.domain.summaries import FlowedTransfer
 from services.dag.domain.transfer import Transfer
 from services.dag.domain.verification import Verification
@@ -44,7 +46,6 @@ from services.dag.exports.ocsf import ocsf_line
 _EVENT_PREFIX: Final = "AUDIT_EVENT_TYPE_"
 _RISK_PREFIX: Final = "RISK_LEVEL_"
 _TIER_PREFIX: Final = "QUALITY_TIER_"
-_STRATEGY_PREFIX: Final = "DISPATCH_STRATEGY_"
 _TRANSFER_PREFIX: Final = "TRANSFER_TYPE_"
 _UNSET: Final = "UNSPECIFIED"
 DEFAULT_STRATEGY: Final = "push"
@@ -137,7 +138,7 @@ def strategy_name(strategy: taxonomy.DispatchStrategy) -> str:
     """Return the header's spelling, ``fan-out``; empty for UNSPECIFIED."""
     if strategy == taxonomy.DISPATCH_STRATEGY_UNSPECIFIED:
         return ""
-    return taxonomy.DispatchStrategy.Name(strategy).removeprefix(_STRATEGY_PREFIX).lower().replace("_", "-")
+    return enums.STRATEGIES[strategy].value
 
 
 def timestamp(moment: datetime) -> Timestamp:
@@ -273,17 +274,17 @@ def parent(record: WindowRecord, transfer: Transfer) -> pb.ParentContext:
 
 def tier_value(tier: str) -> taxonomy.QualityTier:
     """Return the enum value of a short tier name."""
-    return cast("taxonomy.QualityTier", taxonomy.QualityTier.Value(_TIER_PREFIX + tier))
+    return cast("taxonomy.QualityTier", enums.QUALITY_TIERS.number(QualityTier(tier)))
 
 
 def integrity(value: str) -> taxonomy.ChainIntegrity:
     """Return the enum value of a short integrity name."""
-    return cast("taxonomy.ChainIntegrity", taxonomy.ChainIntegrity.Value(f"CHAIN_INTEGRITY_{value}"))
+    return cast("taxonomy.ChainIntegrity", enums.CHAIN_INTEGRITIES.number(ChainIntegrity(value)))
 
 
 def breaker_state(budget: float) -> taxonomy.BreakerState:
     """Return the circuit breaker's state at a budget."""
-    return cast("taxonomy.BreakerState", taxonomy.BreakerState.Value(f"BREAKER_STATE_{breaker(budget).value}"))
+    return cast("taxonomy.BreakerState", enums.BREAKER_STATES.number(breaker(budget)))
 
 
 def degradation(level: Degradation) -> dag_pb2.QualityDegradation:

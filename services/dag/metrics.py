@@ -10,7 +10,8 @@ from prometheus_client.metrics_core import Metric
 from prometheus_client.registry import Collector
 
 from services.common.errors import ErrorReason, PreconditionError
-from services.dag.domain.breaker import BreakerState, breaker
+from services.common.taxonomy import BreakerState
+from services.dag.domain.breaker import breaker
 from services.dag.writing import Changes
 
 

@@ -9,11 +9,12 @@ from services.common.context import Caller
 from services.common.errors import ChainBrokenError, ErrorReason
 from services.common.ids import IdSource, new_trail_id
 from services.common.ports.sessions import AuditEventRecord, SessionChange, SessionRecord, SessionStatus, SessionStore
+from services.common.taxonomy import ChainIntegrity
 from services.dag.chains import Chains
 from services.dag.domain.register import REGISTER_SCOPE, begin_register, register_id, rules_of, rules_set
 from services.dag.domain.retention import OwnRules, Rules
 from services.dag.domain.step import Step, empty_snapshot
-from services.dag.domain.verification import Integrity, StoredChain
+from services.dag.domain.verification import StoredChain
 from services.dag.policy import DagPolicy
 from services.dag.ports import MasterKeys
 from services.dag.writing import RequestKey, Writer
@@ -166,7 +167,7 @@ class Registers:
     async def _checked(self, stored: StoredChain) -> OwnRules:
         """Return the rules of a register that verifies."""
         verification, session = await self._chains.verify(stored), stored.snapshot.session
-        if verification.integrity is Integrity.BROKEN and verification.fault is not None:
+        if verification.integrity is ChainIntegrity.BROKEN and verification.fault is not None:
             raise _broken(session.session_id, verification.fault.record_kind, verification.fault.record_id)
         try:
             return rules_of(stored.events[-1] if stored.events else None)

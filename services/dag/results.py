@@ -4,9 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from services.common.ports.sessions import SessionRecord, WindowRecord
-from services.dag.domain.quality import Degradation
+from services.common.taxonomy import ChainIntegrity, Degradation
 from services.dag.domain.transfer import Transfer
-from services.dag.domain.verification import Integrity
 from services.dag.domain.view import DagView
 from services.dag.tokens import Issued
 
@@ -39,7 +38,7 @@ class Opened:
     dag: DagView
     transfers: tuple[tuple[WindowRecord, Transfer], ...]
     facts_seen: tuple[str, ...]
-    integrity: Integrity
+    integrity: ChainIntegrity
     prior_windows: tuple[WindowRecord, ...]
     quality_history: tuple[str, ...]
     degradation: Degradation
@@ -62,7 +61,7 @@ class Committed:
     window: WindowRecord
     dag: DagView
     issued: Issued
-    integrity: Integrity
+    integrity: ChainIntegrity
     lineage: str
     quality_history: tuple[str, ...]
     degradation: Degradation

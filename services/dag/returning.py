@@ -8,16 +8,16 @@ from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Self
 
+from services.common.concurrency import KeyedLock
 from services.common.errors import ChainBrokenError
 from services.common.ports.sessions import SessionChange, SessionRecord, SessionSnapshot, SessionStore
+from services.common.taxonomy import ChainIntegrity
 from services.dag.chains import Chains
 from services.dag.domain.budget import budget_left
 from services.dag.domain.events import Draft
 from services.dag.domain.returning import Lowering, Returned, lowering, returned_draft, takes
-from services.dag.domain.verification import Integrity
 from services.dag.domain.view import DagView
 from services.dag.expiry import Expiry
-from services.dag.queues import SessionQueues
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,14 +36,14 @@ class Turns:
     calls never wait for each other in a circle.
     """
 
-    queues: SessionQueues
+    queues: KeyedLock
     held: set[tuple[str, str]] = field(default_factory=set)
     _stack: AsyncExitStack = field(default_factory=AsyncExitStack)
 
     async def take(self, tenant_id: str, session_id: str) -> None:
         """Wait for the session's turn, once."""
         if (tenant_id, session_id) not in self.held:
-            await self._stack.enter_async_context(self.queues.turn(tenant_id, session_id))
+            await self._stack.enter_async_context(self.queues.lock(tenant_id, session_id))
             self.held.add((tenant_id, session_id))
 
     async def __aenter__(self) -> Self:
@@ -104,4 +104,4 @@ class Returns:
             return None
         stored = await self._chains.load(tenant_id, session_id)
         verification = await self._chains.verify(stored)
-        return None if verification.integrity is Integrity.BROKEN else stored.snapshot
+        return None if verification.integrity is ChainIntegrity.BROKEN else stored.snapshot

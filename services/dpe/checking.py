@@ -11,8 +11,9 @@ from services.common.errors import CrpError, ErrorReason, FieldViolation, LimitE
 from services.common.locations import place_of
 from services.common.ports.documents import CutDocument, DocumentReader
 from services.common.progress import at
+from services.common.taxonomy import GroundingMode
 from services.dpe.app import Finished, ProvenanceApp
-from services.dpe.domain.analysis import AnalysisInput, GroundingMode, PriorWindow
+from services.dpe.domain.analysis import AnalysisInput, PriorWindow
 from services.dpe.domain.facts import EnvelopeFact, FactSource
 from services.dpe.domain.opinion_record import AskedLimits
 

@@ -15,8 +15,9 @@ from typing import Any, Final, TypeVar
 
 from services.common.context import current_call
 from services.common.errors import DeadlineError, ErrorReason
+from services.common.taxonomy import StageStatus
 from services.dpe.domain.analysis import Analysis, Models, Requests
-from services.dpe.domain.outcome import Reason, StageKey, StageOutcome, StageStatus
+from services.dpe.domain.outcome import Reason, StageKey, StageOutcome
 from services.dpe.domain.pipeline import Step
 from services.dpe.domain.stages.s05_risk import RISK_STAGES
 

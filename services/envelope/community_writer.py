@@ -13,6 +13,7 @@ from typing import Final
 
 import numpy as np
 
+from services.common.concurrency import uninterrupted
 from services.common.errors import ErrorReason, LimitExceededError
 from services.common.ports.fact_changes import FactChanges, FactOutline
 from services.common.ports.facts import FactFilter, FactRecord, FactStatus
@@ -23,7 +24,6 @@ from services.envelope.domain.clustering import ClusteredFact, label_of, large_e
 from services.envelope.domain.neighbours import NOBODY, NearestSoFar, Places, Vectors, votes
 from services.envelope.knowledge_stores import KnowledgeStores
 from services.envelope.requests import ClusteringOutcome, WriteTicket
-from services.envelope.uninterrupted import uninterrupted
 
 _PAGE: Final = 1_000
 _RETRIEVABLE: Final = frozenset({FactStatus.ACTIVE, FactStatus.STALE})
@@ -51,7 +51,7 @@ class CommunityWriter:
         Raises:
             LimitExceededError: QUEUE_FULL, more facts than this process may cluster.
         """
-        async with self._stores.locks.of(tenant_id, "", "communities"):
+        async with self._stores.locks.lock(tenant_id, "", "communities"):
             began = self._stores.clock.now()
             facts = [outline async for block in self._outlines(tenant_id) for outline in block]
             self._require_few(len(facts))
@@ -78,7 +78,7 @@ class CommunityWriter:
         computed anew.
         """
         stores = self._stores
-        async with stores.locks.of(tenant_id, "", "communities"):
+        async with stores.locks.lock(tenant_id, "", "communities"):
             clustering = await stores.graph.clustering(tenant_id)
             fresh = [fact for fact in await stores.facts.get(tenant_id, list(fact_ids)) if _belongs_nowhere(fact)]
             if not clustering.epoch or not fresh:
@@ -99,7 +99,7 @@ class CommunityWriter:
 
         The others stay as they are; all count as never computed, so that they are computed anew.
         """
-        async with self._stores.locks.of(tenant_id, "", "communities"):
+        async with self._stores.locks.lock(tenant_id, "", "communities"):
             entries = self._stores.facts.state_entries(tenant_id, tuple(sorted(labels)))
             labelled = {entry.fact_id: "" async for entry in entries}
             kept = [(one.label, one.fact_count) for one in await self._communities(tenant_id)]

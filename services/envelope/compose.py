@@ -20,10 +20,10 @@ from services.common.ports.token_vectors import TokenVectorModel
 from services.common.rpc.server import ServedService
 from services.common.settings import Settings
 from services.common.settings.envelope import EnvelopeSettings
+from services.common.taxonomy import RetrievalMode
 from services.envelope.checked_embedding import CheckedEmbedding
 from services.envelope.community_app import CommunityApp
 from services.envelope.domain.namespaces import Namespaces
-from services.envelope.domain.search_mode import SearchMode
 from services.envelope.envelope_app import EnvelopeApp
 from services.envelope.envelope_servicer import EnvelopeServicer
 from services.envelope.granted_states import GrantedStates
@@ -177,9 +177,9 @@ def open_retriever(parts: EnvelopeParts, searches: RetrievalCounts, facts: FactS
     """Wire the search of every mode; its models are opened when they are first needed."""
     settings = parts.settings
     cache = TokenVectorCache(settings.token_cache_tenant_mib * MIB, settings.token_cache_total_mib * MIB)
-    rescorers: dict[SearchMode, Rescorer] = {
-        SearchMode.RERANKED: CrossEncoderRescorer(parts.reranker),
-        SearchMode.LATE_INTERACTION: LateInteractionRescorer(parts.token_vectors, cache),
+    rescorers: dict[RetrievalMode, Rescorer] = {
+        RetrievalMode.RERANKED: CrossEncoderRescorer(parts.reranker),
+        RetrievalMode.LATE_INTERACTION: LateInteractionRescorer(parts.token_vectors, cache),
     }
     return Retriever(facts or parts.facts, settings, rescorers, searches)
 

@@ -13,6 +13,7 @@ from services.common.ports.facts import FactStore, TimeFilter
 from services.common.ports.tokens import ModelProfile, TokenCounter
 from services.common.progress import at
 from services.common.settings.envelope import EnvelopeSettings
+from services.common.taxonomy import DispatchStrategy, GroundingMode, RetrievalMode
 from services.envelope.counted_facts import count_beside
 from services.envelope.domain.asked_time import asked_time, time_filter
 from services.envelope.domain.assembly import Assembly, PackingTerms, assemble
@@ -34,13 +35,12 @@ from services.envelope.domain.quality_gap import quality_gap
 from services.envelope.domain.quality_tier import MAX_NEWEST_AGE_DAYS
 from services.envelope.domain.ranking import RankingTerms, relevance_scores
 from services.envelope.domain.saturation import is_sparse, recommends_reuse
-from services.envelope.domain.search_mode import SearchMode
 from services.envelope.domain.subjects import Stated, SubjectIndex
 from services.envelope.domain.temporal import is_time_sensitive
-from services.envelope.domain.weights import GroundingMode, RankWeights, effective_weights
+from services.envelope.domain.weights import RankWeights, effective_weights
 from services.envelope.granted_states import GrantedStates
 from services.envelope.remembered_builds import RememberedBuild, RememberedBuilds
-from services.envelope.requests import BuiltEnvelope, EnvelopeRequest, EnvelopeSummary, Strategy
+from services.envelope.requests import BuiltEnvelope, EnvelopeRequest, EnvelopeSummary
 from services.envelope.retrieval_counts import TimeCounts
 from services.envelope.screening import Screening
 from services.envelope.selection import Selection, Selector
@@ -192,8 +192,8 @@ class EnvelopeApp:
             return self._tokens.stand_in(request.model, request.context_window_tokens)
         return self._tokens.profile(request.model)
 
-    def _mode(self, request: EnvelopeRequest) -> SearchMode:
-        return request.retrieval_mode or SearchMode[self._settings.retrieval_mode.upper()]
+    def _mode(self, request: EnvelopeRequest) -> RetrievalMode:
+        return request.retrieval_mode or RetrievalMode[self._settings.retrieval_mode.upper()]
 
     async def _planned(self, request: EnvelopeRequest) -> _Plan:
         """Plan here, or beside the event loop where the texts are long."""
@@ -374,16 +374,16 @@ def _disagreements(facts: Sequence[Candidate], subjects: SubjectIndex) -> tuple[
     return find_conflicts(subjects.sharing(stated))
 
 
-def recommended_strategy(request: EnvelopeRequest, sub_queries: Sequence[str]) -> Strategy | None:
+def recommended_strategy(request: EnvelopeRequest, sub_queries: Sequence[str]) -> DispatchStrategy | None:
     """Return what may reach an accepted tier: a wider search, then a window for each part of the query (ADR 0064).
 
     Nothing where the caller's policy has no upgrade-on-risk (SPEC-003 §8.4), or nothing stronger is left.
     """
-    if not request.upgrade_on_risk or request.strategy is Strategy.HIERARCHICAL:
+    if not request.upgrade_on_risk or request.strategy is DispatchStrategy.HIERARCHICAL:
         return None
-    if request.strategy is not Strategy.PULL:
-        return Strategy.PULL
-    return Strategy.HIERARCHICAL if len(sub_queries) > 1 else None
+    if request.strategy is not DispatchStrategy.PULL:
+        return DispatchStrategy.PULL
+    return DispatchStrategy.HIERARCHICAL if len(sub_queries) > 1 else None
 
 
 def _require_relevant(selection: Selection) -> None:

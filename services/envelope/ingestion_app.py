@@ -88,7 +88,7 @@ class IngestionApp:
             for uri in sorted(
                 {document.uri, *document.supersedes_uris}
             ):  # in one order, so that nobody waits in a ring
-                await held.enter_async_context(self._stores.locks.of(tenant_id, uri))
+                await held.enter_async_context(self._stores.locks.lock(tenant_id, uri))
             former = await self._settled(tenant_id, document.uri)
             replaced, ended = await self._replaced(tenant_id, document)
             same = former is not None and former.document_hash == document_hash and not ended
@@ -146,7 +146,7 @@ class IngestionApp:
         """
         await self._require_short(entries)
         superseded = await self._superseded(tenant_id, entries)
-        async with self._stores.locks.of(tenant_id, entries.uri):
+        async with self._stores.locks.lock(tenant_id, entries.uri):
             former = await self._settled(tenant_id, entries.uri)
             record = self._facts_version(tenant_id, entries, former)
             default = IMPORTANCE_BY_SOURCE_TYPE[entries.source_type]

@@ -5,22 +5,22 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from services.common.concurrency import uninterrupted
 from services.common.errors import ErrorReason, NotFoundError
 from services.common.ports.embedding import EmbeddingModel
 from services.common.ports.facts import FactFilter, FactHit, FactRecord, FactStatus
 from services.common.ports.graph import ClusteringRecord, CommunityRecord, SourceRecord, SourceStatus
 from services.common.ports.receipts import Receipt
 from services.common.progress import stored, writing
+from services.common.taxonomy import RetrievalMode
 from services.envelope.community_app import CommunityApp
 from services.envelope.domain.asked_time import asked_time, time_filter
 from services.envelope.domain.holding import shown
-from services.envelope.domain.search_mode import SearchMode
 from services.envelope.knowledge_reads import KnowledgeReads
 from services.envelope.knowledge_stores import KnowledgeStores
 from services.envelope.recovery import erased_record
 from services.envelope.requests import EraseOutcome, WriteTicket
 from services.envelope.retrieval import SubQueries
-from services.envelope.uninterrupted import uninterrupted
 
 UUID_CHARS: Final = 36
 
@@ -30,7 +30,7 @@ class SearchOutcome:
     """What a search found: the hits with what their mode orders by, and how it came about (``Retrieval``)."""
 
     hits: tuple[FactHit, ...]
-    mode: SearchMode
+    mode: RetrievalMode
     keyword_fallback: bool = False
     warnings: tuple[str, ...] = ()
 
@@ -104,7 +104,7 @@ class KnowledgeApp:
         self,
         tenant_id: str,
         query: str,
-        requested: SearchMode | None,
+        requested: RetrievalMode | None,
         where: FactFilter,
         limit: int,
         *,
@@ -117,7 +117,7 @@ class KnowledgeApp:
         now = self._stores.clock.now()
         where = replace(where, time=time_filter(asked_time(query, now.date()), now, everything=include_superseded))
         mode = self._reads.retriever.mode(requested)
-        if mode is SearchMode.TEXT:
+        if mode is RetrievalMode.TEXT:
             hits = await self._reads.retriever.words(tenant_id, query, limit=limit, where=where)
             return SearchOutcome(self._shown_hits([(hit.fact, hit.score) for hit in hits]), mode)
         queries = SubQueries((query,), await self._embedding.embed([query]))
@@ -155,7 +155,7 @@ class KnowledgeApp:
         """
         await self._reads.refuse_shared_source(tenant_id, source_id, self._stores.graph)
         source = await self._source(tenant_id, source_id)
-        async with self._stores.locks.of(tenant_id, source.uri):
+        async with self._stores.locks.lock(tenant_id, source.uri):
             return await uninterrupted(self._erase_locked(tenant_id, source_id, ticket))
 
     async def _erase_locked(self, tenant_id: str, source_id: str, ticket: WriteTicket[EraseOutcome]) -> EraseOutcome:
@@ -202,7 +202,7 @@ class KnowledgeApp:
         stores = self._stores
         await self._reads.refuse_shared_facts(tenant_id, [fact_id])
         source = await self._source(tenant_id, (await self.fact(tenant_id, fact_id)).source_id)
-        async with stores.locks.of(tenant_id, source.uri):
+        async with stores.locks.lock(tenant_id, source.uri):
             fact = await self.fact(tenant_id, fact_id)
             applies = status is FactStatus.QUARANTINED or fact.status is FactStatus.QUARANTINED
             now = stores.clock.now()

@@ -11,6 +11,7 @@ from crp.ckf.v1 import knowledge_service_pb2_grpc as pb_grpc
 from google.protobuf.message import Message
 
 from services.common.computing import compute
+from services.common.concurrency import KeyedLock
 from services.common.context import current_call
 from services.common.encoding import sha256_hex
 from services.common.ports.facts import FactRecord
@@ -21,7 +22,6 @@ from services.envelope.convert import ingestion as shown
 from services.envelope.convert import knowledge as convert
 from services.envelope.ingestion_app import IngestionApp
 from services.envelope.inspection_app import InspectionApp
-from services.envelope.keyed_locks import KeyedLocks
 from services.envelope.knowledge_app import KnowledgeApp
 from services.envelope.progress_events import telling
 from services.envelope.requests import ClusteringOutcome, EraseOutcome, IngestOutcome, WriteTicket
@@ -56,7 +56,7 @@ class KnowledgeServicer(pb_grpc.KnowledgeServiceServicer):
         self._inspection = inspection
         self._communities = communities
         self._max_query_chars = max_query_chars
-        self._repeats = KeyedLocks()
+        self._repeats = KeyedLock()
 
     async def IngestSource(self, request: pb.IngestSourceRequest, context: Context) -> pb.IngestSourceResponse:
         """Ingest a document."""
@@ -213,7 +213,7 @@ class KnowledgeServicer(pb_grpc.KnowledgeServiceServicer):
     ) -> ResponseT:
         """Do the work once for a request id; whoever repeats it, later or meanwhile, gets the first answer."""
         rpc = response_type.DESCRIPTOR.name.removesuffix("Response")
-        async with self._repeats.of(_tenant(), rpc, request.request_id):
+        async with self._repeats.lock(_tenant(), rpc, request.request_id):
             body = body_hash(request)
             receipt = await self._knowledge.receipt(_tenant(), rpc, request.request_id)
             known = replay(receipt, body, response_type)

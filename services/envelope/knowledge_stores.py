@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 
 from services.common.clock import Clock
+from services.common.concurrency import KeyedLock
 from services.common.ports.facts import FactStore
 from services.common.ports.graph import KnowledgeGraph
-from services.envelope.keyed_locks import KeyedLocks
 from services.envelope.recovery import Recovery
 from services.envelope.state_hashes import StateHashes
 
@@ -17,11 +17,11 @@ class KnowledgeStores:
     facts: FactStore
     graph: KnowledgeGraph
     states: StateHashes
-    locks: KeyedLocks
+    locks: KeyedLock
     recovery: Recovery
     clock: Clock
 
     @classmethod
     def over(cls, facts: FactStore, graph: KnowledgeGraph, states: StateHashes, clock: Clock) -> "KnowledgeStores":
         """Return the stores with fresh locks and their recovery."""
-        return cls(facts, graph, states, KeyedLocks(), Recovery(facts, graph, states, clock), clock)
+        return cls(facts, graph, states, KeyedLock(), Recovery(facts, graph, states, clock), clock)

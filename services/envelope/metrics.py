@@ -38,10 +38,10 @@ class RetrievalMetrics(Collector):
         for mode, counts in self._counts.modes.items():
             bounds = (*map(str, BUCKETS_S), "+Inf")
             buckets = [*zip(bounds, map(float, accumulate(counts.buckets)), strict=True)]
-            durations.add_metric([mode.value], buckets, sum_value=counts.seconds)
-            fallbacks.add_metric([mode.value], counts.keyword_fallbacks)
+            durations.add_metric([mode.name], buckets, sum_value=counts.seconds)
+            fallbacks.add_metric([mode.name], counts.keyword_fallbacks)
             for reason, count in sorted(counts.degraded.items()):
-                degraded.add_metric([mode.value, reason], count)
+                degraded.add_metric([mode.name, reason], count)
         yield durations
         yield fallbacks
         yield degraded

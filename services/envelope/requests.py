@@ -3,21 +3,19 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from enum import StrEnum, unique
 from typing import Generic, TypeVar
 
 from services.common.ports.graph import SourceRecord
 from services.common.ports.receipts import Receipt
 from services.common.ports.tokens import ModelProfile
+from services.common.taxonomy import DispatchStrategy, GroundingMode, QualityTier, RetrievalMode
 from services.envelope.domain.caching import BESIDE_THE_BUILD, NO_DIRECTIVES, CacheDirectives
 from services.envelope.domain.candidates import RankedFact
 from services.envelope.domain.conflicts import Conflict
 from services.envelope.domain.importance import CARRIED_IMPORTANCE, SourceType
 from services.envelope.domain.ingestion_report import DocumentReport
 from services.envelope.domain.quality_gap import QualityGap
-from services.envelope.domain.quality_tier import QualityTier, TierVerdict
-from services.envelope.domain.search_mode import SearchMode
-from services.envelope.domain.weights import GroundingMode
+from services.envelope.domain.quality_tier import TierVerdict
 
 OutcomeT = TypeVar("OutcomeT")
 
@@ -119,21 +117,6 @@ class ClusteringOutcome:
     unclustered_fact_count: int
 
 
-@unique
-class Strategy(StrEnum):
-    """Dispatch strategies, as the CRP-Context-Strategy header names them."""
-
-    PUSH = "push"
-    PULL = "pull"
-    REFLEXIVE = "reflexive"
-    AGENTIC = "agentic"
-    HIERARCHICAL = "hierarchical"
-    BATCH = "batch"
-    STREAMING = "streaming"
-    FAN_OUT = "fan-out"
-    FAN_IN = "fan-in"
-
-
 @dataclass(frozen=True, slots=True)
 class CarriedText:
     """Text of a former window that is packed as a fact (SPEC-003 §14.1)."""
@@ -158,7 +141,7 @@ class EnvelopeRequest:
     window_id: str = field(default="", metadata=BESIDE_THE_BUILD)
     window_number: int = field(default=1, metadata=BESIDE_THE_BUILD)
     grounding_mode: GroundingMode = GroundingMode.CONTEXT_PREFERRED
-    strategy: Strategy = Strategy.PUSH
+    strategy: DispatchStrategy = DispatchStrategy.PUSH
     system_prompt: str = field(default="", repr=False, metadata=BESIDE_THE_BUILD)
     expected_response_tokens: int | None = field(default=None, metadata=BESIDE_THE_BUILD)
     max_envelope_tokens: int | None = field(default=None, metadata=BESIDE_THE_BUILD)
@@ -171,7 +154,7 @@ class EnvelopeRequest:
     if_match_etag: str = field(default="", metadata=BESIDE_THE_BUILD)
     directives: CacheDirectives = field(default=NO_DIRECTIVES, metadata=BESIDE_THE_BUILD)
     accept_quality: tuple[QualityTier, ...] = field(default=(), metadata=BESIDE_THE_BUILD)
-    retrieval_mode: SearchMode | None = None
+    retrieval_mode: RetrievalMode | None = None
     upgrade_on_risk: bool = field(default=False, metadata=BESIDE_THE_BUILD)
     approximate_tokens: bool = field(default=False, metadata=BESIDE_THE_BUILD)
     context_window_tokens: int | None = field(default=None, metadata=BESIDE_THE_BUILD)
@@ -196,7 +179,7 @@ class EnvelopeSummary:
     knowledge_age: timedelta | None
     state_hash: str
     embedding_model: str
-    retrieval_mode: SearchMode = SearchMode.DENSE
+    retrieval_mode: RetrievalMode = RetrievalMode.DENSE
     shared_namespaces: tuple[str, ...] = ()
 
 
@@ -224,7 +207,7 @@ class BuiltEnvelope:
     continuation_recommended: bool
     reuse_recommended: bool
     gap: QualityGap | None = None
-    recommended_strategy: Strategy | None = None
+    recommended_strategy: DispatchStrategy | None = None
     not_modified: bool = False
     stands_until: datetime | None = None
     sources: Mapping[str, SourceRecord] = field(default_factory=dict)

@@ -18,14 +18,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from services.common.computing import compute
-from services.common.context import current_call
+from services.common.concurrency import remaining_s
 from services.common.errors import ErrorReason
 from services.common.locations import searched_text
 from services.common.ports.facts import FactFilter, FactHit, FactRecord
 from services.common.settings.envelope import EnvelopeSettings
+from services.common.taxonomy import RetrievalMode
 from services.envelope.domain.exact_terms import exact_shares, exact_terms
 from services.envelope.domain.fusion import blend, scaled
-from services.envelope.domain.search_mode import RESCORED_MODES, SearchMode
+from services.envelope.domain.search_mode import RESCORED_MODES
 from services.envelope.ports import FactSearch
 from services.envelope.rescoring import Rescorer, Rescoring, RescoringUnavailableError
 from services.envelope.retrieval_counts import RetrievalCounts
@@ -82,7 +83,7 @@ class Retrieval:
     """
 
     hits: tuple[tuple[RetrievedFact, ...], ...]
-    mode: SearchMode
+    mode: RetrievalMode
     keyword_fallback: bool = False
     warnings: tuple[str, ...] = ()
 
@@ -135,7 +136,7 @@ class Retriever:
         self,
         facts: FactSearch,
         settings: EnvelopeSettings,
-        rescorers: dict[SearchMode, Rescorer],
+        rescorers: dict[RetrievalMode, Rescorer],
         counts: RetrievalCounts,
     ) -> None:
         self._facts = facts
@@ -143,16 +144,18 @@ class Retriever:
         self._rescorers = rescorers
         self._counts = counts
         self._third = {
-            SearchMode.RERANKED: _Third(settings.reranked_candidates, settings.reranked_weight),
-            SearchMode.LATE_INTERACTION: _Third(settings.late_interaction_candidates, settings.late_interaction_weight),
+            RetrievalMode.RERANKED: _Third(settings.reranked_candidates, settings.reranked_weight),
+            RetrievalMode.LATE_INTERACTION: _Third(
+                settings.late_interaction_candidates, settings.late_interaction_weight
+            ),
         }
 
-    def mode(self, requested: SearchMode | None) -> SearchMode:
+    def mode(self, requested: RetrievalMode | None) -> RetrievalMode:
         """Return the mode of a request; the setting's where it names none."""
-        return requested or SearchMode[self._settings.retrieval_mode.upper()]
+        return requested or RetrievalMode[self._settings.retrieval_mode.upper()]
 
     async def retrieve(
-        self, tenant_id: str, queries: SubQueries, *, mode: SearchMode, limit: int, where: FactFilter | None = None
+        self, tenant_id: str, queries: SubQueries, *, mode: RetrievalMode, limit: int, where: FactFilter | None = None
     ) -> Retrieval:
         """Return up to ``limit`` facts per sub-query, best first, ties by ``fact_id``.
 
@@ -163,7 +166,7 @@ class Retriever:
         return replace(found, hits=tuple(hits[:limit] for hits in found.hits))
 
     async def candidates(
-        self, tenant_id: str, queries: SubQueries, *, mode: SearchMode, limit: int, where: FactFilter | None = None
+        self, tenant_id: str, queries: SubQueries, *, mode: RetrievalMode, limit: int, where: FactFilter | None = None
     ) -> Retrieval:
         """Return the best ``limit`` facts per sub-query, and behind them those of the nearest ``limit`` not among them.
 
@@ -177,7 +180,7 @@ class Retriever:
         """Return up to ``limit`` facts by BM25, best first; no model is asked, so that this works without any."""
         start = perf_counter()
         hits = await self._facts.search_text(tenant_id, query, limit=limit, where=where)
-        self._counts.ended(SearchMode.TEXT, perf_counter() - start)
+        self._counts.ended(RetrievalMode.TEXT, perf_counter() - start)
         return hits
 
     def forget(self, tenant_id: str) -> None:
@@ -186,7 +189,7 @@ class Retriever:
             rescorer.forget(tenant_id)
 
     async def _measured(
-        self, tenant_id: str, queries: SubQueries, mode: SearchMode, limit: int, where: FactFilter | None
+        self, tenant_id: str, queries: SubQueries, mode: RetrievalMode, limit: int, where: FactFilter | None
     ) -> Retrieval:
         start = perf_counter()
         found = await self._found(tenant_id, queries, mode, limit, where)
@@ -196,14 +199,14 @@ class Retriever:
         return found
 
     async def _found(
-        self, tenant_id: str, queries: SubQueries, mode: SearchMode, limit: int, where: FactFilter | None
+        self, tenant_id: str, queries: SubQueries, mode: RetrievalMode, limit: int, where: FactFilter | None
     ) -> Retrieval:
-        if mode is SearchMode.TEXT:
+        if mode is RetrievalMode.TEXT:
             terms = _Terms(tenant_id, limit, where)
             found = await self._by_words(terms, queries.texts)
             rows = zip(queries.texts, queries.vectors, strict=True)
             return Retrieval(tuple(tuple(_with_cosines(found[text], row)) for text, row in rows), mode)
-        if mode is SearchMode.DENSE:
+        if mode is RetrievalMode.DENSE:
             return await self._dense(_Terms(tenant_id, limit, where), queries)
         depth = max(limit, self._settings.fusion_depth)
         fused = await self._hybrid(_Terms(tenant_id, depth, where), queries)
@@ -217,7 +220,7 @@ class Retriever:
             tuple(own or _with_cosines(by_words[text], row))
             for text, row, own in zip(queries.texts, queries.vectors, near, strict=True)
         ]
-        return Retrieval(tuple(hits), SearchMode.DENSE, any(by_words.values()))
+        return Retrieval(tuple(hits), RetrievalMode.DENSE, any(by_words.values()))
 
     async def _hybrid(self, terms: _Terms, queries: SubQueries) -> Retrieval:
         near, by_words = await asyncio.gather(self._by_vectors(terms, queries), self._by_words(terms, queries.texts))
@@ -227,7 +230,7 @@ class Retriever:
         chars = sum(len(hit.fact.content) for each in lists for hit in (*each.near, *each.by_words))
         hits = _all_fused(lists, weights) if chars <= _IN_PLACE_CHARS else await compute(_all_fused, lists, weights)
         words_alone = any(not own and by_words[text] for text, own in zip(queries.texts, near, strict=True))
-        return Retrieval(tuple(hits), SearchMode.HYBRID, words_alone)
+        return Retrieval(tuple(hits), RetrievalMode.HYBRID, words_alone)
 
     async def _by_vectors(self, terms: _Terms, queries: SubQueries) -> list[list[RetrievedFact]]:
         """Search for all sub-queries at once; what is less alike than the settings allow counts as not found."""
@@ -244,7 +247,7 @@ class Retriever:
         )
         return dict(zip(distinct, found, strict=True))
 
-    async def _rescored(self, tenant_id: str, queries: SubQueries, fused: Retrieval, mode: SearchMode) -> Retrieval:
+    async def _rescored(self, tenant_id: str, queries: SubQueries, fused: Retrieval, mode: RetrievalMode) -> Retrieval:
         """Add the mode's own model as a third list of the best of every sub-query, in one call (ADR 0082, ADR 0110)."""
         third = self._third[mode]
         count = min(third.candidates, max(1, MAX_RESCORED // max(1, len(queries.texts))))
@@ -264,7 +267,7 @@ class Retriever:
         hits = [_with_third(own, found, third.weight) for own, found in zip(fused.hits, scores, strict=True)]
         return replace(fused, hits=tuple(hits), mode=mode)
 
-    def _rescorer(self, mode: SearchMode) -> Rescorer:
+    def _rescorer(self, mode: RetrievalMode) -> Rescorer:
         found = self._rescorers.get(mode)
         if found is None:
             raise RescoringUnavailableError(ErrorReason.MODEL_UNAVAILABLE)
@@ -272,20 +275,15 @@ class Retriever:
 
     def _allowed_s(self) -> float | None:
         """Return the seconds that scoring anew may take; ``None`` without a deadline."""
-        try:
-            deadline = current_call().deadline
-        except LookupError:
-            return None
-        if deadline is None:
-            return None
-        return max(0.0, (deadline - asyncio.get_running_loop().time()) * self._settings.rescoring_deadline_share)
+        left = remaining_s()
+        return None if left is None else max(0.0, left * self._settings.rescoring_deadline_share)
 
-    def _degraded(self, fused: Retrieval, mode: SearchMode, reason: ErrorReason) -> Retrieval:
+    def _degraded(self, fused: Retrieval, mode: RetrievalMode, reason: ErrorReason) -> Retrieval:
         """Answer as HYBRID and say so (ADR 0067)."""
         self._counts.degraded(mode, reason.value)
-        _LOG.warning("%s was answered as %s", mode, fused.mode, extra={"reason": reason.value})
+        _LOG.warning("%s was answered as %s", mode.name, fused.mode.name, extra={"reason": reason.value})
         why = _WHY.get(reason, "its model failed")
-        return replace(fused, warnings=(f"{mode} was answered as {fused.mode}: {why} ({reason.value})",))
+        return replace(fused, warnings=(f"{mode.name} was answered as {fused.mode.name}: {why} ({reason.value})",))
 
 
 def _with_cosines(hits: Sequence[FactHit], query: NDArray[np.float32]) -> list[RetrievedFact]:
@@ -333,9 +331,9 @@ def _with_nearest(hits: tuple[RetrievedFact, ...], limit: int) -> tuple[Retrieve
     return (*hits[:limit], *(hit for hit in hits[limit:] if hit.fact.fact_id in nearest))
 
 
-def nearest_of(hits: Sequence[RetrievedFact], count: int, mode: SearchMode) -> Sequence[RetrievedFact]:
+def nearest_of(hits: Sequence[RetrievedFact], count: int, mode: RetrievalMode) -> Sequence[RetrievedFact]:
     """Return the nearest of what a search found (SPEC-003 §5.2 step 1.2); of words alone, those that they put first."""
-    return hits[:count] if mode is SearchMode.TEXT else sorted(hits, key=nearest_first)[:count]
+    return hits[:count] if mode is RetrievalMode.TEXT else sorted(hits, key=nearest_first)[:count]
 
 
 def nearest_first(hit: RetrievedFact) -> tuple[float, str]:

@@ -4,7 +4,7 @@ from bisect import bisect_left
 from dataclasses import dataclass, field
 from typing import Final
 
-from services.envelope.domain.search_mode import SearchMode
+from services.common.taxonomy import RetrievalMode
 
 BUCKETS_S: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 """Upper bounds of the duration histogram, in seconds, inclusive."""
@@ -46,19 +46,19 @@ class RetrievalCounts:
     """The numbers of every mode since the process started."""
 
     def __init__(self) -> None:
-        self.modes: dict[SearchMode, ModeCounts] = {mode: ModeCounts() for mode in SearchMode}
+        self.modes: dict[RetrievalMode, ModeCounts] = {mode: ModeCounts() for mode in RetrievalMode}
 
-    def ended(self, mode: SearchMode, seconds: float) -> None:
+    def ended(self, mode: RetrievalMode, seconds: float) -> None:
         """Count a search that was answered."""
         counts = self.modes[mode]
         counts.buckets[bisect_left(BUCKETS_S, seconds)] += 1
         counts.seconds += seconds
 
-    def fell_back(self, mode: SearchMode) -> None:
+    def fell_back(self, mode: RetrievalMode) -> None:
         """Count a search for which the vectors returned nothing."""
         self.modes[mode].keyword_fallbacks += 1
 
-    def degraded(self, mode: SearchMode, reason: str) -> None:
+    def degraded(self, mode: RetrievalMode, reason: str) -> None:
         """Count a search that another mode had to answer."""
         degraded = self.modes[mode].degraded
         degraded[reason] = degraded.get(reason, 0) + 1

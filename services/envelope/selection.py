@@ -15,6 +15,7 @@ from services.common.ports.facts import FactFilter, FactRecord, TimeFilter
 from services.common.ports.graph import SourceRecord
 from services.common.ports.tokens import TokenCounter
 from services.common.settings.envelope import EnvelopeSettings
+from services.common.taxonomy import DispatchStrategy, RetrievalMode
 from services.envelope.counted_facts import CountedFacts, count_beside
 from services.envelope.domain.caching import build_key
 from services.envelope.domain.candidates import Candidate, expires_at
@@ -22,12 +23,12 @@ from services.envelope.domain.expansion import COMMUNITY_SIZE, expanded, nearest
 from services.envelope.domain.holding import holding
 from services.envelope.domain.identity import carried_fact_id_for
 from services.envelope.domain.namespaces import qualified, shown_namespace
-from services.envelope.domain.search_mode import FUSED_MODES, SearchMode
+from services.envelope.domain.search_mode import FUSED_MODES
 from services.envelope.granted_states import Moment
 from services.envelope.knowledge_reads import KnowledgeReads
 from services.envelope.neighbour_facts import NeighbourFacts
 from services.envelope.readable_facts import RETRIEVABLE
-from services.envelope.requests import CarriedText, EnvelopeRequest, Strategy
+from services.envelope.requests import CarriedText, EnvelopeRequest
 from services.envelope.retrieval import Retrieval, RetrievedFact, SubQueries, nearest_first, nearest_of
 from services.envelope.warm_facts import Found
 
@@ -60,7 +61,7 @@ class Selection:
     candidates: tuple[Candidate, ...]
     ckf_hits: int
     memory_tier_hit: int
-    mode: SearchMode = SearchMode.DENSE
+    mode: RetrievalMode = RetrievalMode.DENSE
     warnings: tuple[str, ...] = ()
     shared_namespaces: tuple[str, ...] = ()
     next_turn: datetime | None = None
@@ -214,7 +215,7 @@ class Selector:
             knowledge.warm.put(tenant_id, key, before, found)
         return found, SEARCH_TIER
 
-    def _retrieval_key(self, queries: SubQueries, asked: _Asked, mode: SearchMode) -> str:
+    def _retrieval_key(self, queries: SubQueries, asked: _Asked, mode: RetrievalMode) -> str:
         """Return everything that a retrieval depends on beside the knowledge and the settings.
 
         Of the time it is what it lets through, and until when: between two turns every moment sees the same facts.
@@ -222,12 +223,14 @@ class Selector:
         digest = sha256_hex(np.ascontiguousarray(queries.vectors).tobytes())
         time = [str(asked.time.ended), str(asked.time.coming), str(asked.until)]
         k = str(self._k(asked.request))
-        return build_key([queries.texts, [digest, mode.value, k], sorted(asked.request.facts_seen), time])
+        return build_key([queries.texts, [digest, mode.name, k], sorted(asked.request.facts_seen), time])
 
     def _k(self, request: EnvelopeRequest) -> int:
-        return self._settings.retrieval_k_pull if request.strategy is Strategy.PULL else self._settings.retrieval_k
+        return (
+            self._settings.retrieval_k_pull if request.strategy is DispatchStrategy.PULL else self._settings.retrieval_k
+        )
 
-    async def _retrieve(self, tenant_id: str, queries: SubQueries, asked: _Asked, mode: SearchMode) -> Found:
+    async def _retrieve(self, tenant_id: str, queries: SubQueries, asked: _Asked, mode: RetrievalMode) -> Found:
         """Search for all sub-queries at once and look again into communities that are thinly represented."""
         k, seen, where = self._k(asked.request), asked.request.facts_seen, FactFilter(time=asked.time)
         limit = k + len(seen)  # what former windows showed must not crowd out what is new

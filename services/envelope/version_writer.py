@@ -13,6 +13,7 @@ from typing import Final
 
 import numpy as np
 
+from services.common.concurrency import uninterrupted
 from services.common.encoding import sha256_hex
 from services.common.errors import CrpError
 from services.common.ports.embedding import EmbeddingModel
@@ -31,7 +32,6 @@ from services.envelope.knowledge_stores import KnowledgeStores
 from services.envelope.outbox import activated, ingesting
 from services.envelope.requests import IngestOutcome, WriteTicket
 from services.envelope.text_reading import read_texts
-from services.envelope.uninterrupted import uninterrupted
 
 KEPT_VERSIONS: Final = 10
 """Versions of a document of which the order of the facts is kept; ``sources diff`` compares them."""

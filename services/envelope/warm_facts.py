@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from services.common.ports.facts import FactRecord
-from services.envelope.domain.search_mode import SearchMode
+from services.common.taxonomy import RetrievalMode
 from services.envelope.granted_states import Moment
 
 TENANT_SHARE: Final = 4
@@ -23,7 +23,7 @@ class Found:
     """What retrieval found, communities expanded: the facts by id, the mode that ran, and what callers should know."""
 
     facts: Mapping[str, FactRecord] = field(repr=False)
-    mode: SearchMode
+    mode: RetrievalMode
     warnings: tuple[str, ...] = ()
 
 

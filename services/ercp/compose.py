@@ -5,6 +5,7 @@ from functools import partial
 from ercp.v1 import ercp_service_pb2_grpc as pb_grpc
 
 from services.common.composition import Adapters
+from services.common.concurrency import KeyedLock
 from services.common.extractive.composing import ExtractLimits
 from services.common.extractive.model import ExtractiveLanguageModel
 from services.common.ports.language_model import LanguageModel
@@ -27,7 +28,6 @@ from services.ercp.run_app import RunApp
 from services.ercp.run_parts import OperatorParts
 from services.ercp.servicer import ROLES, SERVICE_NAME, ErcpServicer
 from services.ercp.suspicion_bounds import load_bounds
-from services.ercp.turns import Turns
 from services.ercp.understanding import Wording
 from services.ercp.unit_reading import UnitReading
 from services.ercp.verifying import SecondDetector, Verifying
@@ -58,7 +58,7 @@ async def build(
     provenance = GrpcProvenance(channels.to("dpe"))
     parts = await _parts(settings, adapters, Generating(generator, sessions, provenance, settings.ercp), channels)
     adapters.closing(parts.generating.close)
-    turns = Turns()
+    turns = KeyedLock()
     runs = RunApp(parts, scribe, settings.ercp, scribe.clock, turns)
     operators = OperatorApp(parts, provenance, scribe, turns, runs.counts)
     proposing = settings.ercp.proposed_predicates == "take" and generator.generative

@@ -10,6 +10,8 @@ from datetime import datetime
 from typing import Generic, TypeVar
 
 from services.common.computing import compute
+from services.common.concurrency import KeyedLock, remaining_s
+from services.common.context import current_call
 from services.common.errors import ErrorReason, FieldViolation, InvalidRequestError, NotFoundError
 from services.common.progress import at, stored
 from services.ercp.deciding import ExtractAsk, Extraction, MutateAsk, Mutation, Stability
@@ -26,8 +28,6 @@ from services.ercp.performed import Performed
 from services.ercp.ports import Knowledge, Provenance, TraceSession, Window
 from services.ercp.run_counts import RunCounts
 from services.ercp.run_parts import OperatorParts
-from services.ercp.timing import left_s
-from services.ercp.turns import Turns
 from services.ercp.verifying import Verification, VerifyAsk
 
 ResultT = TypeVar("ResultT")
@@ -85,7 +85,7 @@ class OperatorApp:
         parts: OperatorParts,
         provenance: Provenance,
         scribe: Scribe,
-        turns: Turns,
+        turns: KeyedLock,
         counts: RunCounts,
     ) -> None:
         self._parts = parts
@@ -109,7 +109,7 @@ class OperatorApp:
         knowledge = await self._parts.knowledge.retrieve(problem.description)
 
         async def perform(turn: _Turn) -> Performed[Candidate]:
-            ask = GenerateAsk(turn.name, problem, constraints, knowledge, decoding, model, left_s())
+            ask = GenerateAsk(turn.name, problem, constraints, knowledge, decoding, model, remaining_s())
             if turn.known is not None:
                 session = TraceSession(turn.journal.session_id, "")
                 was_cut = bool(turn.known.output_summary.get("was_cut"))
@@ -190,7 +190,7 @@ class OperatorApp:
     ) -> Answer[ResultT]:
         """Carry an operator out and record it, or answer as the first time."""
         trace_id = call.trace_id or derived_uuid("trace", call.request_id)
-        async with self._turns.turn(trace_id):
+        async with self._turns.lock(current_call().caller.tenant_id, trace_id):
             at(f"the operator {operator.value}")
             turn = await self._turn(call, trace_id)
             performed = await perform(turn)

@@ -13,6 +13,8 @@ from typing import Any, Final
 
 from services.common.clock import Clock
 from services.common.computing import compute
+from services.common.concurrency import KeyedLock
+from services.common.context import current_call
 from services.common.errors import CrpError, DeadlineError, ErrorReason
 from services.common.progress import at
 from services.common.settings import ErcpSettings
@@ -41,7 +43,6 @@ from services.ercp.ports import Knowledge, TraceSession
 from services.ercp.run_counts import RunCounts
 from services.ercp.run_parts import OperatorParts
 from services.ercp.timing import Stopwatch
-from services.ercp.turns import Turns
 from services.ercp.verifying import VerifyAsk
 
 END_MARK: Final = "ercp-1.0"
@@ -137,7 +138,7 @@ class RunApp:
     """
 
     def __init__(
-        self, parts: OperatorParts, scribe: Scribe, settings: ErcpSettings, clock: Clock, turns: Turns
+        self, parts: OperatorParts, scribe: Scribe, settings: ErcpSettings, clock: Clock, turns: KeyedLock
     ) -> None:
         self._parts = parts
         self._scribe = scribe
@@ -154,7 +155,8 @@ class RunApp:
             UnavailableError: STORE_UNAVAILABLE, SERVICE_UNAVAILABLE: the run can be taken up again.
         """
         trace_id = ask.trace_id or derived_uuid("trace", ask.request_id)
-        async with self._turns.turn(trace_id), aclosing(self._steps(ask, trace_id)) as steps:
+        tenant_id = current_call().caller.tenant_id
+        async with self._turns.lock(tenant_id, trace_id), aclosing(self._steps(ask, trace_id)) as steps:
             async for step in steps:
                 yield step
 

@@ -1,14 +1,8 @@
-"""How much time a call has left, and how a bound of its own shortens that."""
+"""How a bound of its own shortens the time that a call has left."""
 
 import asyncio
 
-from services.common.context import current_call
-
-
-def left_s() -> float | None:
-    """Return the seconds until the running call's deadline; ``None`` when it has none."""
-    deadline = current_call().deadline
-    return None if deadline is None else deadline - asyncio.get_running_loop().time()
+from services.common.concurrency import remaining_s
 
 
 class Stopwatch:
@@ -21,7 +15,7 @@ class Stopwatch:
 
     def __init__(self, limit_s: float, reserve_s: float) -> None:
         now = asyncio.get_running_loop().time()
-        whole = left_s()
+        whole = remaining_s()
         self._until = now + (limit_s if whole is None else min(limit_s, whole - reserve_s))
 
     def left(self) -> float:

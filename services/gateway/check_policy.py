@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from crp.dpe.v1 import report_pb2
 
 from services.common.errors import ErrorReason, FieldViolation, InvalidRequestError
+from services.common.taxonomy import QualityTier
 from services.gateway.clients.provenance import report_summary
 from services.gateway.domain.outcome import (
     Enforcement,
@@ -15,7 +16,6 @@ from services.gateway.domain.outcome import (
     policy_in_force,
 )
 from services.gateway.domain.policy import PolicyError
-from services.gateway.domain.vocabulary import QualityTier
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,27 +20,27 @@ from services.common.ports.language_model import LanguageModel
 from services.common.rpc.peers import PeerChannels
 from services.common.rpc.server import ServedService
 from services.common.settings import GatewaySettings, Settings, SettingsError
-from services.gateway.admin_app import AdminApp
-from services.gateway.admin_servicer import admin_service
-from services.gateway.admission import Admission
-from services.gateway.analysing import Analysing
+from services.gateway.admin.app import AdminApp
 from services.gateway.clients.drafts import StoredDrafts
 from services.gateway.clients.envelopes import GrpcEnvelopeClient
 from services.gateway.clients.provenance import GrpcProvenanceClient
 from services.gateway.clients.registry import StoredRegistry
 from services.gateway.clients.sessions import GrpcSessionClient
-from services.gateway.dispatch_app import DispatchApp, DispatchParts
+from services.gateway.dispatch.admission import Admission
+from services.gateway.dispatch.analyzer import AnswerAnalyzer
+from services.gateway.dispatch.app import DispatchApp, DispatchParts
+from services.gateway.dispatch.envelope_gate import EnvelopeGate
+from services.gateway.dispatch.model_caller import ModelCaller
+from services.gateway.dispatch.parent_summaries import ExtractiveSummariser, ModelSummariser, ParentSummaries
+from services.gateway.dispatch.remediation import Remediator
+from services.gateway.dispatch.screening import Screening
+from services.gateway.dispatch.window import WindowRun
 from services.gateway.domain.policy import PolicyError, parse_policy
-from services.gateway.enveloping import Enveloping
-from services.gateway.http.calls import Routes
+from services.gateway.doors.grpc.admin import admin_service
+from services.gateway.doors.grpc.dispatch import ROLES, SERVICE_NAME, DispatchServicer
+from services.gateway.doors.grpc.work import WORK
+from services.gateway.doors.http.calls import Routes
 from services.gateway.ports import EnvelopeClient, ProvenanceClient, SessionClient, Summariser
-from services.gateway.remedying import Remedying
-from services.gateway.screening import Screening
-from services.gateway.servicer import ROLES, SERVICE_NAME, DispatchServicer
-from services.gateway.summarising import ExtractiveSummariser, ModelSummariser, Summarising
-from services.gateway.window_run import WindowRun
-from services.gateway.work import WORK
-from services.gateway.writing import Writing
 
 ERCP_SERVICE: Final = "ercp.v1.ErcpService"
 PROVENANCE_SERVICE: Final = "crp.dpe.v1.ProvenanceService"
@@ -81,11 +81,11 @@ async def _dispatch_app(
     credentials = await adapters.credentials()
     sessions = GrpcSessionClient(channels.to("dag"))
     generative = not isinstance(model, ExtractiveLanguageModel)
-    writing = Writing(model, await adapters.tokens(), settings.gateway, generative=generative)
+    model_caller = ModelCaller(model, await adapters.tokens(), settings.gateway, generative=generative)
     clients = Clients(sessions, GrpcEnvelopeClient(channels.to("envelope")), GrpcProvenanceClient(channels.to("dpe")))
     parts = DispatchParts(
         sessions=sessions,
-        run=window_run(clients, writing, settings.gateway),
+        window=window_run(clients, model_caller, settings.gateway),
         drafts=StoredDrafts(credentials, adapters.clock),
         admission=Admission(StoredRegistry(credentials), model.default_model, settings.gateway),
     )
@@ -101,16 +101,18 @@ class Clients:
     provenance: ProvenanceClient
 
 
-def window_run(clients: Clients, writing: Writing, settings: GatewaySettings) -> WindowRun:
+def window_run(clients: Clients, model_caller: ModelCaller, settings: GatewaySettings) -> WindowRun:
     """Return what runs windows; without a language model the built-in answerer summarises too (ADR 0020)."""
-    analysing = Analysing(clients.provenance)
-    summariser: Summariser = ModelSummariser(writing) if writing.generative else ExtractiveSummariser(writing)
+    analyzer = AnswerAnalyzer(clients.provenance)
+    summariser: Summariser = (
+        ModelSummariser(model_caller) if model_caller.generative else ExtractiveSummariser(model_caller)
+    )
     return WindowRun(
-        enveloping=Enveloping(clients.envelopes),
-        writing=writing,
-        analysing=analysing,
-        summarising=Summarising(clients.sessions, clients.provenance, summariser, writing),
-        remedying=Remedying(writing, analysing, settings),
+        gate=EnvelopeGate(clients.envelopes),
+        model_caller=model_caller,
+        analyzer=analyzer,
+        summaries=ParentSummaries(clients.sessions, clients.provenance, summariser, model_caller),
+        remediator=Remediator(model_caller, analyzer, settings),
         screening=Screening(reports=settings.suspected_queries == "report"),
     )
 
@@ -132,11 +134,11 @@ async def _http(settings: Settings, adapters: Adapters) -> list[PeerChannels]:
     """
     if settings.http.port is None:
         return []
-    from services.gateway.http.app import create_app
-    from services.gateway.http.chat.routes import ChatRoutes
-    from services.gateway.http.check_routes import CheckRoutes
-    from services.gateway.http.guard_routes import GuardRoutes
-    from services.gateway.http.server import HttpServer
+    from services.gateway.doors.http.app import create_app
+    from services.gateway.doors.http.chat.routes import ChatRoutes
+    from services.gateway.doors.http.check_routes import CheckRoutes
+    from services.gateway.doors.http.guard_routes import GuardRoutes
+    from services.gateway.doors.http.server import HttpServer
 
     channels = PeerChannels(settings, {"ercp": ERCP_SERVICE, "dpe": PROVENANCE_SERVICE})
     adapters.closing(channels.close)

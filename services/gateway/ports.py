@@ -9,16 +9,17 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from services.common.ports.credentials import AiSystemRecord
-from services.gateway.domain.command import Agent, Continuation, DispatchDraft
-from services.gateway.domain.summaries import Span, SummaryCheck
-from services.gateway.domain.vocabulary import (
+from services.common.taxonomy import (
+    DispatchStrategy,
     GroundingMode,
     QualityTier,
     RetrievalMode,
     RiskLevel,
-    Strategy,
     WindowStatus,
 )
+from services.gateway.domain.command import Agent, Continuation, DispatchDraft
+from services.gateway.domain.completion import Completion, ModelCall
+from services.gateway.domain.summaries import Span, SummaryCheck
 from services.gateway.domain.window import (
     Analysis,
     BuiltEnvelope,
@@ -28,7 +29,6 @@ from services.gateway.domain.window import (
     PriorWindow,
     WindowPlace,
 )
-from services.gateway.domain.written import ModelCall, WrittenText
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class OpenWindow:
 
     request_id: str
     continuation: Continuation
-    strategy: Strategy
+    strategy: DispatchStrategy
     policy_hash: str
     agent: Agent
     available_budget_tokens: int
@@ -69,7 +69,7 @@ class BuildEnvelope:
     query: str
     model: str
     grounding_mode: GroundingMode
-    strategy: Strategy
+    strategy: DispatchStrategy
     system_prompt: str
     response_tokens: int
     max_envelope_tokens: int | None = None
@@ -218,7 +218,7 @@ class SummaryAsk:
 class Summariser(Protocol):
     """Condenses an earlier answer (SPEC-004 §12.2)."""
 
-    async def summarise(self, ask: SummaryAsk) -> tuple[WrittenText, ModelCall]:
+    async def summarise(self, ask: SummaryAsk) -> tuple[Completion, ModelCall]:
         """Return what was written, and the call as it counts; the text may be empty or too long.
 
         Raises:
@@ -250,7 +250,7 @@ class DraftOwner:
 
 
 class DraftStore(Protocol):
-    """Analysed answers on the eve of their commit, for the retention of request ids (24 h)."""
+    """AnalyzedAnswer answers on the eve of their commit, for the retention of request ids (24 h)."""
 
     async def holds(self, slot: DraftSlot) -> bool:
         """Say whether there is a draft, readable or not.

@@ -1,85 +1,51 @@
-"""The gateway's words and the contract's enums, both ways; one table each."""
+"""Words and the contract's enums, both ways; those of taxonomy.proto are in ``services.common.rpc.enums``."""
 
 from collections.abc import Mapping
 from typing import Any, Final, TypeVar
 
 from crp.ckf.v1 import knowledge_service_pb2 as knowledge
 from crp.common.v1 import regulation_pb2 as regulation
-from crp.common.v1 import taxonomy_pb2 as taxonomy
 from crp.dag.v1 import dag_pb2, session_service_pb2
 from crp.dpe.v1 import finding_pb2, provenance_service_pb2, report_pb2
 from crp.gateway.v1 import dispatch_pb2
 
-from services.gateway.domain.outcome import Enforcement
-from services.gateway.domain.remedy_plan import Remedy, RemedyCall, RemedyCondition, RemedyForce
-from services.gateway.domain.vocabulary import (
-    BreakerState,
-    ChainIntegrity,
+from services.common.rpc.enums import EnumTable
+from services.common.taxonomy import (
     Degradation,
-    FanInPolicy,
-    GroundingMode,
-    OversightMode,
-    QualityTier,
-    RemedyMode,
+    Remedy,
+    RemedyCall,
+    RemedyCondition,
+    RemedyForce,
     RepetitionLevel,
     RetrievalMode,
-    RiskLevel,
-    SafetyMode,
-    StageStatus,
-    Strategy,
     WindowStatus,
 )
-from services.gateway.domain.written import CallPurpose
+from services.gateway.domain.completion import CallPurpose
+from services.gateway.domain.outcome import Enforcement
+from services.gateway.domain.vocabulary import FanInPolicy, OversightMode, RemedyMode, SafetyMode
 
-WordT = TypeVar("WordT")
-
-
-def inverse(table: Mapping[int, WordT]) -> dict[WordT, Any]:
-    """Return the table from words to enum values, which the stubs type as one class per enum."""
-    return {word: value for value, word in table.items()}
+NameT = TypeVar("NameT")
 
 
-TIERS: Final = {taxonomy.QualityTier.Value(f"QUALITY_TIER_{tier}"): tier for tier in QualityTier}
-RISKS: Final = {taxonomy.RiskLevel.Value(f"RISK_LEVEL_{level}"): level for level in RiskLevel}
-STRATEGIES: Final = {
-    taxonomy.DispatchStrategy.Value(f"DISPATCH_STRATEGY_{strategy.name}"): strategy for strategy in Strategy
-}
-GROUNDING_MODES: Final = {taxonomy.GroundingMode.Value(f"GROUNDING_MODE_{mode.name}"): mode for mode in GroundingMode}
-RETRIEVAL_MODES: Final = {knowledge.SearchMode.Value(f"SEARCH_MODE_{mode.name}"): mode for mode in RetrievalMode}
-INTEGRITIES: Final = {
-    taxonomy.ChainIntegrity.Value(f"CHAIN_INTEGRITY_{integrity}"): integrity for integrity in ChainIntegrity
-}
-BREAKERS: Final = {taxonomy.BreakerState.Value(f"BREAKER_STATE_{state}"): state for state in BreakerState}
-STAGE_STATUSES: Final = {taxonomy.StageStatus.Value(f"STAGE_STATUS_{status}"): status for status in StageStatus}
-WINDOW_STATUSES: Final = {dag_pb2.WindowStatus.Value(f"WINDOW_STATUS_{status}"): status for status in WindowStatus}
-REPETITIONS: Final = {report_pb2.RepetitionLevel.Value(f"REPETITION_LEVEL_{level}"): level for level in RepetitionLevel}
-OVERSIGHT_MODES: Final = {
-    dispatch_pb2.OversightMode.Value(f"OVERSIGHT_MODE_{mode.name}"): mode for mode in OversightMode
-}
-SAFETY_MODES: Final = {dispatch_pb2.SafetyMode.Value(f"SAFETY_MODE_{mode.name}"): mode for mode in SafetyMode}
-FAN_IN_POLICIES: Final = {
-    dispatch_pb2.FanInPolicy.Value(f"FAN_IN_POLICY_{policy.name}"): policy for policy in FanInPolicy
-}
-DAG_FAN_IN_POLICIES: Final = {
-    session_service_pb2.FanInPolicy.Value(f"FAN_IN_POLICY_{policy.name}"): policy for policy in FanInPolicy
-}
-DEGRADATIONS: Final = {dag_pb2.DegradationLevel.Value(f"DEGRADATION_LEVEL_{level}"): level for level in Degradation}
-REMEDY_MODES: Final = {dispatch_pb2.RemediationMode.Value(f"REMEDIATION_MODE_{mode.name}"): mode for mode in RemedyMode}
-CALL_PURPOSES: Final = {
-    dispatch_pb2.ModelCallPurpose.Value(f"MODEL_CALL_PURPOSE_{purpose}"): purpose for purpose in CallPurpose
-}
-REMEDIES: Final = {
-    provenance_service_pb2.RemediationAction.Value(f"REMEDIATION_ACTION_{each}"): each for each in Remedy
-}
-REMEDY_FORCES: Final = {
-    provenance_service_pb2.RemediationForce.Value(f"REMEDIATION_FORCE_{each}"): each for each in RemedyForce
-}
-REMEDY_CALLS: Final = {
-    provenance_service_pb2.RemediationCall.Value(f"REMEDIATION_CALL_{each}"): each for each in RemedyCall
-}
-REMEDY_CONDITIONS: Final = {
-    provenance_service_pb2.RemediationCondition.Value(f"REMEDIATION_CONDITION_{each}"): each for each in RemedyCondition
-}
+def inverse(table: Mapping[int, NameT]) -> dict[NameT, Any]:
+    """Return the way back of a table of names, to values that the stubs type as one class per enum."""
+    return {name: value for value, name in table.items()}
+
+
+RETRIEVAL_MODES: Final = EnumTable(knowledge.SearchMode, RetrievalMode)
+WINDOW_STATUSES: Final = EnumTable(dag_pb2.WindowStatus, WindowStatus)
+REPETITIONS: Final = EnumTable(report_pb2.RepetitionLevel, RepetitionLevel)
+OVERSIGHT_MODES: Final = EnumTable(dispatch_pb2.OversightMode, OversightMode)
+SAFETY_MODES: Final = EnumTable(dispatch_pb2.SafetyMode, SafetyMode)
+FAN_IN_POLICIES: Final = EnumTable(dispatch_pb2.FanInPolicy, FanInPolicy)
+DAG_FAN_IN_POLICIES: Final = EnumTable(session_service_pb2.FanInPolicy, FanInPolicy)
+DEGRADATIONS: Final = EnumTable(dag_pb2.DegradationLevel, Degradation)
+REMEDY_MODES: Final = EnumTable(dispatch_pb2.RemediationMode, RemedyMode)
+CALL_PURPOSES: Final = EnumTable(dispatch_pb2.ModelCallPurpose, CallPurpose)
+REMEDIES: Final = EnumTable(provenance_service_pb2.RemediationAction, Remedy)
+REMEDY_FORCES: Final = EnumTable(provenance_service_pb2.RemediationForce, RemedyForce)
+REMEDY_CALLS: Final = EnumTable(provenance_service_pb2.RemediationCall, RemedyCall)
+REMEDY_CONDITIONS: Final = EnumTable(provenance_service_pb2.RemediationCondition, RemedyCondition)
 REMEDY_KINDS: Final = {
     Remedy.UPGRADE_STRATEGY: dispatch_pb2.REMEDIATION_KIND_STRATEGY_UPGRADE,
     Remedy.ANTI_REPETITION: dispatch_pb2.REMEDIATION_KIND_ANTI_REPETITION,
@@ -89,7 +55,7 @@ REMEDY_KINDS: Final = {
     Remedy.STITCH_FLOW: dispatch_pb2.REMEDIATION_KIND_STITCH,
 }
 """How a step that was taken is told; one that only warns is a warning of the response."""
-ENFORCEMENTS: Final = {dispatch_pb2.Enforcement.Value(f"ENFORCEMENT_{way}"): way for way in Enforcement}
+ENFORCEMENTS: Final = EnumTable(dispatch_pb2.Enforcement, Enforcement)
 CONTRADICTION_SCOPES: Final = {
     finding_pb2.CONTRADICTION_SCOPE_INTRA: "intra",
     finding_pb2.CONTRADICTION_SCOPE_CROSS_WINDOW: "cross-window",

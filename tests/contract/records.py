@@ -17,8 +17,8 @@ from services.common.ports.sessions import (
     SessionStatus,
     WindowPattern,
     WindowRecord,
-    WindowStatus,
 )
+from services.common.taxonomy import WindowStatus
 from tests.contract.adapters import DIMENSION, MODEL
 
 NOW: Final = datetime(2026, 3, 1, 12, 0, 0, 123456, tzinfo=UTC)

@@ -23,9 +23,9 @@ from services.common.ports.sessions import (
     TransferType,
     WindowPattern,
     WindowRecord,
-    WindowStatus,
 )
 from services.common.ports.transparency_log import KeptHead, LeafKind, LogLeaf, LogRow, LogState
+from services.common.taxonomy import WindowStatus
 from tests.contract.adapters import SEALED_SESSION_STORES, SESSION_STORES, durable, parameters
 from tests.contract.records import HOSTILE, LATER, NOW, digest, event, receipt, report, session, window
 

@@ -8,7 +8,8 @@ import pytest
 from services.common.errors import ConflictError
 from services.common.ports.facts import FactFilter, FactStatus
 from services.common.ports.session_lists import SessionFilter
-from services.common.ports.sessions import EdgeRecord, SessionChange, TransferType, WindowStatus
+from services.common.ports.sessions import EdgeRecord, SessionChange, TransferType
+from services.common.taxonomy import WindowStatus
 from tests.contract.adapters import FACT_STORES, SESSION_STORES, durable, parameters
 from tests.contract.records import NOW, event, fact, random_vectors, receipt, report, session, window
 

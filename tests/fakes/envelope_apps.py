@@ -13,9 +13,9 @@ from services.common.errors import NotFoundError
 from services.common.ports.facts import FactFilter
 from services.common.settings.envelope import EnvelopeSettings
 from services.common.settings.inference import InferenceSettings
+from services.common.taxonomy import RetrievalMode
 from services.envelope.compose import EnvelopeParts, open_apps
 from services.envelope.domain.importance import SourceType
-from services.envelope.domain.search_mode import SearchMode
 from services.envelope.requests import EnvelopeRequest, FactEntries, FactEntry, WriteTicket
 from services.envelope.version_writer import TextModels
 from tests.contract.adapters import DIMENSION, MODEL
@@ -74,7 +74,7 @@ class Knowledge:
         """Return every fact that any read gives for this text, filter and these ids, as (id, content)."""
         where, knowledge = where or FactFilter(), self.apps.knowledge
         read = {(fact.fact_id, fact.content) for fact in await knowledge.facts(tenant, where, "", 1_000)}
-        for mode in (SearchMode.DENSE, SearchMode.TEXT, SearchMode.HYBRID):
+        for mode in (RetrievalMode.DENSE, RetrievalMode.TEXT, RetrievalMode.HYBRID):
             found = await knowledge.search(tenant, query, mode, where, 100)
             read |= {(hit.fact.fact_id, hit.fact.content) for hit in found.hits}
             built = await self.build(

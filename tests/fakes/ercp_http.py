@@ -9,7 +9,7 @@ from ercp.v1.ercp_service_pb2_grpc import ErcpServiceStub
 from services.common.clock import SystemClock
 from services.common.rpc.client import Peer, PeerChannel
 from services.common.settings.http import HttpSettings
-from services.gateway.http.app import create_app
+from services.gateway.doors.http.app import create_app
 from tests.fakes.ercp_world import ErcpClient, ErcpWorld, Subjects
 from tests.fakes.open_gate import open_gate
 from tests.patience import patient

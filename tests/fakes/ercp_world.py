@@ -24,6 +24,7 @@ from ercp.v1 import ercp_service_pb2_grpc as pb_grpc
 
 from services.common.adapters.memory.embedding import MemoryEmbeddingModel
 from services.common.adapters.memory.inference import MemoryLanguageModel
+from services.common.concurrency import KeyedLock
 from services.common.context import Caller, Role
 from services.common.ids import RandomIds
 from services.common.ports.language_model import LanguageReply
@@ -44,7 +45,6 @@ from services.ercp.operator_app import OperatorApp
 from services.ercp.run_app import RunApp
 from services.ercp.run_parts import OperatorParts
 from services.ercp.servicer import ROLES, SERVICE_NAME, ErcpServicer
-from services.ercp.turns import Turns
 from services.ercp.understanding import Wording
 from services.ercp.unit_reading import UnitReading
 from services.ercp.verifying import Verifying
@@ -213,7 +213,7 @@ class ErcpWorld:
             deciding=Deciding(self.embedding, self.settings),
             knowledge=GrpcKnowledgeSource(channels.to("envelope"), "words"),
         )
-        turns = Turns()
+        turns = KeyedLock()
         runs = RunApp(parts, scribe, self.settings, clock, turns)
         self.counts = runs.counts
         operators = OperatorApp(parts, provenance, scribe, turns, runs.counts)

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from datetime import timedelta
 
-from services.gateway.domain.vocabulary import ChainIntegrity, QualityTier, RepetitionLevel, RiskLevel, StageStatus
+from services.common.taxonomy import ChainIntegrity, QualityTier, RepetitionLevel, RiskLevel, StageStatus
 from services.gateway.domain.window import CommittedWindow, EnvelopeSummary, ReportSummary, StageState, WindowPlace
 
 SESSION = "crp_sess_" + "A" * 32

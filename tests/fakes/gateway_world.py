@@ -33,16 +33,16 @@ from services.common.settings import GatewaySettings, ServerSettings, Settings, 
 from services.common.telemetry import open_telemetry
 from services.dag.compose import ROLES as DAG_ROLES
 from services.dag.servicer import SessionServicer
-from services.gateway.admission import Admission
 from services.gateway.clients.drafts import StoredDrafts
 from services.gateway.clients.envelopes import GrpcEnvelopeClient
 from services.gateway.clients.provenance import GrpcProvenanceClient
 from services.gateway.clients.registry import StoredRegistry
 from services.gateway.clients.sessions import GrpcSessionClient
 from services.gateway.compose import Clients, window_run
-from services.gateway.dispatch_app import DispatchApp, DispatchParts
-from services.gateway.servicer import ROLES, SERVICE_NAME, DispatchServicer
-from services.gateway.writing import Writing
+from services.gateway.dispatch.admission import Admission
+from services.gateway.dispatch.app import DispatchApp, DispatchParts
+from services.gateway.dispatch.model_caller import ModelCaller
+from services.gateway.doors.grpc.dispatch import ROLES, SERVICE_NAME, DispatchServicer
 from tests.fakes.dag_world import RISKS, TIERS, Refusal, SubjectAuthenticator, World, fresh_uuid, report_for
 from tests.patience import patient
 
@@ -284,13 +284,13 @@ class GatewayWorld:
     def _app(self, channels):
         sessions = GrpcSessionClient(channels.to("dag"))
         generative = not isinstance(self.model, ExtractiveLanguageModel)
-        writing = Writing(self.model, WordCounter(), self.settings, generative=generative)
+        model_caller = ModelCaller(self.model, WordCounter(), self.settings, generative=generative)
         clients = Clients(
             sessions, GrpcEnvelopeClient(channels.to("envelope")), GrpcProvenanceClient(channels.to("dpe"))
         )
         parts = DispatchParts(
             sessions=sessions,
-            run=window_run(clients, writing, self.settings),
+            window=window_run(clients, model_caller, self.settings),
             drafts=StoredDrafts(self.credentials, self.dag.clock),
             admission=Admission(StoredRegistry(self.credentials), self.model.default_model, self.settings),
         )

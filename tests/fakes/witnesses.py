@@ -14,7 +14,7 @@ from services.dag.log_keeper import LogKeeper
 from services.dag.master_keys import FixedMasterKeys
 from services.dag.publishing import Cosigning, HeadSource, Publisher, PublisherParts
 from services.dag.transparency import CosignedHeads, HeadSigners, TransparencyApp
-from services.gateway.http.server import HttpServer
+from services.gateway.doors.http.server import HttpServer
 from services.witness import HeadFolder, Witness
 from services.witness.http import witness_app
 from tests.fakes.sealed_world import SECRET, SealedWorld

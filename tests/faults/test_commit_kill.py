@@ -5,8 +5,7 @@ from collections import Counter
 
 import pytest
 
-from services.common.ports.sessions import WindowStatus
-from services.dag.domain.verification import Integrity
+from services.common.taxonomy import ChainIntegrity, WindowStatus
 from services.dag.domain.view import DagView
 from services.dag.reading import SessionReads
 from tests.fakes.dag_world import ALICE
@@ -25,7 +24,7 @@ async def check(store, found, outcomes):
     for session_id in found.sessions:
         verdict = await reads.verify("tenant-a", session_id)
         assert verdict.fault is None
-        assert verdict.integrity is (Integrity.VALID if verdict.windows_total else Integrity.UNVERIFIED)
+        assert verdict.integrity is (ChainIntegrity.VALID if verdict.windows_total else ChainIntegrity.UNVERIFIED)
         assert verdict.windows_verified == verdict.windows_total
         dag = DagView.of(await store.snapshot("tenant-a", session_id))
         for window_id, (_, owner, _) in found.begun.items():
@@ -38,7 +37,7 @@ async def check(store, found, outcomes):
         answers = Results()
         again = answers.key("CommitWindow", request_id)
         assert await app.commit_window(ALICE, commit_ask(session_id, window_id, int(number)), again) == b"answered"
-        assert (await reads.verify("tenant-a", session_id)).integrity is Integrity.VALID
+        assert (await reads.verify("tenant-a", session_id)).integrity is ChainIntegrity.VALID
 
 
 @pytest.mark.slow

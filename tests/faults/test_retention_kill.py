@@ -9,8 +9,8 @@ from datetime import timedelta
 from pathlib import Path
 
 from services.common.ports.sessions import SessionStatus
+from services.common.taxonomy import ChainIntegrity
 from services.dag.beginning import CreateAsk
-from services.dag.domain.verification import Integrity
 from services.dag.writing import RequestKey
 from tests.fakes.dag_world import ALICE, NOW, fresh_uuid
 from tests.faults.retention_process import open_keeper, walk
@@ -59,7 +59,7 @@ async def statuses(directory, now):
             found[due.record.session_id] = status
             stored = await keeper.app.chains.load(ALICE.tenant_id, due.record.session_id)
             verdict = await keeper.app.chains.verify(stored)
-            assert verdict.integrity is not Integrity.BROKEN, verdict.fault
+            assert verdict.integrity is not ChainIntegrity.BROKEN, verdict.fault
     await keeper.store.close()
     return found
 

@@ -6,8 +6,8 @@ from collections import Counter
 
 import pytest
 
+from services.common.taxonomy import ChainIntegrity
 from services.dag.domain.budget import budget_left
-from services.dag.domain.verification import Integrity
 from services.dag.domain.view import DagView
 from services.dag.reading import SessionReads
 from tests.fakes.dag_world import ALICE
@@ -40,7 +40,7 @@ async def sound(app, store, sessions, outcomes):
     reads, sent, taken = SessionReads(store, app.chains), Counter(), Counter()
     for session_id in sessions:
         verdict = await reads.verify("tenant-a", session_id)
-        assert verdict.integrity in {Integrity.VALID, Integrity.UNVERIFIED}, verdict
+        assert verdict.integrity in {ChainIntegrity.VALID, ChainIntegrity.UNVERIFIED}, verdict
         for event in await told(store, session_id, "SAFETY_BUDGET_RETURNED"):
             sent.update((above["session_id"], session_id, event["safety_budget"]) for above in event["lowered"])
         for event in await told(store, session_id, "SAFETY_BUDGET_LOWERED"):

@@ -17,8 +17,8 @@ from ercp.v1 import ercp_pb2, ercp_service_pb2, ercp_service_pb2_grpc
 from bench import http2_frames as h2
 from services.common.clock import SystemClock
 from services.common.settings.http import HttpSettings
-from services.gateway.http.app import create_app
-from services.gateway.http.server import HttpServer
+from services.gateway.doors.http.app import create_app
+from services.gateway.doors.http.server import HttpServer
 from tests.e2e.processes import command, environment, start
 from tests.fakes.ercp_stub import ErcpStub
 from tests.fakes.open_gate import open_gate

@@ -29,8 +29,9 @@ from services.common.adapters.neo4j.session_schema import SESSIONS_SCHEMA
 from services.common.adapters.neo4j.values import key, micros, sort_key
 from services.common.errors import ConflictError, ErrorReason, UnavailableError
 from services.common.merkle import leaf_hash
-from services.common.ports.sessions import EdgeRecord, SessionChange, TransferType, WindowStatus
+from services.common.ports.sessions import EdgeRecord, SessionChange, TransferType
 from services.common.ports.transparency_log import LeafKind, LogLeaf
+from services.common.taxonomy import WindowStatus
 from tests.contract.records import NOW, digest, event, receipt, report, session, window
 from tests.integration.neo4j_profile import RolledBackError, hits, kinds, plan_of, scans
 

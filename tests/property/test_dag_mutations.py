@@ -24,12 +24,12 @@ from services.common.ports.sessions import (
     TransferType,
     WindowPattern,
     WindowRecord,
-    WindowStatus,
 )
 from services.common.ports.transparency_log import LogLeaf
 from services.common.settings.dag import DagSettings
+from services.common.taxonomy import ChainIntegrity, WindowStatus
 from services.dag.domain.keys import session_hmac_key
-from services.dag.domain.verification import Integrity, StoredChain
+from services.dag.domain.verification import StoredChain
 from services.dag.domain.verify import verify_chain
 from tests.fakes.dag_world import MASTER, World, fresh_uuid
 
@@ -293,7 +293,7 @@ def judged(chain, mutation):
     stored, key = chain
     records = held(stored) | {mutation.record_type: list(mutation.records)}
     found = verify_chain(read_back(records), key, 1000)
-    if found.integrity is not Integrity.BROKEN or found.fault is None:
+    if found.integrity is not ChainIntegrity.BROKEN or found.fault is None:
         return f"{mutation.label}: {found.integrity}"
     named = (found.fault.record_kind, found.fault.record_id)
     if mutation.record_type is SessionRecord and any(f" {name} " in mutation.label for name in END_OF_TRAIL):
@@ -308,12 +308,12 @@ def test_a_trail_without_its_end_is_not_valid_when_its_seal_is_gone_too(chain, l
     records[AuditEventRecord] = records[AuditEventRecord][:-lost]
     for trail_mac in ("", "0" * 64, stored.snapshot.session.trail_mac):
         records[SessionRecord] = [replace(stored.snapshot.session, trail_mac=trail_mac)]
-        assert verify_chain(read_back(records), key, 1000).integrity is not Integrity.VALID
+        assert verify_chain(read_back(records), key, 1000).integrity is not ChainIntegrity.VALID
 
 
 def test_the_session_has_every_pattern_status_and_transfer(chain):
     stored = chain[0]
-    assert verify_chain(*chain, 1000).integrity is Integrity.VALID
+    assert verify_chain(*chain, 1000).integrity is ChainIntegrity.VALID
     windows = stored.snapshot.windows
     assert {window.pattern for window in windows} == set(WindowPattern)
     assert {window.status for window in windows} == set(WindowStatus)

@@ -15,6 +15,7 @@ from services.common.errors import CrpError, ErrorReason
 from services.common.ports.sessions import DeferredFact
 from services.common.rpc.canonical import message_json
 from services.common.settings.dag import DagSettings
+from services.common.taxonomy import ChainIntegrity, Degradation, QualityTier
 from services.dag.app import AppendAsk
 from services.dag.beginning import CreateAsk
 from services.dag.domain import budget, chain, quality
@@ -23,7 +24,6 @@ from services.dag.domain.committing import CommitAsk
 from services.dag.domain.invariants import violations
 from services.dag.domain.opening import OpenAsk
 from services.dag.domain.token import TokenState
-from services.dag.domain.verification import Integrity
 from services.dag.domain.view import DagView
 from services.dag.writing import RequestKey
 from tests.fakes.dag_world import ALICE, World, fresh_uuid, report_for
@@ -134,10 +134,10 @@ def test_the_budget_never_rises_and_never_goes_below_zero(risks):
 
 @given(st.lists(st.sampled_from("SABCD"), max_size=12))
 def test_a_better_last_window_is_no_degradation(history):
-    ranks = [quality.TIERS.index(tier) for tier in history]
+    ranks = [QualityTier(tier).rank for tier in history]
     improved = len(ranks) > 1 and ranks[-1] < ranks[-2]
     if improved:
-        assert quality.degradation(history) is quality.Degradation.NONE
+        assert quality.degradation(history) is Degradation.NONE
 
 
 class SessionMachine(RuleBasedStateMachine):
@@ -251,7 +251,7 @@ class SessionMachine(RuleBasedStateMachine):
             return
         found = asyncio.run(self.world.reads.verify("tenant-a", self.session_id))
         assert found.fault is None
-        assert found.integrity is (Integrity.VALID if self.committed else Integrity.UNVERIFIED)
+        assert found.integrity is (ChainIntegrity.VALID if self.committed else ChainIntegrity.UNVERIFIED)
         assert found.windows_verified == len(self.committed)
 
     @invariant()

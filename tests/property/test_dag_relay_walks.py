@@ -15,17 +15,17 @@ from hypothesis import strategies as st
 from services.common.errors import CrpError
 from services.common.rpc.canonical import message_json
 from services.common.settings.dag import DagSettings
+from services.common.taxonomy import ChainIntegrity
 from services.dag.domain.committing import CommitAsk
 from services.dag.domain.invariants import violations
 from services.dag.domain.opening import OpenAsk
-from services.dag.domain.verification import Integrity
 from services.dag.domain.view import DagView
 from services.dag.writing import RequestKey
 from tests.fakes.dag_world import ALICE, CountingIds, TurnedClock, World, report_for
 from tests.tenth import examples
 
 LONG = DagSettings(max_windows=1_000, max_dag_nodes=1_000, max_fan_out=20, token_lifetime_s=86_400)
-SOUND = {Integrity.VALID, Integrity.PARTIAL, Integrity.UNVERIFIED}
+SOUND = {ChainIntegrity.VALID, ChainIntegrity.PARTIAL, ChainIntegrity.UNVERIFIED}
 
 
 @dataclass

@@ -8,11 +8,11 @@ import pytest
 
 from services.common.ports.sessions import SessionStatus
 from services.common.rpc.canonical import message_json
+from services.common.taxonomy import ChainIntegrity
 from services.dag.beginning import CreateAsk
 from services.dag.domain.budget import after_window
 from services.dag.domain.committing import CommitAsk
 from services.dag.domain.opening import OpenAsk
-from services.dag.domain.verification import Integrity
 from services.dag.reading import SessionReads
 from tests.fakes.dag_world import report_for
 from tests.property.test_dag_writers import Client, stores  # noqa: F401 - the fixture
@@ -70,14 +70,14 @@ async def test_thirty_two_agents_end_at_once(stores, depth, instances):  # noqa:
     reads = SessionReads(stores[0], clients[0].app.chains)
     for each in above:
         assert (await held(clients[0], each.session.session_id)).budget_ceiling == min(left)
-        assert (await reads.verify("tenant-a", each.session.session_id)).integrity is Integrity.VALID
+        assert (await reads.verify("tenant-a", each.session.session_id)).integrity is ChainIntegrity.VALID
         lowered = await trail(stores[0], each.session.session_id, "SAFETY_BUDGET_LOWERED")
         budgets = [1.0, *(event["safety_budget"] for event in lowered)]
         assert budgets == sorted(set(budgets), reverse=True)  # each event lowers it, none is lost
         assert budgets[:-1] == [event["safety_budget_before"] for event in lowered]
     told = {}
     for agent in agents:
-        assert (await reads.verify("tenant-a", agent.session.session_id)).integrity is Integrity.VALID
+        assert (await reads.verify("tenant-a", agent.session.session_id)).integrity is ChainIntegrity.VALID
         for event in await trail(stores[0], agent.session.session_id, "SAFETY_BUDGET_RETURNED"):
             told[event["lowered"][0]["safety_budget_before"]] = event["safety_budget"]
     own = await trail(stores[0], parent_id, "SAFETY_BUDGET_LOWERED")

@@ -17,12 +17,12 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from services.common.errors import CrpError
 from services.common.rpc.canonical import message_json
 from services.common.settings.dag import DagSettings
+from services.common.taxonomy import ChainIntegrity
 from services.dag.app import AppendAsk
 from services.dag.beginning import CreateAsk
 from services.dag.domain.committing import CommitAsk
 from services.dag.domain.invariants import violations
 from services.dag.domain.opening import OpenAsk
-from services.dag.domain.verification import Integrity
 from services.dag.domain.view import DagView
 from services.dag.writing import RequestKey
 from tests.fakes.dag_world import ALICE, NOW, World, report_for
@@ -353,7 +353,7 @@ class SessionMachine(RuleBasedStateMachine):
             return
         found = self.caller.run(self.world.reads.verify("tenant-a", self.session_id))
         assert found.fault is None
-        assert found.integrity is (Integrity.VALID if self.committed() else Integrity.UNVERIFIED)
+        assert found.integrity is (ChainIntegrity.VALID if self.committed() else ChainIntegrity.UNVERIFIED)
         assert found.windows_verified == len(self.committed())
         assert violations(DagView.of(self.snapshot())) == []
 

@@ -10,15 +10,14 @@ from services.common.adapters.sqlite import SqliteSessionStore
 from services.common.clock import SystemClock
 from services.common.errors import ConflictError
 from services.common.ids import RandomIds
-from services.common.ports.sessions import WindowStatus
 from services.common.rpc.canonical import message_json
 from services.common.settings.dag import DagSettings
 from services.common.settings.stores import StoreSettings
+from services.common.taxonomy import ChainIntegrity, WindowStatus
 from services.dag.app import AppendAsk, Dependencies, SessionApp
 from services.dag.domain.committing import CommitAsk
 from services.dag.domain.invariants import violations
 from services.dag.domain.opening import OpenAsk
-from services.dag.domain.verification import Integrity
 from services.dag.domain.view import DagView
 from services.dag.master_keys import FixedMasterKeys
 from services.dag.policy import DagPolicy
@@ -105,7 +104,7 @@ async def test_thirty_two_writers_lose_nothing(stores):
     assert {window.status for window in dag.windows} == {WindowStatus.COMMITTED}
     assert {dag.by_id[child].response_text for child in children} == {f"child {n}" for n in range(WRITERS)}
     verdict = await reads.verify("tenant-a", session_id)
-    assert (verdict.integrity, verdict.windows_verified) == (Integrity.VALID, WRITERS + 2)
+    assert (verdict.integrity, verdict.windows_verified) == (ChainIntegrity.VALID, WRITERS + 2)
     events = await store.page_events("tenant-a", session_id, after_sequence=-1, limit=1000)
     assert [event.sequence for event in events] == list(range(len(events)))
     noted = [event.data for event in events if event.event_type == "TOOL_CALL"]

@@ -7,8 +7,9 @@ from hypothesis import strategies as st
 
 from services.common.reading.text_types import Span
 from services.common.rpc.canonical import message_json
+from services.common.taxonomy import ConstraintState
 from services.dpe.convert.responses import analyze_response
-from services.dpe.domain.constraints import ConstraintState, ConstraintVerdict
+from services.dpe.domain.constraints import ConstraintVerdict
 from services.dpe.domain.findings import Verdict
 from tests.fakes.dpe_world import TableEntailment, TableGrounding, analyse, app
 from tests.tenth import examples

@@ -9,11 +9,12 @@ from hypothesis import strategies as st
 from services.common.documents.document import Block, BlockKind, Document
 from services.common.documents.facts.chunking import chunk
 from services.common.ports.facts import FactStatus
+from services.common.taxonomy import GroundingMode
 from services.envelope.domain.assembly import PackingTerms, assemble
 from services.envelope.domain.candidates import Candidate
 from services.envelope.domain.etag import envelope_etag
 from services.envelope.domain.ranking import RankingTerms, rank, relevance_scores
-from services.envelope.domain.weights import GroundingMode, RankWeights, effective_weights
+from services.envelope.domain.weights import RankWeights, effective_weights
 
 NOW = datetime(2026, 5, 24, tzinfo=UTC)
 DIMENSION = 6

@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from services.common.taxonomy import QualityTier
 from services.envelope.domain.quality_gap import QualitySignal, quality_gap
-from services.envelope.domain.quality_tier import QualityTier, TierSignals, cap_of, classify
+from services.envelope.domain.quality_tier import TierSignals, cap_of, classify
 
 TIERS = list(QualityTier)
 

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from services.common.message_json import json_of
 from services.common.rpc.validation import Violations
 from services.ercp import convert, unknown_fields
-from services.gateway.http import ercp_schemas as schemas
-from services.gateway.http.json_bodies import message_of, read_form
+from services.gateway.doors.http import ercp_schemas as schemas
+from services.gateway.doors.http.json_bodies import message_of, read_form
 from tests.tenth import examples
 
 FORMS = {

@@ -12,8 +12,8 @@ from prometheus_client import CollectorRegistry
 
 from services.common.errors import ErrorReason, UnavailableError
 from services.common.settings.dag import DagSettings
+from services.common.taxonomy import ChainIntegrity
 from services.dag.domain.keys import MasterKey
-from services.dag.domain.verification import Integrity
 from services.dag.master_keys import FixedMasterKeys
 from tests.fakes.dag_world import MASTER, NOW, CountingIds, World, commit_request, fitting_report, fresh_uuid
 
@@ -61,7 +61,7 @@ def events(world, answer, kind):
 async def valid(world, *answers):
     for answer in answers:
         verification = await world.reads.verify("tenant-a", answer.session.session_id)
-        assert verification.integrity in {Integrity.VALID, Integrity.UNVERIFIED}, verification
+        assert verification.integrity in {ChainIntegrity.VALID, ChainIntegrity.UNVERIFIED}, verification
 
 
 # Delegation.

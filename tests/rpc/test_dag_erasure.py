@@ -19,9 +19,9 @@ from services.common.ports.sessions import AuditEventRecord, DeferredFact, EdgeR
 from services.common.ports.transparency_log import LogLeaf
 from services.common.settings.stores import StoreSettings
 from services.common.signed_note import NoteKey
+from services.common.taxonomy import ChainIntegrity
 from services.dag.chains import Chains
 from services.dag.domain.keys import MasterKey, session_hmac_key
-from services.dag.domain.verification import Integrity
 from services.dag.domain.verify import verify_chain
 from services.dag.master_keys import FixedMasterKeys
 from services.dag.sealed_store import SealedSessionStore
@@ -309,11 +309,11 @@ class TestTampering:
         chains = Chains(SealedSessionStore(world.store, Sealer(keys)), keys, world.clock, 99)
         stored = await chains.load("tenant-a", session_id)
         key = session_hmac_key(master, session_id)
-        assert verify_chain(stored, key, 99).integrity is Integrity.TRUNCATED
+        assert verify_chain(stored, key, 99).integrity is ChainIntegrity.TRUNCATED
         count = 0
         for changed in mutated(stored):
             found = verify_chain(changed, key, 99)
-            assert found.integrity is Integrity.BROKEN, count
+            assert found.integrity is ChainIntegrity.BROKEN, count
             assert found.fault is not None
             count += 1
         assert count > 240

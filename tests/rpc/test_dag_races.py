@@ -12,8 +12,8 @@ from services.common.errors import ConflictError, CrpError, ErrorReason
 from services.common.rpc.idempotency import body_hash
 from services.common.settings.dag import DagSettings
 from services.common.settings.stores import StoreSettings
+from services.common.taxonomy import ChainIntegrity
 from services.dag import answers, convert
-from services.dag.domain.verification import Integrity
 from services.dag.sealed_store import SealedSessionStore
 from services.dag.sealing import Sealer
 from services.dag.writing import RequestKey
@@ -56,7 +56,7 @@ async def test_many_commits_of_one_window_have_one_winner(world, client):
     second = await client.window(won[0].session_token)
     assert second.window.window_number == 3
     verification = await world.reads.verify("tenant-a", first.session.session_id)
-    assert (verification.integrity, verification.windows_verified) == (Integrity.VALID, 3)
+    assert (verification.integrity, verification.windows_verified) == (ChainIntegrity.VALID, 3)
 
 
 class Waiting:
@@ -115,7 +115,7 @@ async def test_a_commit_and_an_append_both_succeed():
         assert committed.window.hmac
         assert appended.event.hmac
         verification = await world.reads.verify("tenant-a", opened.session.session_id)
-        assert (verification.integrity, verification.events_verified) == (Integrity.VALID, 5)
+        assert (verification.integrity, verification.events_verified) == (ChainIntegrity.VALID, 5)
 
 
 async def test_many_appends_leave_no_gap(world, client):
@@ -132,7 +132,7 @@ async def test_many_appends_leave_no_gap(world, client):
     answers = await asyncio.gather(*(client.call("AppendEvent", append(number)) for number in range(50)))
     assert sorted(answer.event.sequence for answer in answers) == list(range(4, 54))
     verification = await world.reads.verify("tenant-a", first.session.session_id)
-    assert (verification.integrity, verification.events_verified) == (Integrity.VALID, 54)
+    assert (verification.integrity, verification.events_verified) == (ChainIntegrity.VALID, 54)
 
 
 REPEATED = ["CreateSession", "OpenWindow", "CommitWindow", "FailWindow", "AppendEvent", "TerminateSession"]
@@ -251,5 +251,5 @@ async def test_as_many_processes_commit_siblings_of_one_session(tmp_path, writer
     assert {answer.window.status for answer in committed} == {dag_pb2.WINDOW_STATUS_COMMITTED}
     assert len({answer.window.hmac for answer in committed}) == writers
     verification = await here.reads.verify("tenant-a", root.session.session_id)
-    assert (verification.integrity, verification.windows_verified) == (Integrity.VALID, writers + 1)
+    assert (verification.integrity, verification.windows_verified) == (ChainIntegrity.VALID, writers + 1)
     await store.close()

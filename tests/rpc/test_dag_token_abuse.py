@@ -11,10 +11,10 @@ from crp.dag.v1 import session_service_pb2 as pb
 from services.common.context import Caller, Role
 from services.common.encoding import base64url, base64url_decode
 from services.common.errors import CrpError
+from services.common.taxonomy import ChainIntegrity
 from services.dag.domain.keys import MasterKey, session_sign_key
 from services.dag.domain.opening import OpenAsk
 from services.dag.domain.token import issue, read
-from services.dag.domain.verification import Integrity
 from services.dag.master_keys import FixedMasterKeys
 from services.dag.tokens import Tokens
 from tests.fakes.dag_world import ALICE, MASTER, CountingIds, World, fresh_uuid
@@ -155,7 +155,7 @@ async def test_a_clock_that_steps_back_a_little_disturbs_nobody(world, client):
     second = await client.window(first.session_token)
     third = await client.window(second.session_token)
     found = await world.reads.verify("tenant-a", first.session.session_id)
-    assert (found.integrity, found.windows_verified) == (Integrity.VALID, 3)
+    assert (found.integrity, found.windows_verified) == (ChainIntegrity.VALID, 3)
     assert third.window.window_number == 3
     events = world.held(first.session.session_id).events
     moments = [event.timestamp for event in events]
@@ -206,7 +206,7 @@ async def test_a_retired_key_signs_for_one_lifetime_and_its_chains_for_good(clie
         assert await reason(after, first.session_token) == "TOKEN_INVALID"
         third = await after.window(second.session_token)
     found = await world.reads.verify("tenant-a", third.session.session_id)
-    assert (found.integrity, found.windows_verified) == (Integrity.VALID, 3)
+    assert (found.integrity, found.windows_verified) == (ChainIntegrity.VALID, 3)
 
 
 @pytest.mark.parametrize(("seconds", "refused"), [(-60, False), (0, False), (1, True), (240, True)])

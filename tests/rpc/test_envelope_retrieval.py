@@ -7,7 +7,8 @@ from prometheus_client import CollectorRegistry, generate_latest
 
 from services.common.errors import ErrorReason, UnavailableError
 from services.common.settings.envelope import EnvelopeSettings
-from services.envelope.domain.search_mode import RESCORED_MODES, SearchMode
+from services.common.taxonomy import RetrievalMode
+from services.envelope.domain.search_mode import RESCORED_MODES
 from services.envelope.metrics import RetrievalMetrics
 from services.envelope.retrieval_counts import RetrievalCounts, TimeCounts
 from tests.fakes.envelope_world import World, refused
@@ -22,8 +23,8 @@ FACTS = (
     "The police close a report after thirty days.",
 )
 QUERY = "theft of the vehicle reported to the police"
-MODES = [f"SEARCH_MODE_{mode.value}" for mode in SearchMode]
-RESCORED = [f"SEARCH_MODE_{mode.value}" for mode in sorted(RESCORED_MODES)]
+MODES = [f"SEARCH_MODE_{mode.name}" for mode in RetrievalMode]
+RESCORED = [f"SEARCH_MODE_{mode.name}" for mode in sorted(RESCORED_MODES)]
 GONE = UnavailableError(ErrorReason.MODEL_UNAVAILABLE, "gone")
 
 
@@ -182,10 +183,10 @@ async def test_what_is_refused(rpc, fields, field):
 
 def test_counts_are_scraped_by_mode():
     counts, registry = RetrievalCounts(), CollectorRegistry()
-    counts.ended(SearchMode.HYBRID, 0.004)
-    counts.ended(SearchMode.RERANKED, 20.0)
-    counts.fell_back(SearchMode.DENSE)
-    counts.degraded(SearchMode.RERANKED, "QUEUE_FULL")
+    counts.ended(RetrievalMode.HYBRID, 0.004)
+    counts.ended(RetrievalMode.RERANKED, 20.0)
+    counts.fell_back(RetrievalMode.DENSE)
+    counts.degraded(RetrievalMode.RERANKED, "QUEUE_FULL")
     registry.register(RetrievalMetrics(counts, TimeCounts()))
     text = generate_latest(registry).decode()
     for line in (

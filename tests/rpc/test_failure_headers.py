@@ -10,7 +10,7 @@ from crp.dag.v1 import session_service_pb2 as pb
 
 from services.common.errors import CrpError, ErrorReason
 from services.common.rpc.protocol_headers import failure_headers, failure_metadata
-from services.gateway.http.problems import problem_response
+from services.gateway.doors.http.problems import problem_response
 from tests.fakes.dag_world import ALICE_2, TurnedClock, World, fresh_uuid
 from tests.fakes.gateway_world import GatewayWorld
 

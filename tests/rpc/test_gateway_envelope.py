@@ -22,8 +22,8 @@ from services.cli.exits import Exit
 from services.common.adapters.memory.inference import MemoryLanguageModel
 from services.common.settings import ClientSettings, GatewaySettings, Settings
 from services.common.settings.envelope import EnvelopeSettings
+from services.common.taxonomy import GroundingMode
 from services.envelope.domain.grounding import GROUNDING_INSTRUCTIONS
-from services.envelope.domain.weights import GroundingMode
 from tests.fakes.dag_world import Refusal, fresh_uuid
 from tests.fakes.gateway_world import GatewayWorld, Script, headers_of
 from tests.patience import patient

@@ -27,10 +27,10 @@ from services.common.errors import (
 from services.common.rpc.status import STATUS
 from services.common.settings import SettingsError
 from services.common.settings.http import HttpSettings
-from services.gateway.http.app import SECURITY_HEADERS, create_app
-from services.gateway.http.json_bodies import MAX_DEPTH
-from services.gateway.http.problems import SlowRequestError, http_status
-from services.gateway.http.server import HttpServer
+from services.gateway.doors.http.app import SECURITY_HEADERS, create_app
+from services.gateway.doors.http.json_bodies import MAX_DEPTH
+from services.gateway.doors.http.problems import SlowRequestError, http_status
+from services.gateway.doors.http.server import HttpServer
 from tests.fakes.ercp_stub import FINGERPRINT, SIGNATURE, TRACE, ErcpStub
 from tests.fakes.open_gate import open_gate
 from tests.patience import patient

@@ -13,11 +13,11 @@ import pytest
 
 from services.common.clock import SystemClock
 from services.common.settings.http import HttpSettings
-from services.gateway.http import calls
-from services.gateway.http.app import SECURITY_HEADERS, create_app
-from services.gateway.http.ercp_schemas import ExtractConstraintsRequest, RunRequest
-from services.gateway.http.json_bodies import read_form
-from services.gateway.http.server import HttpServer
+from services.gateway.doors.http import calls
+from services.gateway.doors.http.app import SECURITY_HEADERS, create_app
+from services.gateway.doors.http.ercp_schemas import ExtractConstraintsRequest, RunRequest
+from services.gateway.doors.http.json_bodies import read_form
+from services.gateway.doors.http.server import HttpServer
 from tests.fakes.ercp_http import ercp_http
 from tests.fakes.ercp_stub import TRACE, ErcpStub
 from tests.fakes.ercp_world import GOOD, ErcpWorld

@@ -14,9 +14,9 @@ from services.common.clock import SystemClock
 from services.common.rpc.client import Peer, PeerChannel
 from services.common.settings.http import HttpSettings
 from services.common.settings.llm import LlmSettings
-from services.gateway.http.app import create_app
-from services.gateway.http.chat.routes import ChatRoutes
-from services.gateway.http.server import HttpServer
+from services.gateway.doors.http.app import create_app
+from services.gateway.doors.http.chat.routes import ChatRoutes
+from services.gateway.doors.http.server import HttpServer
 from tests.fakes.dpe_world import OneCaller, World
 from tests.fakes.ercp_stub import ErcpStub
 from tests.fakes.open_gate import open_gate

@@ -14,8 +14,8 @@ from crp.dpe.v1.provenance_service_pb2_grpc import ProvenanceServiceStub
 from services.common.clock import SystemClock
 from services.common.rpc.client import Peer, PeerChannel
 from services.common.settings.http import HttpSettings
-from services.gateway.http.app import create_app
-from services.gateway.http.check_routes import CHECK, LITELLM, CheckRoutes
+from services.gateway.doors.http.app import create_app
+from services.gateway.doors.http.check_routes import CHECK, LITELLM, CheckRoutes
 from tests.fakes.dpe_world import READER, OneCaller, World
 from tests.fakes.ercp_stub import ErcpStub
 from tests.fakes.open_gate import open_gate

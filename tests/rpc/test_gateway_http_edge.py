@@ -16,9 +16,9 @@ from services.common.settings import AuthSettings, EdgeSettings, Settings
 from services.common.settings.http import HttpSettings
 from services.ercp.servicer import ROLES as ERCP_ROLES
 from services.ercp.servicer import SERVICE_NAME
-from services.gateway.http import calls, ercp_routes
-from services.gateway.http.app import create_app
-from services.gateway.http.server import HttpServer
+from services.gateway.doors.http import calls, ercp_routes
+from services.gateway.doors.http.app import create_app
+from services.gateway.doors.http.server import HttpServer
 from tests.fakes.certificates import own_certificate
 from tests.fakes.ercp_stub import TRACE, ErcpStub
 from tests.fakes.runtime_probe import KEYS, FakeClock, credential_store, probe, probe_settings

@@ -31,9 +31,9 @@ from services.common.errors import (
 )
 from services.common.rpc.client import Peer, PeerChannel
 from services.common.settings.http import HttpSettings
-from services.gateway.http.app import create_app
-from services.gateway.http.guard_routes import GUARD_ENDPOINTS, ROLES, GuardRoutes
-from services.gateway.http.message_schemas import MessageModels
+from services.gateway.doors.http.app import create_app
+from services.gateway.doors.http.guard_routes import GUARD_ENDPOINTS, ROLES, GuardRoutes
+from services.gateway.doors.http.message_schemas import MessageModels
 from tests.fakes.ercp_stub import ErcpStub
 from tests.fakes.guard_stub import GuardStub, answer
 from tests.fakes.open_gate import open_gate

@@ -16,7 +16,7 @@ from schemathesis.specs.openapi.checks import (
 
 from services.common.clock import SystemClock
 from services.common.settings.http import HttpSettings
-from services.gateway.http.app import create_app
+from services.gateway.doors.http.app import create_app
 from tests.fakes.ercp_stub import ErcpStub
 from tests.fakes.open_gate import open_gate
 from tests.patience import patient

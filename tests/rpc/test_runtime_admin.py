@@ -18,8 +18,8 @@ from services.common.ids import RandomIds
 from services.common.rpc.authentication import open_authenticator
 from services.common.rpc.server import RpcServer
 from services.common.telemetry import open_telemetry
-from services.gateway.admin_app import AdminApp, ensure_first_key
-from services.gateway.admin_servicer import ROLES, admin_service
+from services.gateway.admin.app import AdminApp, ensure_first_key
+from services.gateway.doors.grpc.admin import ROLES, admin_service
 from tests.fakes.runtime_probe import KEYS, NOW, FakeClock, credential_store, key_record, probe_settings
 from tests.patience import patient
 from tests.rpc.test_runtime_errors import failure

@@ -22,8 +22,8 @@ from services.common.rpc import pipeline
 from services.common.rpc.client import Peer, PeerChannel
 from services.common.settings import ServerSettings
 from services.common.settings.http import HttpSettings
-from services.gateway.http.app import create_app
-from services.gateway.http.server import HttpServer
+from services.gateway.doors.http.app import create_app
+from services.gateway.doors.http.server import HttpServer
 from tests.fakes import dpe_world
 from tests.fakes.dag_world import World as DagWorld
 from tests.fakes.dag_world import fresh_uuid

@@ -15,7 +15,7 @@ from typing import Any, Final
 import numpy as np
 
 from services.allinone.check import CheckOrder, Fact
-from services.allinone.check_result import Level
+from services.common.taxonomy import RiskLevel
 from tools.evaluation.data import EvaluationDataError
 from tools.evaluation.held_back import is_there, rows_of
 from tools.evaluation.metrics import auroc
@@ -120,7 +120,7 @@ def figures_of_sentences(checked: Sequence[CheckedSentence]) -> list[SentenceFig
                     group,
                     kind,
                     Share.among(one.is_high for one in some),
-                    Share.among(one.level is Level.LOW for one in some),
+                    Share.among(one.level is RiskLevel.LOW for one in some),
                     Share.among(one.supported for one in some),
                 )
             )

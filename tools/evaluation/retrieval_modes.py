@@ -14,8 +14,8 @@ from rich.progress import Progress
 
 from services.common.composition import Adapters
 from services.common.settings import Settings
+from services.common.taxonomy import RetrievalMode
 from services.envelope.compose import EnvelopeParts, open_parts, open_retriever
-from services.envelope.domain.search_mode import SearchMode
 from services.envelope.retrieval import RetrievedFact, Retriever, SubQueries
 from services.envelope.retrieval_counts import RetrievalCounts
 from tools.evaluation.data import EvaluationDataError
@@ -30,8 +30,8 @@ NDCG: Final = "nDCG@10"
 RECALL: Final = "recall@50"
 NDCG_DEPTH: Final = 10
 RECALL_DEPTH: Final = 50
-MODES: Final = tuple(SearchMode)
-SINGLE: Final = (SearchMode.DENSE, SearchMode.TEXT)
+MODES: Final = tuple(RetrievalMode)
+SINGLE: Final = (RetrievalMode.DENSE, RetrievalMode.TEXT)
 """What hybrid is made of, and what every gain is told against."""
 CACHE_MIB: Final = 1_024
 """The evaluation keeps all token vectors, so that each fact is encoded once; the scores are the same without."""
@@ -72,12 +72,12 @@ class Order:
 
     halves: Sequence[str]
     limit: int | None = None
-    modes: Sequence[SearchMode] = MODES
+    modes: Sequence[RetrievalMode] = MODES
 
 
 async def measure(
     settings: Settings, one: RetrievalSet, order: Order, progress: Progress
-) -> dict[str, dict[SearchMode, Measured]]:
+) -> dict[str, dict[RetrievalMode, Measured]]:
     """Store the set's facts and search for each query of each half in the modes.
 
     Raises:
@@ -92,10 +92,10 @@ async def measure(
         texts = (each.text for half in order.halves for each in questions[half])
         asked = await embed_all(parts.models.embedding, texts, progress, f"{one.name} queries")
         retriever = open_retriever(parts, RetrievalCounts())
-        found: dict[str, dict[SearchMode, Measured]] = {half: {} for half in order.halves}
+        found: dict[str, dict[RetrievalMode, Measured]] = {half: {} for half in order.halves}
         for half in order.halves:
             for mode in (mode for mode in MODES if mode in SINGLE or mode in order.modes):
-                shown = progress.track(questions[half], description=f"{one.name} {half} {mode}")
+                shown = progress.track(questions[half], description=f"{one.name} {half} {mode.name}")
                 found[half][mode] = await _mode(retriever, mode, shown, asked)
         return found
 
@@ -109,7 +109,7 @@ async def _store(parts: EnvelopeParts, one: RetrievalSet, progress: Progress) ->
 
 
 async def _mode(
-    retriever: Retriever, mode: SearchMode, questions: Iterable[Question], asked: Mapping[str, NDArray[np.float32]]
+    retriever: Retriever, mode: RetrievalMode, questions: Iterable[Question], asked: Mapping[str, NDArray[np.float32]]
 ) -> Measured:
     values: dict[str, list[float]] = {NDCG: [], RECALL: []}
     milliseconds: list[float] = []
@@ -119,7 +119,7 @@ async def _mode(
         found = await retriever.retrieve(TENANT, queries, mode=mode, limit=FACTS)
         milliseconds.append(1_000 * (perf_counter() - start))
         if found.mode is not mode:
-            raise EvaluationDataError(f"{mode} was answered as {found.mode}: {' '.join(found.warnings)}")
+            raise EvaluationDataError(f"{mode.name} was answered as {found.mode.name}: {' '.join(found.warnings)}")
         ranking = documents(found.hits[0])
         values[NDCG].append(ndcg(ranking, question.relevant, NDCG_DEPTH))
         values[RECALL].append(recall(ranking, question.relevant, RECALL_DEPTH))
@@ -139,12 +139,12 @@ def interval(values: Values) -> tuple[float, float]:
     return found
 
 
-def results(measured: Mapping[SearchMode, Measured]) -> dict[str, Any]:
+def results(measured: Mapping[RetrievalMode, Measured]) -> dict[str, Any]:
     """Return what is kept of a half: means, intervals, and each mode's difference to the best single ranking."""
-    return {mode.value: _kept(mode, measured) for mode in measured}
+    return {mode.name: _kept(mode, measured) for mode in measured}
 
 
-def _kept(mode: SearchMode, measured: Mapping[SearchMode, Measured]) -> dict[str, Any]:
+def _kept(mode: RetrievalMode, measured: Mapping[RetrievalMode, Measured]) -> dict[str, Any]:
     own = measured[mode]
     found: dict[str, Any] = {"median_ms": round(float(np.median(own.milliseconds)), 1)}
     for metric, values in own.values.items():

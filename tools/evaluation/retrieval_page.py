@@ -5,18 +5,18 @@ from collections.abc import Mapping
 from typing import Any, Final
 from xml.etree import ElementTree as ET  # writes; nothing is parsed
 
-from services.envelope.domain.search_mode import SearchMode
+from services.common.taxonomy import RetrievalMode
 from tools.evaluation.data import EvaluationDataError
 from tools.evaluation.retrieval_modes import NDCG, RECALL
 from tools.evaluation.retrieval_sets import CRANFIELD, HALVES, WICE
 from tools.evaluation.tables import Table
 
 NAMES: Final = {
-    SearchMode.DENSE: "dense",
-    SearchMode.TEXT: "BM25",
-    SearchMode.HYBRID: "hybrid",
-    SearchMode.RERANKED: "reranked",
-    SearchMode.LATE_INTERACTION: "late interaction",
+    RetrievalMode.DENSE: "dense",
+    RetrievalMode.TEXT: "BM25",
+    RetrievalMode.HYBRID: "hybrid",
+    RetrievalMode.RERANKED: "reranked",
+    RetrievalMode.LATE_INTERACTION: "late interaction",
 }
 SETS: Final = (CRANFIELD, WICE)
 METRICS: Final = (NDCG, RECALL)
@@ -32,10 +32,10 @@ _SET_ROWS: Final = len(NAMES) + 1
 def table(half: str, kept: Mapping[str, Any]) -> Table:
     """Return a half's figures: a row per set and mode."""
     rows = [
-        _row(name, mode, found["modes"][mode.value], found["queries"])
+        _row(name, mode, found["modes"][mode.name], found["queries"])
         for name, found in kept.items()
         for mode in NAMES
-        if mode.value in found["modes"]
+        if mode.name in found["modes"]
     ]
     columns: tuple[str, ...] = ("set", "queries", "mode")
     for metric in METRICS:
@@ -43,7 +43,7 @@ def table(half: str, kept: Mapping[str, Any]) -> Table:
     return Table(half, f"Retrieval, {half}", (*columns, "median ms"), tuple(rows))
 
 
-def _row(name: str, mode: SearchMode, found: Mapping[str, Any], queries: int) -> tuple[str, ...]:
+def _row(name: str, mode: RetrievalMode, found: Mapping[str, Any], queries: int) -> tuple[str, ...]:
     cells = [name, f"{queries:,}", NAMES[mode]]
     for metric in METRICS:
         figures = found[metric]
@@ -92,8 +92,8 @@ def picture(half: str, kept: Mapping[str, Any]) -> str:
         _text(page, 12, top, f"{name}, {found['queries']} queries", weight="bold")
         for row, mode in enumerate(NAMES, start=1):
             _text(page, 12, top + row * _ROW + 4, NAMES[mode])
-            for number, metric in enumerate(METRICS if mode.value in found["modes"] else ()):
-                _bar(page, top + row * _ROW - 5 + 10 * number, found["modes"][mode.value][metric], COLOURS[metric])
+            for number, metric in enumerate(METRICS if mode.name in found["modes"] else ()):
+                _bar(page, top + row * _ROW - 5 + 10 * number, found["modes"][mode.name][metric], COLOURS[metric])
     ET.indent(root)
     return ET.tostring(root, encoding="unicode") + "\n"
 

@@ -14,10 +14,10 @@ from rich.progress import Progress
 from services.common.composition import Adapters
 from services.common.locations import searched_text
 from services.common.settings import Settings
+from services.common.taxonomy import RetrievalMode
 from services.envelope.compose import EnvelopeParts, open_parts, open_retriever
 from services.envelope.domain.decomposition import decompose
 from services.envelope.domain.fusion import fuse
-from services.envelope.domain.search_mode import SearchMode
 from services.envelope.retrieval import Retriever, SubQueries, nearest_of
 from services.envelope.retrieval_counts import RetrievalCounts
 from tools.evaluation.data import EvaluationDataError
@@ -40,7 +40,7 @@ CUT: Final = "CANDIDATES+CUT"
 """Whether the answers of compound questions are among the candidates: 1 or 0 for each part, searched whole and
 by sub-queries."""
 COMPOUND: Final = "compound"
-ALWAYS: Final = (*SINGLE, SearchMode.HYBRID)
+ALWAYS: Final = (*SINGLE, RetrievalMode.HYBRID)
 _BATCH: Final = 500
 
 Ranks = list[list[int]]
@@ -69,7 +69,7 @@ class Order:
     """
 
     half: str
-    modes: Sequence[SearchMode]
+    modes: Sequence[RetrievalMode]
     vectors: Path | None = None
 
 
@@ -93,11 +93,11 @@ async def measured_ranks(settings: Settings, one: SearchSet, order: Order, progr
         terms = settings.envelope
         asked = _Asked(terms.retrieval_k, terms.hybrid_candidates, questions, vectors, units, retriever)
         found: dict[str, Ranks] = {}
-        lists: dict[SearchMode, list[list[str]]] = {}
-        for mode in (mode for mode in SearchMode if mode in ALWAYS or mode in order.modes):
-            shown = progress.track(questions, description=f"{one.name} {mode}")
+        lists: dict[RetrievalMode, list[list[str]]] = {}
+        for mode in (mode for mode in RetrievalMode if mode in ALWAYS or mode in order.modes):
+            shown = progress.track(questions, description=f"{one.name} {mode.name}")
             lists[mode] = [(await _lists(asked, (each.text,), mode))[0] for each in shown]
-            found[mode.value] = _ranks(asked, lists[mode])
+            found[mode.name] = _ranks(asked, lists[mode])
         both = zip(*(lists[mode] for mode in SINGLE), strict=True)
         found[BY_RANKS] = _ranks(asked, [[key for key, _ in fuse(pair)] for pair in both])
         found[LIBRARY] = _ranks(asked, by_library(one.facts, questions, headings=False))
@@ -120,12 +120,12 @@ async def _stored(parts: EnvelopeParts, one: SearchSet, kept: KeptVectors, progr
     return units
 
 
-async def _lists(asked: _Asked, texts: Sequence[str], mode: SearchMode) -> list[list[str]]:
+async def _lists(asked: _Asked, texts: Sequence[str], mode: RetrievalMode) -> list[list[str]]:
     """Return for each text the ids that the mode finds, best first."""
     queries = SubQueries(tuple(texts), np.stack([asked.vectors[text] for text in texts]))
     found = await asked.retriever.retrieve(TENANT, queries, mode=mode, limit=FACTS)
     if found.mode is not mode:
-        raise EvaluationDataError(f"{mode} was answered as {found.mode}: {' '.join(found.warnings)}")
+        raise EvaluationDataError(f"{mode.name} was answered as {found.mode.name}: {' '.join(found.warnings)}")
     return [[hit.fact.fact_id for hit in hits] for hits in found.hits]
 
 
@@ -134,11 +134,11 @@ async def _among_candidates(asked: _Asked, question: SearchQuestion, texts: Sequ
     if question.kind != COMPOUND:
         return [0] * len(question.wanted)
     queries = SubQueries(tuple(texts), np.stack([asked.vectors[text] for text in texts]))
-    found = await asked.retriever.candidates(TENANT, queries, mode=SearchMode.HYBRID, limit=asked.k)
+    found = await asked.retriever.candidates(TENANT, queries, mode=RetrievalMode.HYBRID, limit=asked.k)
     units = {
         asked.units[hit.fact.fact_id]
         for hits in found.hits
-        for hit in (*nearest_of(hits, asked.k, SearchMode.HYBRID), *hits[: asked.added])
+        for hit in (*nearest_of(hits, asked.k, RetrievalMode.HYBRID), *hits[: asked.added])
     }
     return [int(not wanted.isdisjoint(units)) for wanted in question.wanted]
 

@@ -12,7 +12,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from services.envelope.domain.search_mode import SearchMode
+from services.common.taxonomy import RetrievalMode
 from tools.evaluation.data import EvaluationDataError
 from tools.evaluation.metrics import bootstrap_interval
 from tools.evaluation.retrieval_sets import HALVES
@@ -24,12 +24,12 @@ Values = NDArray[np.float64]
 NAMES: Final = {
     LIBRARY: "BM25 (bm25s)",
     LIBRARY_FIELDS: "BM25 (bm25s), with headings",
-    SearchMode.DENSE.value: "dense, the former default",
-    SearchMode.TEXT.value: "text",
+    RetrievalMode.DENSE.name: "dense, the former default",
+    RetrievalMode.TEXT.name: "text",
     BY_RANKS: "both by reciprocal ranks",
-    SearchMode.HYBRID.value: "hybrid, the default",
-    SearchMode.RERANKED.value: "reranked",
-    SearchMode.LATE_INTERACTION.value: "late interaction",
+    RetrievalMode.HYBRID.name: "hybrid, the default",
+    RetrievalMode.RERANKED.name: "reranked",
+    RetrievalMode.LATE_INTERACTION.name: "late interaction",
 }
 ALL: Final = "mean of the sets"
 _MEASURES: Final[Mapping[str, Callable[[int], float]]] = {
@@ -38,8 +38,8 @@ _MEASURES: Final[Mapping[str, Callable[[int], float]]] = {
     "hit@10": lambda rank: float(0 < rank <= 10),
     "MRR@10": lambda rank: 1.0 / rank if rank else 0.0,
 }
-_LISTS: Final = (SearchMode.DENSE.value, SearchMode.TEXT.value)
-_DEFAULT: Final = SearchMode.HYBRID.value
+_LISTS: Final = (RetrievalMode.DENSE.name, RetrievalMode.TEXT.name)
+_DEFAULT: Final = RetrievalMode.HYBRID.name
 _SECTION: Final = re.compile(
     r"^<!-- begin search-(?P<half>\S+) -->$.*?^<!-- end search-(?P=half) -->$", re.MULTILINE | re.DOTALL
 )
@@ -109,7 +109,7 @@ def _differences(half: str, kept: Mapping[str, Any]) -> Table:
 
 
 def _gain(ranks: Mapping[str, Sequence[Sequence[int]]]) -> Values:
-    return values(ranks[_DEFAULT], "MRR@10") - values(ranks[SearchMode.DENSE.value], "MRR@10")
+    return values(ranks[_DEFAULT], "MRR@10") - values(ranks[RetrievalMode.DENSE.name], "MRR@10")
 
 
 def _compound(half: str, kept: Mapping[str, Any]) -> Table:

@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Protocol
 
 from services.allinone.check import Checker, CheckOrder, open_checker
-from services.allinone.check_result import CheckResult, Level
+from services.allinone.check_result import CheckResult
 from services.common.settings import Settings
+from services.common.taxonomy import RiskLevel
 from tools.evaluation.encoder_memory import EncoderMemory, RememberingAdapters
 
 
@@ -25,7 +26,7 @@ class Outcome:
         contradictions_with_earlier: found between the answer and earlier ones.
     """
 
-    level: Level
+    level: RiskLevel
     composite: float | None
     verdicts: tuple[str, ...]
     bases: tuple[str, ...] = ()
@@ -40,12 +41,12 @@ class Outcome:
     @property
     def passes(self) -> bool:
         """A reader would take it for right: SUPPORTED, or of level LOW."""
-        return self.supported or self.level is Level.LOW
+        return self.supported or self.level is RiskLevel.LOW
 
     @property
     def is_high(self) -> bool:
         """A reader is warned: HIGH or worse."""
-        return self.level.rank >= Level.HIGH.rank
+        return self.level.rank >= RiskLevel.HIGH.rank
 
     @property
     def rank(self) -> tuple[int, float]:

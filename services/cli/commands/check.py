@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from services.allinone.check import Checker, Document, Fact, Source, in_force, open_checker
-from services.allinone.check_result import CheckResult, ClaimResult, Level
+from services.allinone.check_result import CheckResult, ClaimResult
 from services.cli.commands.ingest import documents
 from services.cli.connection import connect
 from services.cli.console import Output
@@ -21,13 +21,14 @@ from services.cli.render import response_json, style_of
 from services.common.counting import counted
 from services.common.errors import FieldViolation, InvalidRequestError
 from services.common.settings import Settings
+from services.common.taxonomy import RiskLevel
 
 STANDARD_INPUT: Final = "-"
 _EXITS: Final = {
-    Level.LOW: Exit.OK,
-    Level.MEDIUM: Exit.RISK_MEDIUM,
-    Level.HIGH: Exit.RISK_HIGH,
-    Level.CRITICAL: Exit.RISK_CRITICAL,
+    RiskLevel.LOW: Exit.OK,
+    RiskLevel.MEDIUM: Exit.RISK_MEDIUM,
+    RiskLevel.HIGH: Exit.RISK_HIGH,
+    RiskLevel.CRITICAL: Exit.RISK_CRITICAL,
 }
 
 
@@ -48,10 +49,10 @@ class CheckWish:
     question: str = ""
     policy: str = ""
     earlier: tuple[Path, ...] = ()
-    fail_on: str = Level.MEDIUM
+    fail_on: str = RiskLevel.MEDIUM
 
 
-def exit_of_result(result: CheckResult, fail_on: Level) -> Exit:
+def exit_of_result(result: CheckResult, fail_on: RiskLevel) -> Exit:
     """Return 3 for an answer that the policy withholds, else the code of the level, 0 below ``fail_on``."""
     if result.policy is not None and result.policy.halt_reason:
         return Exit.VERDICT
@@ -68,7 +69,7 @@ async def check(settings: Settings, output: Output, wish: CheckWish) -> Exit:
         result = await checker.check(answer, sources, wish.question, policy=wish.policy, earlier_answers=earlier)
     show(result, output)
     output.result(document_of(result))
-    return exit_of_result(result, Level(wish.fail_on))
+    return exit_of_result(result, RiskLevel(wish.fail_on))
 
 
 @asynccontextmanager

@@ -20,8 +20,8 @@ from services.common.message_json import json_of, word_of
 from services.common.settings import Settings
 from services.ercp.domain.predicates.model import PredicateName
 from services.ercp.domain.wording import understand_constraint
-from services.gateway.http.ercp_schemas import VerifyRequest
-from services.gateway.http.json_bodies import message_of, read_form
+from services.gateway.doors.http.ercp_schemas import VerifyRequest
+from services.gateway.doors.http.json_bodies import message_of, read_form
 
 STANDARD_INPUT: Final = "-"
 _STYLES: Final = {"kept": "green", "broken": "bold red", "suspected": "red", "undecided": "yellow"}

@@ -53,7 +53,7 @@ class SignerWish:
 
 async def serve_witness(_settings: Settings, output: Output, wish: WitnessWish) -> Exit:
     """Serve a witness until SIGTERM or SIGINT."""
-    from services.gateway.http.server import HttpServer
+    from services.gateway.doors.http.server import HttpServer
     from services.witness.http import witness_app
 
     cosigner = Cosigner(_name(wish.name), key_file(wish.key_file))

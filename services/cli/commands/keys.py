@@ -19,8 +19,8 @@ from services.common.composition import Adapters
 from services.common.context import Role
 from services.common.errors import FieldViolation, InvalidRequestError
 from services.common.settings import Settings
-from services.gateway.admin_app import FIRST_TENANT, NewKey, issue_namespace_key
-from services.gateway.local_keys import LocalKeys
+from services.gateway.admin.app import FIRST_TENANT, NewKey, issue_namespace_key
+from services.gateway.doors.local_keys import LocalKeys
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ from services.cli.exits import Exit
 from services.cli.words import enum_text, time_mark
 from services.common.counting import counted
 from services.common.settings import Settings
+from services.common.taxonomy import GroundingMode
 from services.dag.exports.plain import plain
 
 BAR_CELLS: Final = 40
@@ -111,7 +112,7 @@ def _own_model(settings: Settings) -> str:
 
 
 def _mode(name: str) -> str:
-    return f"GROUNDING_MODE_{name.upper().replace('-', '_')}"
+    return f"GROUNDING_MODE_{GroundingMode(name).name}"
 
 
 def _show_preview(

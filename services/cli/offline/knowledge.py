@@ -11,8 +11,8 @@ from typing import Any
 from services.cli.offline.lines import BadLineError, Line
 from services.cli.offline.manifest import Manifest
 from services.common.ports.sessions import AuditEventRecord, SessionStatus
+from services.common.taxonomy import ChainIntegrity
 from services.dag.domain.events import OwnEvent
-from services.dag.domain.verification import Integrity
 
 
 def check_known(lines: Sequence[Line], events: Sequence[AuditEventRecord], manifest: Manifest) -> list[str]:
@@ -28,7 +28,7 @@ def check_known(lines: Sequence[Line], events: Sequence[AuditEventRecord], manif
         raise BadLineError(0, *manifest.fault, "did not verify on the server when the session was exported")
     adopted = {event.window_id for event in events if _is_adopted(event)}
     notes = [f"windows of another instance, which alone can verify them: {len(adopted)}"] if adopted else []
-    if manifest.integrity == Integrity.PARTIAL and not adopted:
+    if manifest.integrity == ChainIntegrity.PARTIAL and not adopted:
         notes.append("the server recomputed a part of the chain only when the session was exported: PARTIAL")
     return notes
 

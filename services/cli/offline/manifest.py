@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from services.common.encoding import canonical_json, sha256_hex
 from services.common.signed_note import Note, NoteKey
-from services.dag.domain.verification import Integrity
+from services.common.taxonomy import ChainIntegrity
 from services.dag.transparency.exporting import EXPORT_TITLE, FAULT, FIRST_TITLE, INTEGRITY, KEY, LOG_DIGEST
 
 COUNTED: Final = ("events", "analyses", "leaves")
@@ -73,7 +73,7 @@ class Manifest:
         expected = ["session", *COUNTED, INTEGRITY, *([FAULT] if fault else []), "sha256", LOG_DIGEST]
         if names != expected + [KEY] * len(keys) or not 1 <= len(keys) <= _MOST_KEYS:
             raise ValueError
-        if (Integrity(fields[INTEGRITY]) is Integrity.BROKEN) != (fault is not None):
+        if (ChainIntegrity(fields[INTEGRITY]) is ChainIntegrity.BROKEN) != (fault is not None):
             raise ValueError
         named = None if fault is None else (fault[1], fault[2])
         said = (fields[INTEGRITY], named, fields[LOG_DIGEST], keys)

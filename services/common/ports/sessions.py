@@ -10,6 +10,7 @@ from services.common.errors import UnreadableRecordError
 from services.common.ports.receipts import Receipt
 from services.common.ports.session_lists import SessionLists
 from services.common.ports.transparency_log import LogLeaf, TransparencyLog
+from services.common.taxonomy import WindowStatus
 
 STORE_ID_BYTES: Final = 8
 _UNKNOWN_MOMENT: Final = datetime(1970, 1, 1, tzinfo=UTC)
@@ -31,15 +32,6 @@ class SessionStatus(StrEnum):
     EXPIRED = "EXPIRED"
     TOMBSTONED = "TOMBSTONED"
     UNREADABLE = "UNREADABLE"
-
-
-@unique
-class WindowStatus(StrEnum):
-    """PENDING between OpenWindow and CommitWindow or FailWindow."""
-
-    PENDING = "PENDING"
-    COMMITTED = "COMMITTED"
-    FAILED = "FAILED"
 
 
 @unique

@@ -6,7 +6,6 @@ and it raises the peer's own ``CrpError`` instead of ``AioRpcError``. What it ra
 it calls the peer by name; its address stands in the log.
 """
 
-import asyncio
 import logging
 from collections.abc import AsyncIterator, Callable, Generator
 from types import TracebackType
@@ -15,6 +14,7 @@ from typing import Any, Final, NamedTuple, Self
 import grpc
 from grpc.aio import AioRpcError, Channel
 
+from services.common.concurrency import remaining_s
 from services.common.context import current_call
 from services.common.errors import DeadlineError, ErrorReason
 from services.common.progress import Progress, current_progress
@@ -145,14 +145,9 @@ class PeerChannel(Channel):
         Raises:
             DeadlineError: no time is left.
         """
-        left = self._timeout_s if timeout is None else timeout
-        try:
-            deadline = current_call().deadline
-        except LookupError:
-            return left
-        if deadline is None:
-            return left
-        remaining = deadline - asyncio.get_running_loop().time()
+        remaining = remaining_s()
+        if remaining is None:
+            return self._timeout_s if timeout is None else timeout
         if remaining <= 0:
             text = f"no time was left to call {self._peer.name}"
             raise DeadlineError(ErrorReason.DEADLINE_EXCEEDED, text, peer=self._peer.name)

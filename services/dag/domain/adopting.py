@@ -20,8 +20,8 @@ from services.common.ports.sessions import (
     TransferType,
     WindowPattern,
     WindowRecord,
-    WindowStatus,
 )
+from services.common.taxonomy import WindowStatus
 from services.dag.domain import chain
 from services.dag.domain.ending import fail, not_here
 from services.dag.domain.events import Draft, OwnEvent, session_data, window_data

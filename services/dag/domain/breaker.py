@@ -5,22 +5,13 @@ delegated. OPEN up to 0.10: besides, profile ``spec-004`` holds answers for a pe
 is ``BudgetProfile``'s matter. To delegate is to open an agent's session or a fan-out's window (SPEC-004 §6.1, §15.1).
 """
 
-from enum import StrEnum, unique
 from typing import Final
 
 from services.common.errors import ErrorReason, PreconditionError
+from services.common.taxonomy import BreakerState
 
 CLOSED_ABOVE: Final = 0.50
 OPEN_UP_TO: Final = 0.10
-
-
-@unique
-class BreakerState(StrEnum):
-    """What the budget lets through."""
-
-    CLOSED = "CLOSED"
-    HALF_OPEN = "HALF_OPEN"
-    OPEN = "OPEN"
 
 
 def breaker(budget: float) -> BreakerState:

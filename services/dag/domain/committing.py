@@ -19,9 +19,9 @@ from services.common.ports.sessions import (
     SessionStatus,
     WindowPattern,
     WindowRecord,
-    WindowStatus,
 )
 from services.common.provenance import report_hash
+from services.common.taxonomy import ChainIntegrity, WindowStatus
 from services.dag.domain.budget import BudgetProfile, after_window, starting_budget
 from services.dag.domain.chain import WindowMaterial, chained_hmac, same, window_hmac
 from services.dag.domain.ending import SESSION_ENDED, check_open, check_pending, fail, find_window, session_ended
@@ -30,7 +30,6 @@ from services.dag.domain.groups import Groups
 from services.dag.domain.opening_note import OpeningNote
 from services.dag.domain.step import Step
 from services.dag.domain.summaries import FlowedTransfer, settle
-from services.dag.domain.verification import Integrity
 from services.dag.domain.view import DagView
 
 LAST_WINDOW: Final = "MAX_WINDOWS"
@@ -77,7 +76,7 @@ class Commit:
     step: Step
     session: SessionRecord
     window: WindowRecord
-    integrity: Integrity
+    integrity: ChainIntegrity
     end_cause: str
 
 
@@ -97,7 +96,7 @@ class CommitTerms:
     key: bytes
     now: datetime
     continuation_id: str
-    verified: Integrity
+    verified: ChainIntegrity
     profile: BudgetProfile
     note: OpeningNote
 
@@ -147,7 +146,7 @@ def commit_window(before: SessionSnapshot, ask: CommitAsk, terms: CommitTerms) -
         facts_deferred=ask.facts_deferred,
     )
     # SPEC-004 §4.1: the first window has nothing before it to verify.
-    integrity = Integrity.UNVERIFIED if window.window_number == 1 else terms.verified
+    integrity = ChainIntegrity.UNVERIFIED if window.window_number == 1 else terms.verified
     # SPEC-004 §16.3: in a fan-out the branch ends and the siblings go on, in whatever order they finish.
     session_ends = bool(end_cause) and not Groups.of(dag).is_parallel(window.window_id)
     session = replace(before.session, status=SessionStatus.COMPLETED) if session_ends else before.session
@@ -194,7 +193,7 @@ def _end_cause(session: SessionRecord, window: WindowRecord, budget: float, prof
     return LAST_WINDOW if window.window_number >= session.max_windows else ""
 
 
-def _report_record(ask: CommitAsk, window: WindowRecord, integrity: Integrity, now: datetime) -> ReportRecord:
+def _report_record(ask: CommitAsk, window: WindowRecord, integrity: ChainIntegrity, now: datetime) -> ReportRecord:
     """Return the report with hmac and chain_integrity filled in; neither is under its hash."""
     filled = {**ask.report, "hmac": window.hmac, "chain_integrity": INTEGRITY_PREFIX + integrity.value}
     return ReportRecord(

@@ -4,7 +4,8 @@ from dataclasses import replace
 from typing import Final
 
 from services.common.errors import ChainBrokenError, ErrorReason, NotFoundError, PreconditionError
-from services.common.ports.sessions import SessionRecord, SessionSnapshot, SessionStatus, WindowRecord, WindowStatus
+from services.common.ports.sessions import SessionRecord, SessionSnapshot, SessionStatus, WindowRecord
+from services.common.taxonomy import WindowStatus
 from services.dag.domain.events import Draft, OwnEvent, session_data, window_data
 from services.dag.domain.step import Step
 from services.dag.domain.verification import Fault

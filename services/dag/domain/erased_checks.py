@@ -3,7 +3,8 @@
 ADR 0055; SPEC-004 §16.4.
 """
 
-from services.common.ports.sessions import AuditEventRecord, WindowStatus
+from services.common.ports.sessions import AuditEventRecord
+from services.common.taxonomy import WindowStatus
 from services.dag.domain import chain
 from services.dag.domain.remains import report_digest, window_digest
 from services.dag.domain.view import is_adopted

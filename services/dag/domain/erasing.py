@@ -10,19 +10,14 @@ from typing import Any, Final
 
 from services.common.encoding import sha256_hex
 from services.common.errors import ErrorReason, PreconditionError
-from services.common.ports.sessions import (
-    AuditEventRecord,
-    SessionRecord,
-    SessionStatus,
-    WindowRecord,
-    WindowStatus,
-)
+from services.common.ports.sessions import AuditEventRecord, SessionRecord, SessionStatus, WindowRecord
+from services.common.taxonomy import ChainIntegrity, WindowStatus
 from services.dag.domain.events import Draft, OwnEvent, session_data
 from services.dag.domain.promises import Promise, promise_of
 from services.dag.domain.register import check_no_register
 from services.dag.domain.remains import report_digest, window_digest
 from services.dag.domain.step import Step
-from services.dag.domain.verification import Integrity, StoredChain, Verification
+from services.dag.domain.verification import StoredChain, Verification
 from services.dag.domain.view import DagView
 
 PENDING_CAUSE: Final = "SESSION_ERASED"
@@ -74,7 +69,7 @@ def erase_session(stored: StoredChain, verification: Verification, ask: ErasureA
     }
     promise = promise_of(stored.events)
     data |= (promise or Promise(len(stored.events))).data()
-    if verification.integrity is Integrity.BROKEN and verification.fault is not None:
+    if verification.integrity is ChainIntegrity.BROKEN and verification.fault is not None:
         fault = verification.fault
         data["fault_before"] = {"record_kind": fault.record_kind, "record_id": fault.record_id}
     draft = Draft(OwnEvent.SESSION_ERASED, "", data)

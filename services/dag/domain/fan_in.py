@@ -9,7 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from services.common.errors import ErrorReason, PreconditionError
-from services.common.ports.sessions import WindowPattern, WindowRecord, WindowStatus
+from services.common.ports.sessions import WindowPattern, WindowRecord
+from services.common.taxonomy import WindowStatus
 from services.dag.domain.groups import Groups, Path, shared_path
 from services.dag.domain.place import Fresh, Place, give_way
 from services.dag.domain.view import DagView

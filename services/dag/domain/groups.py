@@ -8,7 +8,8 @@ stands in the groups that all of its parents share, but for the innermost: that 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from services.common.ports.sessions import WindowPattern, WindowRecord, WindowStatus
+from services.common.ports.sessions import WindowPattern, WindowRecord
+from services.common.taxonomy import WindowStatus
 from services.dag.domain.place import Fresh, give_way
 from services.dag.domain.view import DagView
 

@@ -7,7 +7,8 @@ right is ``verify``'s matter; here every committed window must be chained to com
 from dataclasses import dataclass
 from enum import StrEnum, unique
 
-from services.common.ports.sessions import WindowRecord, WindowStatus
+from services.common.ports.sessions import WindowRecord
+from services.common.taxonomy import WindowStatus
 from services.dag.domain.view import DagView, is_adopted
 
 

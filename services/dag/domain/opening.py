@@ -10,14 +10,8 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from services.common.errors import ErrorReason, NotFoundError, PreconditionError
-from services.common.ports.sessions import (
-    EdgeRecord,
-    SessionRecord,
-    SessionSnapshot,
-    WindowPattern,
-    WindowRecord,
-    WindowStatus,
-)
+from services.common.ports.sessions import EdgeRecord, SessionRecord, SessionSnapshot, WindowPattern, WindowRecord
+from services.common.taxonomy import WindowStatus
 from services.dag.domain.branch import place_branch
 from services.dag.domain.breaker import check_delegation
 from services.dag.domain.budget import starting_budget

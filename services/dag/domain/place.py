@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from services.common.errors import ErrorReason, UnauthenticatedError
-from services.common.ports.sessions import WindowPattern, WindowRecord, WindowStatus
+from services.common.ports.sessions import WindowPattern, WindowRecord
+from services.common.taxonomy import WindowStatus
 
 
 @dataclass(frozen=True, slots=True)

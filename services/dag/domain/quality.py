@@ -6,28 +6,16 @@ twice in a row is PERSISTENT, whatever came before.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from enum import StrEnum, unique
 from itertools import groupby
 from typing import Final
 
 from services.common.ports.sessions import WindowRecord
+from services.common.taxonomy import Degradation, QualityTier
 from services.dag.domain.view import DagView
 
-TIERS: Final = ("S", "A", "B", "C", "D")
-_RANK: Final[Mapping[str, int]] = {tier: rank for rank, tier in enumerate(TIERS)}
-_DEFICIENT: Final = "D"
+_RANK: Final[Mapping[str, int]] = {tier.value: tier.rank for tier in QualityTier}
+_DEFICIENT: Final = QualityTier.D
 _SUSTAINED_DROPS: Final = 2
-
-
-@unique
-class Degradation(StrEnum):
-    """The rows of SPEC-004 §13.2."""
-
-    NONE = "NONE"
-    FIRST_DROP = "FIRST_DROP"
-    SUSTAINED = "SUSTAINED"
-    CRITICAL = "CRITICAL"
-    PERSISTENT = "PERSISTENT"
 
 
 ADVICE: Final[Mapping[Degradation, str]] = {

@@ -16,13 +16,14 @@ from services.common.encoding import iso_micros, sha256_hex
 from services.common.errors import ChainBrokenError, ErrorReason
 from services.common.ports.sessions import AuditEventRecord, SessionStatus
 from services.common.ports.transparency_log import LeafKind, LogLeaf
+from services.common.taxonomy import ChainIntegrity
 from services.dag.domain import chain
 from services.dag.domain.events import Draft, OwnEvent, session_data
 from services.dag.domain.leaf_checks import fits_its_hash, name_of
 from services.dag.domain.leaves import SALT_BYTES, event_loggable, salted_hmac
 from services.dag.domain.repeated import repeats
 from services.dag.domain.step import Step
-from services.dag.domain.verification import Fault, Integrity, StoredChain, Verification
+from services.dag.domain.verification import Fault, StoredChain, Verification
 
 _UNUSABLE: Final = (ValueError, TypeError, KeyError, AttributeError, RecursionError)
 
@@ -51,7 +52,7 @@ def bury_session(stored: StoredChain, verification: Verification, reason: str) -
         ChainBrokenError: CHAIN_BROKEN: it does not verify: a tombstone hides no tampering.
     """
     before, erasure = stored.snapshot.session, _erasure(stored.events)
-    if verification.integrity is not Integrity.TRUNCATED or erasure is None:
+    if verification.integrity is not ChainIntegrity.TRUNCATED or erasure is None:
         fault = verification.fault
         where = f" at {fault.record_kind} {fault.record_id}" if fault else ""
         text = f"the session does not verify{where}, so no tombstone may stand for it"
@@ -121,7 +122,7 @@ def verify_tombstone(stored: StoredChain, key: bytes) -> Verification:
     whole = data if found is None else {}
     reason = f"a tombstone stands for the session since {iso_micros(stored.events[-1].timestamp)}" if whole else ""
     return Verification(
-        integrity=Integrity.BROKEN if found else Integrity.TRUNCATED,
+        integrity=ChainIntegrity.BROKEN if found else ChainIntegrity.TRUNCATED,
         windows_verified=0,
         windows_total=int(whole.get("windows", 0)),
         events_verified=1 if whole else 0,

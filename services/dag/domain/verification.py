@@ -2,21 +2,10 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from enum import StrEnum, unique
 
 from services.common.ports.sessions import AuditEventRecord, ReportRecord, SessionSnapshot
 from services.common.ports.transparency_log import LogLeaf
-
-
-@unique
-class Integrity(StrEnum):
-    """CRP-Provenance-Chain-Integrity."""
-
-    VALID = "VALID"
-    BROKEN = "BROKEN"
-    PARTIAL = "PARTIAL"
-    UNVERIFIED = "UNVERIFIED"
-    TRUNCATED = "TRUNCATED"
+from services.common.taxonomy import ChainIntegrity
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +48,7 @@ class Verification:
         quality_before: for each adopted leaf, the quality history up to and including it at the other instance.
     """
 
-    integrity: Integrity
+    integrity: ChainIntegrity
     windows_verified: int
     windows_total: int
     events_verified: int
@@ -72,4 +61,4 @@ class Verification:
 
 def not_read(fault: Fault) -> Verification:
     """Return what is found of a chain of which a record does not parse: nothing was recomputed."""
-    return Verification(Integrity.BROKEN, 0, 0, 0, 0, fault=fault)
+    return Verification(ChainIntegrity.BROKEN, 0, 0, 0, 0, fault=fault)

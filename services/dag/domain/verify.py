@@ -13,7 +13,8 @@ import json
 
 from services.common.counting import counted
 from services.common.encoding import sha256_hex
-from services.common.ports.sessions import AuditEventRecord, SessionStatus, WindowStatus
+from services.common.ports.sessions import AuditEventRecord, SessionStatus
+from services.common.taxonomy import ChainIntegrity, WindowStatus
 from services.dag.domain import chain
 from services.dag.domain.erased_checks import check_erased, check_remains, check_said
 from services.dag.domain.events import SESSION_EVENTS, WINDOW_EVENTS, OwnEvent, session_data
@@ -21,7 +22,7 @@ from services.dag.domain.invariants import violations
 from services.dag.domain.leaf_checks import Records, compare_leaves
 from services.dag.domain.promises import Promise, read_promise
 from services.dag.domain.repeated import repeats
-from services.dag.domain.verification import Fault, Integrity, StoredChain, Verification
+from services.dag.domain.verification import Fault, StoredChain, Verification
 from services.dag.domain.view import is_adopted
 from services.dag.domain.walk import CANNOT_BE_HASHED, UNUSABLE, BadRecordError, Walk, computed, is_text, parsed
 from services.dag.domain.window_checks import check_content, check_hmac, check_record
@@ -70,11 +71,11 @@ def _result(walk: Walk, fault: Fault | None) -> Verification:
         partial = f"nothing says whether the trail was whole before event {walk.sealed_at}, which seals it"
     elif walk.older:
         partial = f"of what is older than it the log proves nothing: {counted(walk.older, 'record')}"
-    integrity = Integrity.PARTIAL if partial else Integrity.VALID if committed else Integrity.UNVERIFIED
+    integrity = ChainIntegrity.PARTIAL if partial else ChainIntegrity.VALID if committed else ChainIntegrity.UNVERIFIED
     if walk.erased_at:
-        integrity, partial = Integrity.TRUNCATED, ""
+        integrity, partial = ChainIntegrity.TRUNCATED, ""
     return Verification(
-        integrity=Integrity.BROKEN if fault else integrity,
+        integrity=ChainIntegrity.BROKEN if fault else integrity,
         windows_verified=walk.windows_verified,
         windows_total=len(committed),
         events_verified=walk.events_verified,

@@ -4,7 +4,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from services.common.ports.sessions import EdgeRecord, SessionSnapshot, WindowRecord, WindowStatus
+from services.common.ports.sessions import EdgeRecord, SessionSnapshot, WindowRecord
+from services.common.taxonomy import WindowStatus
 
 
 def is_adopted(window: WindowRecord) -> bool:

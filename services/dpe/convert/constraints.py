@@ -6,13 +6,15 @@ from crp.dpe.v1 import constraint_pb2, report_pb2
 from crp.dpe.v1 import provenance_service_pb2 as pb
 
 from services.common.reading.text_types import Span
-from services.dpe.convert.findings import enum_value, span_message
+from services.common.rpc.enums import EnumTable
+from services.common.taxonomy import ConstraintState
+from services.dpe.convert.findings import span_message
 from services.dpe.domain.analysis import Outputs
-from services.dpe.domain.constraints import ConstraintOutcome, ConstraintState, ConstraintVerdict, violated
+from services.dpe.domain.constraints import ConstraintOutcome, ConstraintVerdict, violated
 
 MAX_CLAIMS_LISTED: Final = 100
 """Of the claims that a constraint contradicts; their number stands beside them."""
-_PREFIX: Final = "CONSTRAINT_STATE_"
+_STATES: Final = EnumTable(constraint_pb2.ConstraintState, ConstraintState)
 
 
 def constraint_verdicts(request: pb.AnalyzeRequest) -> tuple[ConstraintVerdict, ...]:
@@ -20,7 +22,7 @@ def constraint_verdicts(request: pb.AnalyzeRequest) -> tuple[ConstraintVerdict, 
     return tuple(
         ConstraintVerdict(
             each.constraint_id,
-            ConstraintState(constraint_pb2.ConstraintState.Name(each.state).removeprefix(_PREFIX)),
+            _STATES[each.state],
             each.nl_text,
             tuple(Span(span.start, span.end) for span in each.spans),
             each.why,
@@ -55,7 +57,7 @@ def _verdict(item: ConstraintVerdict) -> constraint_pb2.ConstraintVerdict:
     return constraint_pb2.ConstraintVerdict(
         constraint_id=item.constraint_id,
         nl_text=item.nl_text,
-        state=enum_value(constraint_pb2.ConstraintState, f"{_PREFIX}{item.state}"),
+        state=_STATES.number(item.state),
         spans=[span_message(span.start, span.end) for span in item.spans],
         why=item.why,
         detector=item.detector,

@@ -2,15 +2,17 @@
 
 from typing import Final
 
-from crp.common.v1 import taxonomy_pb2
 from crp.dpe.v1 import finding_pb2, quality_pb2, report_pb2
 
+from services.common.rpc.enums import QUALITY_TIERS, EnumTable
+from services.common.taxonomy import RepetitionLevel
 from services.dpe.convert.findings import cross_contradiction_message, enum_value
 from services.dpe.domain.analysis import FlowSignals, Outputs
 from services.dpe.domain.register import Register
 from services.dpe.domain.relevant import Relevance
 from services.dpe.domain.stages.s13_report import maximum_tier
 
+_REPETITIONS: Final = EnumTable(report_pb2.RepetitionLevel, RepetitionLevel)
 _COMPLETENESS: Final = (  # SPEC-005 §10.2
     (0.90, report_pb2.COMPLETENESS_LEVEL_COMPLETE),
     (0.70, report_pb2.COMPLETENESS_LEVEL_MOSTLY_COMPLETE),
@@ -43,9 +45,7 @@ def fill_coherence(message: report_pb2.DpeReport, outputs: Outputs) -> None:
 def fill_quality(message: report_pb2.DpeReport, outputs: Outputs) -> None:
     """Add repetition, completeness, flow and the quality score."""
     if outputs.repetition_level is not None and outputs.repetition_overlap is not None:
-        message.repetition_level = enum_value(
-            report_pb2.RepetitionLevel, f"REPETITION_LEVEL_{outputs.repetition_level}"
-        )
+        message.repetition_level = _REPETITIONS.number(outputs.repetition_level)
         message.repetition_overlap = outputs.repetition_overlap
     if outputs.completeness_score is not None:
         score = outputs.completeness_score
@@ -63,7 +63,7 @@ def fill_quality(message: report_pb2.DpeReport, outputs: Outputs) -> None:
     if outputs.quality_score is not None:
         message.quality_score = outputs.quality_score
         tier = maximum_tier(outputs.quality_score, degraded=outputs.quality_degraded)
-        message.maximum_quality_tier = enum_value(taxonomy_pb2.QualityTier, f"QUALITY_TIER_{tier}")
+        message.maximum_quality_tier = QUALITY_TIERS.number(tier)
 
 
 def _flow(signals: FlowSignals) -> quality_pb2.FlowSignals:

@@ -1,10 +1,19 @@
 """A remediation plan as a message (SPEC-005 §19, ADR 0042)."""
 
+from typing import Final
+
 from crp.common.v1 import taxonomy_pb2
 from crp.dpe.v1 import provenance_service_pb2 as pb
 
-from services.dpe.convert.findings import enum_value, span_message
+from services.common.rpc.enums import EnumTable
+from services.common.taxonomy import Remedy, RemedyCall, RemedyCondition, RemedyForce
+from services.dpe.convert.findings import span_message
 from services.dpe.domain.remediation import MAX_REDISPATCHES, REDISPATCH_TEMPERATURE, Plan, Step
+
+_ACTIONS: Final = EnumTable(pb.RemediationAction, Remedy)
+_FORCES: Final = EnumTable(pb.RemediationForce, RemedyForce)
+_CALLS: Final = EnumTable(pb.RemediationCall, RemedyCall)
+_CONDITIONS: Final = EnumTable(pb.RemediationCondition, RemedyCondition)
 
 
 def plan_message(plan: Plan) -> pb.RemediationPlan:
@@ -24,15 +33,15 @@ def plan_message(plan: Plan) -> pb.RemediationPlan:
 def _step(step: Step) -> pb.RemediationStep:
     cost = step.accounting
     message = pb.RemediationStep(
-        action=enum_value(pb.RemediationAction, f"REMEDIATION_ACTION_{step.remedy}"),
+        action=_ACTIONS.number(step.remedy),
         stage_number=step.stage_number,
         reason=step.reason,
         instruction=step.instruction,
         claim_ids=step.claim_ids,
         sub_queries=step.sub_queries,
-        force=enum_value(pb.RemediationForce, f"REMEDIATION_FORCE_{step.force}"),
-        call=enum_value(pb.RemediationCall, f"REMEDIATION_CALL_{step.call}"),
-        conditions=[enum_value(pb.RemediationCondition, f"REMEDIATION_CONDITION_{each}") for each in step.conditions],
+        force=_FORCES.number(step.force),
+        call=_CALLS.number(step.call),
+        conditions=[_CONDITIONS.number(each) for each in step.conditions],
         excerpts=[
             pb.PromptExcerpt(
                 placeholder=item.placeholder,

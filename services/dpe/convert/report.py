@@ -13,7 +13,9 @@ from services.common.build_manifest import BuildIdentity
 from services.common.encoding import sha256_hex
 from services.common.provenance import report_hash
 from services.common.reading.text_types import Claim, ClaimType
+from services.common.rpc import enums
 from services.common.rpc.canonical import message_json
+from services.common.taxonomy import RiskLevel
 from services.dpe.app import Finished
 from services.dpe.convert import findings
 from services.dpe.convert.constraints import fill_constraints
@@ -25,7 +27,7 @@ from services.dpe.convert.quality import fill_coherence, fill_quality
 from services.dpe.convert.quotes import add_quotes
 from services.dpe.convert.regulatory import fill_regulatory
 from services.dpe.domain.analysis import Analysis, Outputs
-from services.dpe.domain.findings import AttributionType, DistortionType, RiskFloor, RiskLevel, Verdict
+from services.dpe.domain.findings import AttributionType, DistortionType, RiskFloor, Verdict
 from services.dpe.domain.outcome import StageOutcome
 
 _SIGNALS: Final = ("ATTRIBUTION", "FIDELITY", "ENTAILMENT", "SPECIFICITY")
@@ -43,7 +45,7 @@ def report_message(finished: Finished) -> report_pb2.DpeReport:
         response_content_hash=sha256_hex(given.answer),
         policy_hash=finished.policy_hash,
         models=models_messages(finished.models),
-        grounding_mode=enum_value(taxonomy_pb2.GroundingMode, f"GROUNDING_MODE_{given.grounding_mode}"),
+        grounding_mode=enums.GROUNDING_MODES.number(given.grounding_mode),
         ai_system_id=given.ai_system_id,
         envelope_etag=given.envelope_etag,
         gazetteer_version=analysis.gazetteer.version,
@@ -74,7 +76,7 @@ def outcome_message(outcome: StageOutcome) -> report_pb2.StageOutcome:
         number=outcome.key.number,
         sub_stage=outcome.key.sub_stage,
         name=outcome.name,
-        status=enum_value(taxonomy_pb2.StageStatus, f"STAGE_STATUS_{outcome.status}"),
+        status=enums.STAGE_STATUSES.number(outcome.status),
         reason=str(outcome.reason),
         detail=outcome.detail,
         section=outcome.section,
@@ -202,7 +204,7 @@ def _fill_risk(message: report_pb2.DpeReport, outputs: Outputs) -> None:
 
 
 def _level(level: RiskLevel) -> taxonomy_pb2.RiskLevel:
-    value: taxonomy_pb2.RiskLevel = enum_value(taxonomy_pb2.RiskLevel, f"RISK_LEVEL_{level}")
+    value: taxonomy_pb2.RiskLevel = enums.RISK_LEVELS.number(level)
     return value
 
 

@@ -12,22 +12,17 @@ from crp.envelope.v1 import envelope_pb2
 from services.common.days import last_day
 from services.common.ports.recognition import Entity, EntityKind
 from services.common.reading.text_types import Span
+from services.common.rpc import enums
+from services.common.taxonomy import GroundingMode
 from services.dpe.convert.constraints import constraint_verdicts
 from services.dpe.convert.opinions import asked_limits
 from services.dpe.convert.regulatory import ai_system
-from services.dpe.domain.analysis import AnalysisInput, Disagreement, GroundingMode, PriorWindow
+from services.dpe.domain.analysis import AnalysisInput, Disagreement, PriorWindow
 from services.dpe.domain.evidence import is_evidence
 from services.dpe.domain.facts import EnvelopeFact, FactSource
-from services.dpe.domain.findings import RiskLevel
 
-_MODES: Final = {
-    taxonomy_pb2.GROUNDING_MODE_CONTEXT_STRICT: GroundingMode.CONTEXT_STRICT,
-    taxonomy_pb2.GROUNDING_MODE_CONTEXT_PREFERRED: GroundingMode.CONTEXT_PREFERRED,
-    taxonomy_pb2.GROUNDING_MODE_OPEN: GroundingMode.OPEN,
-}
 MAX_DISAGREEMENTS: Final = 20
 """As many as an envelope tells."""
-_LEVELS: Final = {taxonomy_pb2.RiskLevel.Value(f"RISK_LEVEL_{level}"): level for level in RiskLevel}
 
 
 def analysis_input(request: pb.AnalyzeRequest) -> AnalysisInput:
@@ -61,7 +56,7 @@ def analysis_input(request: pb.AnalyzeRequest) -> AnalysisInput:
         prompt=request.prompt,
         cache_no_store=request.cache_no_store,
         constraint_verdicts=constraint_verdicts(request),
-        incomplete_level=_LEVELS.get(request.incomplete_risk_level),
+        incomplete_level=enums.RISK_LEVELS.get(request.incomplete_risk_level),
         leans_on=tuple(question for question in request.leans_on if question.strip()),
         disagreements=tuple(
             Disagreement(tuple((value.fact_id, value.text) for value in conflict.values))
@@ -73,7 +68,8 @@ def analysis_input(request: pb.AnalyzeRequest) -> AnalysisInput:
 
 def grounding_mode(*asked: "taxonomy_pb2.GroundingMode") -> GroundingMode:
     """Return the first mode that is given, CONTEXT_PREFERRED where none is (ADR 0015)."""
-    return next((_MODES[mode] for mode in asked if mode in _MODES), GroundingMode.CONTEXT_PREFERRED)
+    modes = enums.GROUNDING_MODES
+    return next((modes[mode] for mode in asked if mode in modes), GroundingMode.CONTEXT_PREFERRED)
 
 
 def grounded_spans(request: pb.VerifySummaryRequest) -> tuple[Span, ...]:

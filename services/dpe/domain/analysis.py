@@ -5,7 +5,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from enum import StrEnum, unique
 from typing import Any
 
 import numpy as np
@@ -16,6 +15,7 @@ from services.common.ports.grounding import GroundingRequest, GroundingVerdict
 from services.common.ports.personal_data import PersonalData, RecognisedText
 from services.common.ports.recognition import Entity
 from services.common.reading.text_types import Claim, ClaimType, Sentence, SentenceKind, Span, Value
+from services.common.taxonomy import GroundingMode, RepetitionLevel, RiskLevel
 from services.dpe.domain.constraints import ConstraintOutcome, ConstraintVerdict
 from services.dpe.domain.facts import EnvelopeFact, FactView
 from services.dpe.domain.findings import (
@@ -30,9 +30,7 @@ from services.dpe.domain.findings import (
     NearFact,
     Omission,
     PiiFinding,
-    RepetitionLevel,
     RiskFloor,
-    RiskLevel,
     Verdict,
 )
 from services.dpe.domain.names import Gazetteer
@@ -48,15 +46,6 @@ from services.dpe.domain.statements import Statement
 
 Vectors = NDArray[np.float32]
 Pair = tuple[str, str]
-
-
-@unique
-class GroundingMode(StrEnum):
-    """SPEC-003 §13.1."""
-
-    CONTEXT_STRICT = "CONTEXT_STRICT"
-    CONTEXT_PREFERRED = "CONTEXT_PREFERRED"
-    OPEN = "OPEN"
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,21 +9,12 @@ from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from enum import StrEnum, unique
 from itertools import accumulate
 
 from services.common.reading.text_types import Claim, Span
+from services.common.taxonomy import ConstraintState
 from services.dpe.domain.findings import Basis, ConstraintConflict, Judgement, Verdict
 from services.dpe.domain.judged import judged_claims
-
-
-@unique
-class ConstraintState(StrEnum):
-    """Whether an answer obeys a constraint."""
-
-    HELD = "HELD"
-    VIOLATED = "VIOLATED"
-    UNKNOWN = "UNKNOWN"
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from typing import Final
 from services.common.ports.personal_data import PersonalData
 from services.common.ports.recognition import Entity
 from services.common.reading.text_types import Claim, Span, Value
+from services.common.taxonomy import RiskLevel
 
 
 @unique
@@ -321,26 +322,6 @@ class PiiFinding:
     data: PersonalData
     origin: TextOrigin
     counted: bool
-
-
-@unique
-class RepetitionLevel(StrEnum):
-    """SPEC-005 §9.2, from none to severe."""
-
-    NONE = "NONE"
-    MINOR = "MINOR"
-    SIGNIFICANT = "SIGNIFICANT"
-    SEVERE = "SEVERE"
-
-
-@unique
-class RiskLevel(StrEnum):
-    """SPEC-005 §7.4, from good to bad."""
-
-    LOW = "LOW"
-    MEDIUM = "MEDIUM"
-    HIGH = "HIGH"
-    CRITICAL = "CRITICAL"
 
 
 @unique

@@ -9,7 +9,8 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Final
 
 from services.common.reading.words import normal_text
-from services.dpe.domain.analysis import Analysis, GroundingMode
+from services.common.taxonomy import GroundingMode, RiskLevel
+from services.dpe.domain.analysis import Analysis
 from services.dpe.domain.findings import (
     EXACT,
     AttributionType,
@@ -18,7 +19,6 @@ from services.dpe.domain.findings import (
     FloorReason,
     Judgement,
     RiskFloor,
-    RiskLevel,
     Verdict,
 )
 from services.dpe.domain.judged import judged_claims

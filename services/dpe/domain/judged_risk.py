@@ -6,7 +6,8 @@ that verdict is grounded, can be checked, and does not make its chunk the weakes
 and every claim with another verdict, count as they do in the composite, so that no signal is worse than there.
 """
 
-from services.dpe.domain.analysis import Analysis, GroundingMode
+from services.common.taxonomy import GroundingMode
+from services.dpe.domain.analysis import Analysis
 from services.dpe.domain.findings import AttributionType
 from services.dpe.domain.judged import is_borne_out
 

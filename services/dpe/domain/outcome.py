@@ -4,17 +4,7 @@ from dataclasses import dataclass
 from enum import StrEnum, unique
 from typing import Final
 
-
-@unique
-class StageStatus(StrEnum):
-    """ADR 0018."""
-
-    COMPLETED = "COMPLETED"
-    NOT_APPLICABLE = "NOT_APPLICABLE"
-    SKIPPED = "SKIPPED"
-    DEGRADED = "DEGRADED"
-    FAILED = "FAILED"
-
+from services.common.taxonomy import StageStatus
 
 UNSOUND: Final = frozenset({StageStatus.SKIPPED, StageStatus.DEGRADED, StageStatus.FAILED})
 """With one of these in stages 1-5 the risk is degraded."""

@@ -4,8 +4,9 @@ A summary stands for what a window said, never for how it said it: coherence and
 and flow do not. Windows on a path are numbered without gaps, so a number that is not there is a text that is missing.
 """
 
+from services.common.taxonomy import StageStatus
 from services.dpe.domain.analysis import Analysis, PriorText
-from services.dpe.domain.outcome import Reason, StageStatus
+from services.dpe.domain.outcome import Reason
 
 
 def verbatim(analysis: Analysis) -> list[PriorText]:

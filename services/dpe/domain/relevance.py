@@ -15,8 +15,9 @@ from services.common.questions.reading import Question, needs, read_needs
 from services.common.questions.refusals import refuses
 from services.common.questions.terms import terms
 from services.common.reading.text_types import ClaimType, SentenceKind
+from services.common.taxonomy import StageStatus
 from services.dpe.domain.analysis import Analysis
-from services.dpe.domain.outcome import Reason, StageKey, StageStatus
+from services.dpe.domain.outcome import Reason, StageKey
 from services.dpe.domain.relevant import Relevance, RelevanceStatus
 from services.dpe.domain.unread import is_unread, is_unread_text, mostly_unread
 

@@ -8,10 +8,9 @@ their sum. No default stands in for a missing score. The level is the worst of t
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from services.dpe.domain.findings import RiskLevel
+from services.common.taxonomy import RiskLevel
 from services.dpe.domain.policy import CRITICAL_RISK, HIGH_RISK, MEDIUM_RISK, Amplifiers, Weights
 
-_LEVELS: Final = tuple(RiskLevel)
 _DIGITS: Final = 12
 """Scores are rounded so far that 0.2 summed from four parts is 0.2, on the right side of its threshold."""
 
@@ -55,4 +54,4 @@ def classified(composite: float | None) -> RiskLevel | None:
 def level_of(composite_level: RiskLevel | None, floors: Iterable[RiskLevel]) -> RiskLevel:
     """Return the worst of the composite's level and the floors (ADR 0093); without any of them MEDIUM."""
     present = [level for level in (composite_level, *floors) if level is not None]
-    return max(present, key=_LEVELS.index, default=RiskLevel.MEDIUM)
+    return max(present, key=lambda level: level.rank, default=RiskLevel.MEDIUM)

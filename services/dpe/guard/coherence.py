@@ -16,6 +16,7 @@ from services.common.encoding import canonical_json, sha256_hex
 from services.common.errors import ErrorReason, UnavailableError
 from services.common.progress import at
 from services.common.settings.guard.coherence import CoherenceSettings, JudgeUse
+from services.common.taxonomy import StageStatus
 from services.dpe.answer_cache import cache_keys
 from services.dpe.app import ProvenanceApp
 from services.dpe.domain.analysis import Analysis
@@ -30,7 +31,7 @@ from services.dpe.domain.guard.coherence import (
 from services.dpe.domain.guard.coherence_grounds import Grounds, GroundText, analysis_input, asked, grounds_of
 from services.dpe.domain.guard.divergences import divergences
 from services.dpe.domain.guard.guard_stages import COHERENCE_STAGES
-from services.dpe.domain.outcome import Reason, StageStatus
+from services.dpe.domain.outcome import Reason
 from services.dpe.guard.ground_truth import GroundTruth, KnowledgeAwayError
 from services.dpe.guard.judge import JUDGE_ROLE, Judge
 from services.dpe.guard.score_cache import ScoreCache

@@ -3,12 +3,14 @@
 from typing import Final
 
 import numpy as np
-from crp.common.v1 import taxonomy_pb2, text_pb2
+from crp.common.v1 import text_pb2
 from crp.envelope.v1 import envelope_pb2, envelope_service_pb2
 
 from services.common.locations import place_of
 from services.common.ports.graph import SourceRecord
 from services.common.ports.tokens import ModelProfile
+from services.common.rpc import enums
+from services.common.taxonomy import DispatchStrategy, GroundingMode
 from services.envelope.convert.common import (
     FACT_STATUS,
     duration,
@@ -17,30 +19,18 @@ from services.envelope.convert.common import (
     stale_reason,
     timestamp,
 )
-from services.envelope.convert.search_modes import mode_message, requested_mode
+from services.envelope.convert.search_modes import RETRIEVAL_MODES
 from services.envelope.domain.caching import read_directives
 from services.envelope.domain.candidates import RankedFact
 from services.envelope.domain.conflicts import Conflict
 from services.envelope.domain.importance import CARRIED_IMPORTANCE
 from services.envelope.domain.quality_gap import QualityGap, QualitySignal
-from services.envelope.domain.quality_tier import QualityTier, TierRule
+from services.envelope.domain.quality_tier import TierRule
 from services.envelope.domain.saturation import saturation_band
-from services.envelope.domain.weights import GroundingMode
 from services.envelope.envelope_app import CountRequest, TokenCounts
-from services.envelope.requests import BuiltEnvelope, CarriedText, EnvelopeRequest, Strategy
+from services.envelope.requests import BuiltEnvelope, CarriedText, EnvelopeRequest
 from services.envelope.selection import SEARCH_TIER
 
-_MODES: Final = {
-    taxonomy_pb2.GROUNDING_MODE_UNSPECIFIED: GroundingMode.CONTEXT_PREFERRED,
-    taxonomy_pb2.GROUNDING_MODE_CONTEXT_STRICT: GroundingMode.CONTEXT_STRICT,
-    taxonomy_pb2.GROUNDING_MODE_CONTEXT_PREFERRED: GroundingMode.CONTEXT_PREFERRED,
-    taxonomy_pb2.GROUNDING_MODE_OPEN: GroundingMode.OPEN,
-}
-_MODES_BACK: Final = {mode: f"GROUNDING_MODE_{mode.name}" for mode in GroundingMode}
-_STRATEGIES_BACK: Final = {strategy: f"DISPATCH_STRATEGY_{strategy.name}" for strategy in Strategy}
-_STRATEGIES: Final = {taxonomy_pb2.DispatchStrategy.Value(name): item for item, name in _STRATEGIES_BACK.items()}
-_TIERS_BACK: Final = {tier: f"QUALITY_TIER_{tier.name}" for tier in QualityTier}
-_TIERS: Final = {taxonomy_pb2.QualityTier.Value(name): tier for tier, name in _TIERS_BACK.items()}
 _RULES: Final = {rule: f"TIER_RULE_{rule.value}" for rule in TierRule}
 _SIGNALS: Final = {signal: f"QUALITY_SIGNAL_{signal.value}" for signal in QualitySignal}
 
@@ -53,8 +43,8 @@ def build_request(request: envelope_service_pb2.BuildEnvelopeRequest) -> Envelop
         session_id=request.session_id,
         window_id=request.window_id,
         window_number=request.window_number or 1,
-        grounding_mode=_MODES[request.grounding_mode],
-        strategy=_STRATEGIES.get(request.strategy, Strategy.PUSH),
+        grounding_mode=enums.GROUNDING_MODES.get(request.grounding_mode, GroundingMode.CONTEXT_PREFERRED),
+        strategy=enums.STRATEGIES.get(request.strategy, DispatchStrategy.PUSH),
         system_prompt=request.system_prompt,
         expected_response_tokens=_optional(request, "expected_response_tokens"),
         max_envelope_tokens=_optional(request, "max_envelope_tokens"),
@@ -66,8 +56,8 @@ def build_request(request: envelope_service_pb2.BuildEnvelopeRequest) -> Envelop
         carried=tuple(_carried(carried) for carried in request.carried_facts),
         if_match_etag=request.if_match_etag,
         directives=read_directives(request.cache_directives),
-        accept_quality=tuple(_TIERS[tier] for tier in request.accept_quality),
-        retrieval_mode=requested_mode(request.retrieval_mode),
+        accept_quality=tuple(enums.QUALITY_TIERS[tier] for tier in request.accept_quality),
+        retrieval_mode=RETRIEVAL_MODES.get(request.retrieval_mode),
         upgrade_on_risk=request.upgrade_on_risk,
         approximate_tokens=request.approximate_tokens,
         context_window_tokens=_optional(request, "context_window_tokens"),
@@ -80,10 +70,10 @@ def preview_request(request: envelope_service_pb2.PreviewEnvelopeRequest) -> Env
     return EnvelopeRequest(
         query=request.query,
         model=request.model,
-        grounding_mode=_MODES[request.grounding_mode],
-        strategy=_STRATEGIES.get(request.strategy, Strategy.PUSH),
+        grounding_mode=enums.GROUNDING_MODES.get(request.grounding_mode, GroundingMode.CONTEXT_PREFERRED),
+        strategy=enums.STRATEGIES.get(request.strategy, DispatchStrategy.PUSH),
         system_prompt=request.system_prompt,
-        retrieval_mode=requested_mode(request.retrieval_mode),
+        retrieval_mode=RETRIEVAL_MODES.get(request.retrieval_mode),
         expected_response_tokens=_optional(request, "expected_response_tokens"),
         max_envelope_tokens=_optional(request, "max_envelope_tokens"),
         approximate_tokens=request.approximate_tokens,
@@ -135,7 +125,7 @@ def build_response(
         reuse_ckf_recommended=built.reuse_recommended,
         quality=_quality(built),
         recommended_strategy=(
-            None if built.recommended_strategy is None else _STRATEGIES_BACK[built.recommended_strategy]
+            None if built.recommended_strategy is None else enums.STRATEGIES.number(built.recommended_strategy)
         ),
     )
 
@@ -156,10 +146,10 @@ def _envelope(
         token_count=summary.token_count,
         token_budget=summary.token_budget,
         saturation=summary.saturation,
-        quality_tier=_TIERS_BACK[summary.verdict.tier],
+        quality_tier=enums.QUALITY_TIERS.number(summary.verdict.tier),
         etag=summary.etag,
-        strategy=_STRATEGIES_BACK[request.strategy],
-        grounding_mode=_MODES_BACK[request.grounding_mode],
+        strategy=enums.STRATEGIES.number(request.strategy),
+        grounding_mode=enums.GROUNDING_MODES.number(request.grounding_mode),
         created_at=timestamp(summary.created_at),
         ckf_communities=summary.communities,
         memory_tier_hit=summary.memory_tier_hit,
@@ -169,7 +159,7 @@ def _envelope(
         knowledge_age=None if summary.knowledge_age is None else duration(summary.knowledge_age),
         ckf_state_hash=summary.state_hash,
         embedding_model=summary.embedding_model,
-        retrieval_mode=mode_message(summary.retrieval_mode),
+        retrieval_mode=RETRIEVAL_MODES.number(summary.retrieval_mode),
         token_counting=_counting(built.counting),
         shared_namespaces=summary.shared_namespaces,
         conflicts=[_conflict(each) for each in built.conflicts],
@@ -236,10 +226,10 @@ def _quality(built: BuiltEnvelope) -> envelope_pb2.QualityAssessment:
         saturation=verdict.saturation,
         relevance_mean=verdict.relevance_mean,
         quality_score=verdict.quality_score,
-        score_tier=_TIERS_BACK[verdict.score_tier],
-        saturation_tier=_TIERS_BACK[verdict.saturation_tier],
+        score_tier=enums.QUALITY_TIERS.number(verdict.score_tier),
+        saturation_tier=enums.QUALITY_TIERS.number(verdict.saturation_tier),
         rules=[_RULES[rule] for rule in verdict.rules],
-        quality_tier=_TIERS_BACK[verdict.tier],
+        quality_tier=enums.QUALITY_TIERS.number(verdict.tier),
         accepted=built.accepted,
         saturation_band=f"SATURATION_BAND_{saturation_band(verdict.saturation).name}",
         gap=None if built.gap is None else _gap(built.gap),
@@ -248,8 +238,8 @@ def _quality(built: BuiltEnvelope) -> envelope_pb2.QualityAssessment:
 
 def _gap(gap: QualityGap) -> envelope_pb2.QualityGap:
     return envelope_pb2.QualityGap(
-        reached=_TIERS_BACK[gap.reached],
-        required=_TIERS_BACK[gap.required],
+        reached=enums.QUALITY_TIERS.number(gap.reached),
+        required=enums.QUALITY_TIERS.number(gap.required),
         shortfalls=[
             envelope_pb2.QualityShortfall(
                 signal=_SIGNALS[each.signal], value=each.value, required=each.required, shortfall=each.shortfall
@@ -277,7 +267,7 @@ def preview_response(built: BuiltEnvelope) -> envelope_service_pb2.PreviewEnvelo
             facts_available=summary.total_facts_available,
             facts_included=summary.total_facts_included,
             estimated_tokens=summary.token_count,
-            quality_tier=_TIERS_BACK[summary.verdict.tier],
+            quality_tier=enums.QUALITY_TIERS.number(summary.verdict.tier),
             saturation=summary.saturation,
             etag=summary.etag,
             communities=summary.communities,

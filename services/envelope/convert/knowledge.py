@@ -8,6 +8,7 @@ from google.protobuf.duration_pb2 import Duration
 
 from services.common.ports.facts import FactFilter, FactRecord, FactStatus
 from services.common.ports.graph import CommunityRecord, SourceRecord, SourceStatus
+from services.common.taxonomy import RetrievalMode
 from services.envelope.convert.common import (
     FACT_STATUS,
     duration,
@@ -17,10 +18,9 @@ from services.envelope.convert.common import (
     timestamp,
 )
 from services.envelope.convert.ingestion import report_message
-from services.envelope.convert.search_modes import mode_message, requested_mode
+from services.envelope.convert.search_modes import RETRIEVAL_MODES
 from services.envelope.domain.importance import SourceType
 from services.envelope.domain.namespaces import shown_namespace
-from services.envelope.domain.search_mode import SearchMode
 from services.envelope.knowledge_app import KnowledgeState, SearchOutcome
 from services.envelope.outbox import visible_metadata
 from services.envelope.outlines import present_version
@@ -86,10 +86,10 @@ def list_filter(request: knowledge_service_pb2.ListFactsRequest) -> FactFilter:
     return FactFilter(tuple(request.source_ids), tuple(request.communities), statuses or _LISTED)
 
 
-def search_terms(request: knowledge_service_pb2.SearchFactsRequest) -> tuple[SearchMode | None, FactFilter, int]:
+def search_terms(request: knowledge_service_pb2.SearchFactsRequest) -> tuple[RetrievalMode | None, FactFilter, int]:
     """Read mode, filters and limit of a validated SearchFactsRequest; no mode where the server is to choose."""
     where = FactFilter(source_ids=tuple(request.source_ids), communities=tuple(request.communities))
-    return requested_mode(request.mode), where, request.limit or DEFAULT_SEARCH_LIMIT
+    return RETRIEVAL_MODES.get(request.mode), where, request.limit or DEFAULT_SEARCH_LIMIT
 
 
 def fact_message(fact: FactRecord) -> ckf_pb2.Fact:
@@ -174,7 +174,7 @@ def search_response(outcome: SearchOutcome) -> knowledge_service_pb2.SearchFacts
     """Return the hits with the mode that found them."""
     return knowledge_service_pb2.SearchFactsResponse(
         hits=[knowledge_service_pb2.SearchHit(fact=fact_message(hit.fact), score=hit.score) for hit in outcome.hits],
-        mode=mode_message(outcome.mode),
+        mode=RETRIEVAL_MODES.number(outcome.mode),
         keyword_fallback=outcome.keyword_fallback,
         warnings=outcome.warnings,
     )

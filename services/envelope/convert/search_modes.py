@@ -1,20 +1,10 @@
-"""``crp.ckf.v1.SearchMode`` to and from the domain's."""
+"""``crp.ckf.v1.SearchMode`` and the word for it, both ways; a number without a word leaves the mode to the server."""
 
 from typing import Final
 
 from crp.ckf.v1 import knowledge_service_pb2
 
-from services.envelope.domain.search_mode import SearchMode
+from services.common.rpc.enums import EnumTable
+from services.common.taxonomy import RetrievalMode
 
-_BACK: Final = {mode: f"SEARCH_MODE_{mode.value}" for mode in SearchMode}
-_MODES: Final = {knowledge_service_pb2.SearchMode.Value(name): mode for mode, name in _BACK.items()}
-
-
-def requested_mode(number: int) -> SearchMode | None:
-    """Read a validated mode; ``None`` when the request leaves it to the server."""
-    return _MODES.get(number)
-
-
-def mode_message(mode: SearchMode) -> str:
-    """Return the name of the mode on the wire."""
-    return _BACK[mode]
+RETRIEVAL_MODES: Final = EnumTable(knowledge_service_pb2.SearchMode, RetrievalMode)

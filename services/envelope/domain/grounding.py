@@ -3,7 +3,7 @@
 from types import MappingProxyType
 from typing import Final
 
-from services.envelope.domain.weights import GroundingMode
+from services.common.taxonomy import GroundingMode
 
 GROUNDING_INSTRUCTIONS: Final = MappingProxyType(
     {

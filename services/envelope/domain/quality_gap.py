@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum, unique
 
+from services.common.taxonomy import QualityTier, worst_tier
 from services.envelope.domain.quality_tier import (
     COVERAGE_SHARE,
     MIN_COVERAGE,
     RELEVANCE_SHARE,
-    QualityTier,
     TierRule,
     TierVerdict,
     accepts,
@@ -61,7 +61,7 @@ def quality_gap(verdict: TierVerdict, accepted: Sequence[QualityTier]) -> Qualit
     """
     if accepts(accepted, verdict.tier):
         return None
-    required = max(accepted)
+    required = worst_tier(*accepted)
     missing = max(0.0, score_floor(required) - verdict.quality_score)
     coverage, relevance = verdict.coverage_score, verdict.relevance_mean
     needed = {
@@ -79,5 +79,5 @@ def quality_gap(verdict: TierVerdict, accepted: Sequence[QualityTier]) -> Qualit
             for signal, (value, floor) in needed.items()
             if round(floor, _DIGITS) > round(value, _DIGITS)
         ),
-        capping_rules=tuple(rule for rule in verdict.rules if cap_of(rule) > required),
+        capping_rules=tuple(rule for rule in verdict.rules if cap_of(rule).rank > required.rank),
     )

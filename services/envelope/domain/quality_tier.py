@@ -2,8 +2,10 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from enum import IntEnum, StrEnum, unique
+from enum import StrEnum, unique
 from typing import Final
+
+from services.common.taxonomy import QualityTier, worst_tier
 
 COVERAGE_SHARE: Final = 0.35
 SATURATION_SHARE: Final = 0.30
@@ -13,17 +15,6 @@ MIN_COVERAGE: Final = 0.30
 MAX_NEWEST_AGE_DAYS: Final = 90.0
 SPARSE_SATURATION: Final = 0.70
 STRICT_SATURATION: Final = 0.80
-
-
-@unique
-class QualityTier(IntEnum):
-    """The tiers; a larger number is a worse tier."""
-
-    S = 1
-    A = 2
-    B = 3
-    C = 4
-    D = 5
 
 
 _SCORE_FLOORS: Final = ((QualityTier.S, 0.95), (QualityTier.A, 0.85), (QualityTier.B, 0.70), (QualityTier.C, 0.50))
@@ -98,7 +89,7 @@ def classify(signals: TierSignals) -> TierVerdict:
     score_tier = _tier(score, _SCORE_FLOORS, QualityTier.D)
     saturation_tier = _tier(signals.saturation, _SATURATION_FLOORS, QualityTier.C)
     rules = _rules(signals, coverage)
-    tier = max([score_tier, saturation_tier, *(_CAPS[rule] for rule in rules)])
+    tier = worst_tier(score_tier, saturation_tier, *(_CAPS[rule] for rule in rules))
     return TierVerdict(tier, score, coverage, signals.saturation, mean, score_tier, saturation_tier, rules)
 
 
@@ -119,7 +110,7 @@ def cap_of(rule: TierRule) -> QualityTier:
 
 def accepts(accepted: Sequence[QualityTier], tier: QualityTier) -> bool:
     """Say whether a caller's list takes the tier: no list takes any, a list all from its worst up (SPEC-003 §8.4)."""
-    return not accepted or tier <= max(accepted)
+    return not accepted or tier.rank <= worst_tier(*accepted).rank
 
 
 def _tier(value: float, floors: tuple[tuple[QualityTier, float], ...], otherwise: QualityTier) -> QualityTier:

@@ -1,23 +1,15 @@
 """The four rank weights and what changes them (SPEC-003 §6.2, §6.4, §13.1; ADR 0003)."""
 
 from dataclasses import dataclass, replace
-from enum import StrEnum, unique
 from typing import Final
+
+from services.common.taxonomy import GroundingMode
 
 TEMPORAL_RELEVANCE_WEIGHT: Final = 0.40
 TEMPORAL_FRESHNESS_WEIGHT: Final = 0.25
 STRICT_IMPORTANCE_FACTOR: Final = 0.35
 OPEN_RELEVANCE_WEIGHT: Final = 0.35
 OPEN_IMPORTANCE_FACTOR: Final = 0.15
-
-
-@unique
-class GroundingMode(StrEnum):
-    """What the model may answer from (SPEC-003 §13.1)."""
-
-    CONTEXT_STRICT = "context-strict"
-    CONTEXT_PREFERRED = "context-preferred"
-    OPEN = "open"
 
 
 @dataclass(frozen=True, slots=True)

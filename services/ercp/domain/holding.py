@@ -6,9 +6,9 @@ counts it gives no second one.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from enum import StrEnum, unique
 from typing import Final
 
+from services.common.taxonomy import ConstraintState
 from services.ercp.domain import readings
 from services.ercp.domain.predicates import Evaluation, Holds, PredicateError, TextFacts, evaluate
 from services.ercp.domain.records import Constraint, Sentence
@@ -18,15 +18,6 @@ MAX_WORDS: Final = 2_000
 MAX_WHY: Final = 1_000
 """Characters that the dpe service takes."""
 _UNREADABLE: Final = "the predicate cannot be read by this version"
-
-
-@unique
-class ConstraintState(StrEnum):
-    """Whether a text obeys a constraint."""
-
-    HELD = "HELD"
-    VIOLATED = "VIOLATED"
-    UNKNOWN = "UNKNOWN"
 
 
 _STATES: Final = {

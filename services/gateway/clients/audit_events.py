@@ -13,12 +13,12 @@ from crp.dpe.v1 import claim_pb2, finding_pb2, report_pb2
 
 from services.common.encoding import canonical_json
 from services.common.ports.credentials import AiSystemRecord
+from services.common.taxonomy import DispatchStrategy
 from services.gateway.domain.ai_systems import UNACCEPTABLE_CLASS, prohibited_rows
 from services.gateway.domain.command import DispatchDraft, derived_id
 from services.gateway.domain.outcome import OVERSIGHT_REQUIRED, UNACCEPTABLE_SYSTEM
 from services.gateway.domain.quality import QualityUpgrade
 from services.gateway.domain.remedies import RemedyRound, ReportRef
-from services.gateway.domain.vocabulary import Strategy
 from services.gateway.domain.window import CommittedWindow, OpenedWindow, ReportSummary, WindowPlace
 
 MAX_CLAIMS: Final = 150
@@ -153,7 +153,7 @@ def degradation_event(
     data = {
         "degradation": committed.degradation.value,
         "quality_tier": draft.tier.value,
-        "recommended_strategy": Strategy.HIERARCHICAL.value,
+        "recommended_strategy": DispatchStrategy.HIERARCHICAL.value,
         "communities": len(draft.envelope.communities),
         "saturation": round(draft.envelope.saturation, 6),
     }

@@ -5,6 +5,7 @@ from crp.ckf.v1 import ckf_pb2
 from crp.envelope.v1 import envelope_pb2, envelope_service_pb2, envelope_service_pb2_grpc
 
 from services.common.days import last_day
+from services.common.rpc import enums
 from services.gateway import wire
 from services.gateway.domain.quality import QualityGap, Shortfall
 from services.gateway.domain.window import (
@@ -17,10 +18,6 @@ from services.gateway.domain.window import (
 )
 from services.gateway.ports import BuildEnvelope
 
-_STRATEGIES = wire.inverse(wire.STRATEGIES)
-_GROUNDING_MODES = wire.inverse(wire.GROUNDING_MODES)
-_TIERS = wire.inverse(wire.TIERS)
-_RETRIEVAL_MODES = wire.inverse(wire.RETRIEVAL_MODES)
 _SIGNAL = "QUALITY_SIGNAL_"
 _RULE = "TIER_RULE_"
 _STALE = "STALE_REASON_"
@@ -60,8 +57,8 @@ def build_request(command: BuildEnvelope) -> envelope_service_pb2.BuildEnvelopeR
         window_number=place.window_number if place is not None else 1,
         query=command.query,
         model=command.model,
-        grounding_mode=_GROUNDING_MODES[command.grounding_mode],
-        strategy=_STRATEGIES[command.strategy],
+        grounding_mode=enums.GROUNDING_MODES.number(command.grounding_mode),
+        strategy=enums.STRATEGIES.number(command.strategy),
         system_prompt=command.system_prompt or None,
         expected_response_tokens=command.response_tokens,
         max_envelope_tokens=command.max_envelope_tokens,
@@ -76,12 +73,12 @@ def build_request(command: BuildEnvelope) -> envelope_service_pb2.BuildEnvelopeR
         ],
         if_match_etag=command.if_match,
         cache_directives=command.cache_directives,
-        accept_quality=[_TIERS[tier] for tier in command.accept_quality],
+        accept_quality=[enums.QUALITY_TIERS.number(tier) for tier in command.accept_quality],
         include_embeddings=command.place is not None,
         upgrade_on_risk=command.upgrade_on_risk,
         approximate_tokens=command.approximate_tokens,
         context_window_tokens=command.context_window_tokens,
-        retrieval_mode=None if command.retrieval_mode is None else _RETRIEVAL_MODES[command.retrieval_mode],
+        retrieval_mode=None if command.retrieval_mode is None else wire.RETRIEVAL_MODES.number(command.retrieval_mode),
         active_fact_ids=command.active_fact_ids,
         include_superseded=command.include_superseded,
     )
@@ -101,7 +98,7 @@ def built_envelope(response: envelope_service_pb2.BuildEnvelopeResponse) -> Buil
         message=envelope.SerializeToString(deterministic=True),
         reuse_recommended=response.reuse_ckf_recommended,
         gap=_gap(response.quality.gap) if response.quality.HasField("gap") else None,
-        recommended_strategy=wire.STRATEGIES.get(response.recommended_strategy),
+        recommended_strategy=enums.STRATEGIES.get(response.recommended_strategy),
         approximate=envelope.token_counting.approximate,
         conflicts=tuple(
             SourceConflict(tuple((value.fact_id, value.text) for value in conflict.values))
@@ -112,8 +109,8 @@ def built_envelope(response: envelope_service_pb2.BuildEnvelopeResponse) -> Buil
 
 def _gap(gap: envelope_pb2.QualityGap) -> QualityGap:
     return QualityGap(
-        reached=wire.TIERS[gap.reached],
-        required=wire.TIERS[gap.required],
+        reached=enums.QUALITY_TIERS[gap.reached],
+        required=enums.QUALITY_TIERS[gap.required],
         shortfalls=tuple(
             Shortfall(envelope_pb2.QualitySignal.Name(each.signal).removeprefix(_SIGNAL), each.value, each.required)
             for each in gap.shortfalls
@@ -152,7 +149,7 @@ def _summary(response: envelope_service_pb2.BuildEnvelopeResponse) -> EnvelopeSu
         token_count=envelope.token_count,
         token_budget=envelope.token_budget,
         saturation=envelope.saturation,
-        quality_tier=wire.TIERS[envelope.quality_tier],
+        quality_tier=enums.QUALITY_TIERS[envelope.quality_tier],
         etag=envelope.etag,
         communities=tuple(envelope.ckf_communities),
         memory_tier_hit=envelope.memory_tier_hit,

@@ -17,20 +17,19 @@ from crp.envelope.v1 import envelope_pb2
 
 from services.common.computing import compute_unless_small
 from services.common.ports.credentials import AiSystemRecord
+from services.common.rpc import enums
+from services.common.taxonomy import StageStatus
 from services.gateway import wire
 from services.gateway.clients.inputs import kept_inputs
 from services.gateway.clients.remedies import remedy_plan
 from services.gateway.domain.summaries import CheckedClaim, Span, SummaryCheck
-from services.gateway.domain.vocabulary import StageStatus
 from services.gateway.domain.window import Analysis, ReportSummary, StageState
 from services.gateway.ports import Analyze
 
-_GROUNDING_MODES = wire.inverse(wire.GROUNDING_MODES)
 _AREAS = wire.inverse(wire.ANNEX_III_AREAS)
 _PRACTICES = wire.inverse(wire.PROHIBITED_PRACTICES)
 _ROLES = wire.inverse(wire.AI_ACT_ROLES)
 _SECTORS = wire.inverse(wire.REGULATED_SECTORS)
-_RISKS = wire.inverse(wire.RISKS)
 _VERDICTS = 3
 """The stage that gives claims their verdicts."""
 _NO_STORE = "no-store"
@@ -102,7 +101,7 @@ def analyze_request(command: Analyze) -> provenance_service_pb2.AnalyzeRequest:
             for prior in command.prior_windows
             if prior.text
         ],
-        grounding_mode=_GROUNDING_MODES[command.grounding_mode],
+        grounding_mode=enums.GROUNDING_MODES.number(command.grounding_mode),
         ai_system_id=command.ai_system_id,
         ai_system=None if command.ai_system is None else _ai_system(command.ai_system),
         loop_depth=place.loop_depth,
@@ -111,7 +110,9 @@ def analyze_request(command: Analyze) -> provenance_service_pb2.AnalyzeRequest:
         sub_queries=command.sub_queries,
         windows_remaining=place.windows_remaining,
         audit_trail_id=command.audit_trail_id,
-        incomplete_risk_level=None if command.incomplete_level is None else _RISKS[command.incomplete_level],
+        incomplete_risk_level=None
+        if command.incomplete_level is None
+        else enums.RISK_LEVELS.number(command.incomplete_level),
         leans_on=command.leans_on,
     )
 
@@ -138,7 +139,7 @@ def report_summary(report: report_pb2.DpeReport) -> ReportSummary:
     """Read the values that headers and policies need; what is not set is ``None`` or empty, never a default."""
     return ReportSummary(
         report_id=report.report_id,
-        risk_level=wire.RISKS[report.risk_level],
+        risk_level=enums.RISK_LEVELS[report.risk_level],
         composite_score=_given(report, "composite_score"),
         claims_total=report.claims_total if _ran(report, 1) else None,
         attribution_dominant=_name(claim_pb2.AttributionType, report.attribution_dominant, "ATTRIBUTION_TYPE_"),
@@ -162,7 +163,7 @@ def report_summary(report: report_pb2.DpeReport) -> ReportSummary:
         flow_score=_given(report, "flow_score"),
         flow_remediation=report.flow_remediation,
         quality_score=_given(report, "quality_score"),
-        maximum_quality_tier=wire.TIERS.get(report.maximum_quality_tier),
+        maximum_quality_tier=enums.QUALITY_TIERS.get(report.maximum_quality_tier),
         omissions=tuple(sorted(report.omission_summary.items())),
         gdpr_pii_detected=_given(report, "gdpr_pii_detected"),
         eu_ai_act_class=_name(report_pb2.EuAiActClass, report.eu_ai_act_class, "EU_AI_ACT_CLASS_"),
@@ -178,9 +179,9 @@ def report_summary(report: report_pb2.DpeReport) -> ReportSummary:
         report_hash=report.report_hash,
         contradicted_claims=_with_verdict(report, claim_pb2.CLAIM_VERDICT_CONTRADICTED),
         undecided_claims=_with_verdict(report, claim_pb2.CLAIM_VERDICT_UNDECIDED),
-        composite_level=wire.RISKS.get(report.composite_level),
+        composite_level=enums.RISK_LEVELS.get(report.composite_level),
         floors=tuple(
-            (wire.RISKS[floor.level], _name(report_pb2.RiskFloorReason, floor.reason, "RISK_FLOOR_REASON_"))
+            (enums.RISK_LEVELS[floor.level], _name(report_pb2.RiskFloorReason, floor.reason, "RISK_FLOOR_REASON_"))
             for floor in report.risk_floors
         ),
         relevance_status=_name(quality_pb2.RelevanceStatus, report.relevance.status, "RELEVANCE_STATUS_"),
@@ -191,7 +192,7 @@ def report_summary(report: report_pb2.DpeReport) -> ReportSummary:
 
 def _with_verdict(report: report_pb2.DpeReport, verdict: claim_pb2.ClaimVerdict) -> int | None:
     """Return how many claims have a verdict; ``None`` when no verdicts were given."""
-    ended = {one.number: wire.STAGE_STATUSES.get(one.status) for one in report.stages if not one.sub_stage}
+    ended = {one.number: enums.STAGE_STATUSES.get(one.status) for one in report.stages if not one.sub_stage}
     if ended.get(_VERDICTS) not in {StageStatus.COMPLETED, StageStatus.DEGRADED, StageStatus.NOT_APPLICABLE}:
         return None
     return sum(claim.verdict == verdict for claim in report.claims)
@@ -209,9 +210,9 @@ def _name(enum: Any, value: int, prefix: str) -> str:
 
 def _ran(report: report_pb2.DpeReport, number: int) -> bool:
     """Say whether a whole stage gave its result."""
-    statuses = {wire.STAGE_STATUSES.get(stage.status) for stage in report.stages if stage.number == number}
+    statuses = {enums.STAGE_STATUSES.get(stage.status) for stage in report.stages if stage.number == number}
     return bool(statuses & {StageStatus.COMPLETED, StageStatus.DEGRADED})
 
 
 def _stage(stage: report_pb2.StageOutcome) -> StageState:
-    return StageState(f"{stage.number}{stage.sub_stage}", wire.STAGE_STATUSES[stage.status], stage.reason)
+    return StageState(f"{stage.number}{stage.sub_stage}", enums.STAGE_STATUSES[stage.status], stage.reason)

@@ -9,6 +9,8 @@ from crp.dpe.v1 import claim_pb2, inputs_pb2, report_pb2
 
 from services.common.errors import ErrorReason, NotFoundError
 from services.common.ports.credentials import AiSystemRecord
+from services.common.rpc import enums
+from services.common.taxonomy import BreakerState, Degradation, WindowStatus
 from services.gateway import wire
 from services.gateway.clients.audit_events import (
     classification_event,
@@ -20,14 +22,10 @@ from services.gateway.clients.audit_events import (
 )
 from services.gateway.domain.command import Agent, DispatchDraft
 from services.gateway.domain.summaries import CarriedTransfer, Span
-from services.gateway.domain.vocabulary import BreakerState, Degradation, WindowStatus
 from services.gateway.domain.window import CommittedWindow, OpenedWindow, Parent, PriorWindow, WindowPlace
 from services.gateway.ports import OpenWindow
 
 MAX_FINGERPRINT: Final = 200
-_STRATEGIES = wire.inverse(wire.STRATEGIES)
-_TIERS = wire.inverse(wire.TIERS)
-_FAN_IN = wire.inverse(wire.DAG_FAN_IN_POLICIES)
 _TRANSFER_PREFIX = "TRANSFER_TYPE_"
 
 
@@ -103,7 +101,7 @@ def open_request(command: OpenWindow) -> session_service_pb2.OpenWindowRequest:
         request_id=command.request_id,
         session_token=continuation.session_token,
         continuation_ids=continuation.continuation_ids,
-        strategy=_STRATEGIES[command.strategy],
+        strategy=enums.STRATEGIES.number(command.strategy),
         policy_hash=command.policy_hash,
         policy=command.policy,
         compared_policy_hashes=command.compared,
@@ -112,7 +110,9 @@ def open_request(command: OpenWindow) -> session_service_pb2.OpenWindowRequest:
         agent_session_parent=agent.session_parent,
         available_budget_tokens=command.available_budget_tokens,
         summariser_available=command.summariser_available,
-        fan_in_policy=None if continuation.fan_in_policy is None else _FAN_IN[continuation.fan_in_policy],
+        fan_in_policy=None
+        if continuation.fan_in_policy is None
+        else wire.DAG_FAN_IN_POLICIES.number(continuation.fan_in_policy),
     )
 
 
@@ -136,7 +136,7 @@ def opened_window(response: session_service_pb2.OpenWindowResponse, agent: Agent
         degradation=_degradation(response.degradation),
         draft_key=response.draft_key,
         fresh=response.fresh,
-        breaker=wire.BREAKERS.get(response.circuit_breaker, BreakerState.CLOSED),
+        breaker=enums.BREAKER_STATES.get(response.circuit_breaker, BreakerState.CLOSED),
         safety_budget=response.safety_budget,
         halt_reason=response.halt_reason,
     )
@@ -175,14 +175,14 @@ def commit_request(request_id: str, draft: DispatchDraft) -> session_service_pb2
         response_text=written.text,
         report=report_pb2.DpeReport.FromString(draft.report_message),
         envelope_etag=envelope.etag,
-        quality_tier=_TIERS[draft.tier],
+        quality_tier=enums.QUALITY_TIERS.number(draft.tier),
         token_count=envelope.token_count,
         response_tokens=written.response_tokens,
         facts_included=envelope.fact_ids,
         deferred_facts=[
             dag_pb2.DeferredFactRef(fact_id=fact.fact_id, token_count=fact.token_count) for fact in envelope.deferred
         ],
-        strategy=_STRATEGIES[draft.strategy],
+        strategy=enums.STRATEGIES.number(draft.strategy),
         model_fingerprint=written.model_fingerprint,
         ckf_state_hash=envelope.ckf_state_hash,
         analysis_inputs=inputs_pb2.AnalysisInputs.FromString(draft.inputs_message) if draft.inputs_message else None,
@@ -213,7 +213,7 @@ def committed_window(response: session_service_pb2.CommitWindowResponse) -> Comm
         window_hmac=response.window.window_hmac,
         dag_root=response.dag_root,
         lineage=response.lineage,
-        chain_integrity=wire.INTEGRITIES[response.chain_integrity],
+        chain_integrity=enums.CHAIN_INTEGRITIES[response.chain_integrity],
         safety_budget=response.safety_budget,
         budget_warning=response.budget_warning,
         audit_trail_id=response.audit_trail_id,
@@ -222,7 +222,7 @@ def committed_window(response: session_service_pb2.CommitWindowResponse) -> Comm
         human_review_required=response.human_review_required,
         halt_reason=response.halt_reason,
         degradation=_degradation(response.degradation),
-        breaker=wire.BREAKERS.get(response.circuit_breaker, BreakerState.CLOSED),
+        breaker=enums.BREAKER_STATES.get(response.circuit_breaker, BreakerState.CLOSED),
     )
 
 

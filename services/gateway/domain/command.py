@@ -5,23 +5,15 @@ import uuid
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
+from services.common.taxonomy import BreakerState, DispatchStrategy, GroundingMode, QualityTier, RetrievalMode
+from services.gateway.domain.completion import Completion, ModelCall
 from services.gateway.domain.headers import Header
 from services.gateway.domain.outcome import PolicyRequest, Verdict
 from services.gateway.domain.quality import QualityUpgrade
 from services.gateway.domain.remedies import Focus, RemedyRound
 from services.gateway.domain.summaries import CarriedTransfer
-from services.gateway.domain.vocabulary import (
-    BreakerState,
-    FanInPolicy,
-    GroundingMode,
-    OversightMode,
-    QualityTier,
-    RemedyMode,
-    RetrievalMode,
-    Strategy,
-)
+from services.gateway.domain.vocabulary import FanInPolicy, OversightMode, RemedyMode
 from services.gateway.domain.window import CommittedWindow, EnvelopeSummary, ReportSummary, WindowPlace
-from services.gateway.domain.written import ModelCall, WrittenText
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +85,7 @@ class DispatchCommand:
     body_hash: str
     query: str
     continuation: Continuation = field(default_factory=Continuation)
-    strategies: tuple[Strategy, ...] = ()
+    strategies: tuple[DispatchStrategy, ...] = ()
     grounding_mode: GroundingMode = GroundingMode.CONTEXT_PREFERRED
     generation: Generation = field(default_factory=Generation)
     context: ContextWishes = field(default_factory=ContextWishes)
@@ -165,9 +157,9 @@ class DispatchDraft:
     envelope: EnvelopeSummary
     report: ReportSummary
     report_message: bytes
-    written: WrittenText
+    written: Completion
     tier: QualityTier
-    strategy: Strategy
+    strategy: DispatchStrategy
     verdict: Verdict
     policy_applied: str
     oversight: OversightMode

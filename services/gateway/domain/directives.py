@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
+from services.common.taxonomy import QualityTier, RepetitionLevel, RiskLevel, StageStatus
 from services.gateway.domain.policy import SafetyPolicy
-from services.gateway.domain.vocabulary import QualityTier, RepetitionLevel, RiskLevel, StageStatus
 from services.gateway.domain.window import ReportSummary
 
 SIGNAL_NOT_COMPUTED: Final = "SIGNAL_NOT_COMPUTED"

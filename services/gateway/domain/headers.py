@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Final
 
-from services.gateway.domain.vocabulary import OversightMode, QualityTier, RepetitionLevel, Strategy
+from services.common.taxonomy import DispatchStrategy, QualityTier, RepetitionLevel
+from services.gateway.domain.vocabulary import OversightMode
 from services.gateway.domain.window import CommittedWindow, EnvelopeSummary, ReportSummary, WindowPlace
 
 PROTOCOL_VERSION: Final = "3.0.0"
@@ -51,7 +52,7 @@ class HeaderInputs:
     ``eu_ai_act_class`` is said where there is no report that says it, ``safety_budget`` where no window was committed.
     """
 
-    strategy: Strategy
+    strategy: DispatchStrategy
     policy: PolicyOutcome
     tier: QualityTier | None = None
     place: WindowPlace | None = None

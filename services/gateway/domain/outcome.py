@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum, unique
 from typing import Final
 
+from services.common.taxonomy import QualityTier, RiskLevel, worst_tier
 from services.gateway.domain.directives import REFUSAL, Finding, evaluate, risk_above
 from services.gateway.domain.policy import (
     STRICT_MODE,
@@ -18,7 +19,7 @@ from services.gateway.domain.policy import (
     parse_policy,
     stricter,
 )
-from services.gateway.domain.vocabulary import OversightMode, QualityTier, RiskLevel, SafetyMode, worse_tier
+from services.gateway.domain.vocabulary import OversightMode, SafetyMode
 from services.gateway.domain.window import ReportSummary
 
 CRITICAL_RISK: Final = "CRITICAL_HALLUCINATION_RISK"
@@ -69,7 +70,7 @@ class PolicyInForce:
         held: of the windows that this one continues, as far as they were joined with it.
     """
 
-    policy: SafetyPolicy
+    directives: SafetyPolicy
     report_only: SafetyPolicy
     oversight: OversightMode
     enforcing: bool
@@ -158,7 +159,7 @@ def inherited(force: PolicyInForce, request: PolicyRequest, held: str) -> Policy
         mode = ""
     joint = stricter(force.held, parent)
     written = stricter(joint, stricter(force.floor, force.asked))
-    return _enforced(replace(force, policy=written, held=joint), request, mode if silent else own_mode)
+    return _enforced(replace(force, directives=written, held=joint), request, mode if silent else own_mode)
 
 
 _MODE_NOTE: Final = " (mode "
@@ -166,7 +167,7 @@ _MODE_NOTE: Final = " (mode "
 
 def _enforced(force: PolicyInForce, request: PolicyRequest, mode: str) -> PolicyInForce:
     """Return the policy with how it is enforced; ``mode`` is the loose one, empty for none."""
-    written = force.policy
+    written = force.directives
     oversight = max(_modes(written, request.oversight), key=lambda mode: mode.rank, default=OversightMode.AUTO)
     enforcing = not mode and oversight is not OversightMode.LOG_ONLY
     note = "" if enforcing else f"{_MODE_NOTE}{mode or oversight})"
@@ -196,12 +197,12 @@ def final_tier(envelope: QualityTier, report: ReportSummary) -> QualityTier:
     A refusal lowers nothing: it answers no part of the query, and says so (ADR 0103).
     """
     ceiling = None if report.relevance_status == REFUSAL else report.maximum_quality_tier
-    return envelope if ceiling is None else worse_tier(envelope, ceiling)
+    return envelope if ceiling is None else worst_tier(envelope, ceiling)
 
 
 def judge(force: PolicyInForce, report: ReportSummary, tier: QualityTier) -> Verdict:
     """Decide about an analysed answer before it is committed."""
-    violations = [_dealt_with(finding, force) for finding in evaluate(force.policy, report, tier)]
+    violations = [_dealt_with(finding, force) for finding in evaluate(force.directives, report, tier)]
     if above := risk_above(report, force.accept_risk):
         violations.append(Violation(above, Enforcement.HALTED))
     violations += [Violation(each, Enforcement.REPORTED) for each in evaluate(force.report_only, report, tier)]

@@ -10,7 +10,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, fields
 from typing import Any, Final, TypeVar
 
-from services.gateway.domain.vocabulary import OversightMode, QualityTier, RepetitionLevel, RiskLevel
+from services.common.taxonomy import QualityTier, RepetitionLevel, RiskLevel
+from services.gateway.domain.vocabulary import OversightMode
 
 SOURCES: Final = ("context", "parametric", "ckf", "cross-session")
 """What ``default-src`` may list; ``'none'`` stands for the empty list."""

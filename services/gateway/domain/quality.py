@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from services.common.encoding import canonical_json
-from services.gateway.domain.vocabulary import QualityTier, Strategy
+from services.common.taxonomy import DispatchStrategy, QualityTier
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +37,8 @@ class QualityUpgrade:
         kept: the envelope of the second strategy is the one that the answer was made from.
     """
 
-    from_strategy: Strategy
-    to_strategy: Strategy
+    from_strategy: DispatchStrategy
+    to_strategy: DispatchStrategy
     before: QualityTier
     after: QualityTier
     kept: bool

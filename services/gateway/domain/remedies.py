@@ -1,26 +1,20 @@
 """Which remedies of a plan are due, and which of two answers is the better one (SPEC-005 §19; ADR 0042, ADR 0059).
 
 The plan is the dpe's advice. Whether a step is taken depends on the mode, on the policy and on what only the gateway
-knows; the rule by which one of two analysed answers is kept stands in ``Analysed.standing``.
+knows; the rule by which one of two analysed answers is kept stands in ``AnalyzedAnswer.standing``.
 """
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Final
 
+from services.common.taxonomy import QualityTier, Remedy, RemedyCall, RemedyCondition, RemedyForce, RiskLevel
+from services.gateway.domain.completion import Completion, ModelCall
 from services.gateway.domain.directives import RISK_ABOVE_ACCEPTED
 from services.gateway.domain.outcome import Verdict
-from services.gateway.domain.remedy_plan import (
-    Remedy,
-    RemedyCall,
-    RemedyCondition,
-    RemedyForce,
-    RemedyPlan,
-    RemedyStep,
-)
-from services.gateway.domain.vocabulary import QualityTier, RemedyMode, RiskLevel
+from services.gateway.domain.remedy_plan import RemedyPlan, RemedyStep
+from services.gateway.domain.vocabulary import RemedyMode
 from services.gateway.domain.window import Analysis
-from services.gateway.domain.written import ModelCall, WrittenText
 
 REDISPATCH_TEMPERATURE: Final = 0.2  # SPEC-005 §19.2
 PROMPT_AUGMENTED: Final = "prompt-augmented"
@@ -71,7 +65,7 @@ def due(plan: RemedyPlan, call: RemedyCall, terms: RemedyTerms) -> tuple[RemedyS
     return tuple(step for step in steps if _holds(step.conditions, terms))
 
 
-def redispatch_steps(analysed: "Analysed", terms: RemedyTerms) -> tuple[RemedyStep, ...]:
+def redispatch_steps(analysed: "AnalyzedAnswer", terms: RemedyTerms) -> tuple[RemedyStep, ...]:
     """Return the re-dispatch steps that are due for an answer; one of the gateway's own where the caller alone asks.
 
     A risk above what the caller accepts is upgraded under ``upgrade-on-risk`` (CRP-SPEC-002, CRP-Accept-Risk), also
@@ -120,14 +114,14 @@ def _holds(conditions: Iterable[RemedyCondition], terms: RemedyTerms) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Analysed:
+class AnalyzedAnswer:
     """An answer with its analysis and what the policy makes of it.
 
     Attributes:
         tier: the envelope's tier lowered by the answer's quality (SPEC-005 §18.4).
     """
 
-    written: WrittenText
+    written: Completion
     analysis: Analysis
     tier: QualityTier
     verdict: Verdict
@@ -155,7 +149,7 @@ class Analysed:
             -(report.quality_score or 0.0),
         )
 
-    def better_than(self, other: "Analysed") -> bool:
+    def better_than(self, other: "AnalyzedAnswer") -> bool:
         """Say whether this answer is kept instead of the other one, which came first and stays on a tie."""
         return self.standing() < other.standing()
 
@@ -170,7 +164,7 @@ class ReportRef:
     composite_score: float | None = None
 
     @classmethod
-    def of(cls, analysed: Analysed) -> "ReportRef":
+    def of(cls, analysed: AnalyzedAnswer) -> "ReportRef":
         """Return the reference to an answer's report."""
         report = analysed.analysis.summary
         return cls(report.report_id, report.report_hash, report.risk_level, report.composite_score)
@@ -215,7 +209,7 @@ class RemedyRound:
 
     @classmethod
     def of(
-        cls, attempt: int, steps: tuple[RemedyStep, ...], sides: tuple[Analysed, Analysed], call: ModelCall
+        cls, attempt: int, steps: tuple[RemedyStep, ...], sides: tuple[AnalyzedAnswer, AnalyzedAnswer], call: ModelCall
     ) -> "RemedyRound":
         """Return the round that led from the first of two answers to the second."""
         before, after = sides
@@ -231,7 +225,7 @@ class RemedyRound:
         )
 
     @classmethod
-    def told(cls, step: RemedyStep, analysed: Analysed, window_id: str) -> "RemedyRound":
+    def told(cls, step: RemedyStep, analysed: AnalyzedAnswer, window_id: str) -> "RemedyRound":
         """Return the round of a step that only tells the caller something."""
         ref = ReportRef.of(analysed)
         return cls(
@@ -265,12 +259,12 @@ class Focus:
     before: ReportRef
 
     @classmethod
-    def of(cls, step: RemedyStep, analysed: Analysed, window_id: str) -> "Focus":
+    def of(cls, step: RemedyStep, analysed: AnalyzedAnswer, window_id: str) -> "Focus":
         """Return what a continuation step asks for."""
         taken, before = StepTaken.of(step), ReportRef.of(analysed)
         return cls(step.instruction, step.sub_queries, taken, step.audit_events, window_id, before)
 
-    def carried_out(self, analysed: Analysed) -> RemedyRound:
+    def carried_out(self, analysed: AnalyzedAnswer) -> RemedyRound:
         """Return the round that the continuation with this answer is."""
         return RemedyRound(
             attempt=1,

@@ -1,48 +1,8 @@
 """The dpe's plan of remedies in the gateway's words (SPEC-005 §19; ADR 0042)."""
 
 from dataclasses import dataclass
-from enum import StrEnum, unique
 
-
-@unique
-class Remedy(StrEnum):
-    """What a step does, by the section that asks for it."""
-
-    UPGRADE_STRATEGY = "UPGRADE_STRATEGY"
-    ANTI_REPETITION = "ANTI_REPETITION"
-    CORRECT_CONTRADICTION = "CORRECT_CONTRADICTION"
-    AUTO_CONTINUE = "AUTO_CONTINUE"
-    AUGMENT_FLOW = "AUGMENT_FLOW"
-    STITCH_FLOW = "STITCH_FLOW"
-    WARN_CLIENT = "WARN_CLIENT"
-
-
-@unique
-class RemedyForce(StrEnum):
-    """How strongly the text asks for a step."""
-
-    REQUIRED = "REQUIRED"
-    RECOMMENDED = "RECOMMENDED"
-    ALTERNATIVE = "ALTERNATIVE"
-
-
-@unique
-class RemedyCall(StrEnum):
-    """What carrying a step out takes."""
-
-    RE_DISPATCH = "RE_DISPATCH"
-    CONTINUATION = "CONTINUATION"
-    STITCH = "STITCH"
-    NOTICE = "NOTICE"
-
-
-@unique
-class RemedyCondition(StrEnum):
-    """What only the gateway can find true."""
-
-    UPGRADE_ON_RISK = "UPGRADE_ON_RISK"
-    PROMPT_AUGMENTATION = "PROMPT_AUGMENTATION"
-    REDISPATCH_OVER_BUDGET = "REDISPATCH_OVER_BUDGET"
+from services.common.taxonomy import Remedy, RemedyCall, RemedyCondition, RemedyForce
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,9 +10,9 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from services.common.extractive.sentences import passage_spans
+from services.gateway.domain.completion import ModelCall
 from services.gateway.domain.prompt import enclosed, indented
 from services.gateway.domain.window import OpenedWindow, Parent, PriorWindow
-from services.gateway.domain.written import ModelCall
 
 SUMMARY_TEMPERATURE: Final = 0.1  # SPEC-004 §12.2, 3
 SUMMARY: Final = "SUMMARY"

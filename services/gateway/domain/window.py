@@ -7,19 +7,19 @@ kept as the serialised messages that their owners made, so that what is hashed l
 from dataclasses import dataclass, field
 from datetime import date, timedelta
 
-from services.gateway.domain.quality import QualityGap
-from services.gateway.domain.remedy_plan import RemedyPlan
-from services.gateway.domain.vocabulary import (
+from services.common.taxonomy import (
     BreakerState,
     ChainIntegrity,
     Degradation,
+    DispatchStrategy,
     QualityTier,
     RepetitionLevel,
     RetrievalMode,
     RiskLevel,
     StageStatus,
-    Strategy,
 )
+from services.gateway.domain.quality import QualityGap
+from services.gateway.domain.remedy_plan import RemedyPlan
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,7 +207,7 @@ class BuiltEnvelope:
     message: bytes
     reuse_recommended: bool = False
     gap: QualityGap | None = None
-    recommended_strategy: Strategy | None = None
+    recommended_strategy: DispatchStrategy | None = None
     approximate: bool = False
     conflicts: tuple[SourceConflict, ...] = ()
 

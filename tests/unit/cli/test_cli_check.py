@@ -7,13 +7,14 @@ from dataclasses import dataclass
 import pytest
 from typer.testing import CliRunner
 
-from services.allinone.check_result import CheckResult, Level
+from services.allinone.check_result import CheckResult
 from services.cli.app import app
 from services.cli.commands import check as command
 from services.cli.commands.check import CheckWish, exit_of_result
 from services.cli.console import Output
 from services.cli.exits import Exit
 from services.common.settings import ClientSettings, Settings
+from services.common.taxonomy import RiskLevel
 from tests.fakes.checks import FEE, checker, memory_models
 from tests.fakes.dpe_world import World
 from tests.patience import patient
@@ -31,7 +32,7 @@ class Served:
         return await method(request, metadata=(("authorization", "reader"),), timeout=patient(20))
 
 
-LEVELS = {Level.LOW: 0, Level.MEDIUM: 10, Level.HIGH: 11, Level.CRITICAL: 12}
+LEVELS = {RiskLevel.LOW: 0, RiskLevel.MEDIUM: 10, RiskLevel.HIGH: 11, RiskLevel.CRITICAL: 12}
 
 
 @pytest.fixture
@@ -68,7 +69,7 @@ def test_the_answer_comes_from_standard_input_and_facts_from_the_command_line(ru
     assert document["supported"] is False
     assert document["claims"][0]["verdict"] == "CONTRADICTED"
     assert document["response"]["facts"][0]["content"] == FEE
-    assert done.exit_code == LEVELS[Level(document["level"])]
+    assert done.exit_code == LEVELS[RiskLevel(document["level"])]
 
 
 def test_documents_may_follow_the_options(run):
@@ -82,8 +83,8 @@ def test_a_policy_that_withholds_the_answer_is_3(run):
     assert "withheld: halt-on LOW" in done.stdout
 
 
-@pytest.mark.parametrize("level", Level)
-@pytest.mark.parametrize("fail_on", Level)
+@pytest.mark.parametrize("level", RiskLevel)
+@pytest.mark.parametrize("fail_on", RiskLevel)
 def test_levels_have_codes_of_their_own_from_fail_on(level, fail_on):
     result = CheckResult(level, 0.5, (), 0, 0, (), (), None, None)
     assert exit_of_result(result, fail_on) == (LEVELS[level] if level.rank >= fail_on.rank else 0)

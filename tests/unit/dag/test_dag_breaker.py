@@ -8,7 +8,8 @@ import pytest
 
 from services.common.errors import ErrorReason, PreconditionError
 from services.common.ports.sessions import SessionSnapshot
-from services.dag.domain.breaker import BreakerState, breaker, check_delegation
+from services.common.taxonomy import BreakerState
+from services.dag.domain.breaker import breaker, check_delegation
 from services.dag.domain.budget import PROFILES, after_window, budget_left, starting_budget, warning
 from services.dag.domain.returning import Returned, lowering
 from services.dag.domain.view import DagView

@@ -14,8 +14,8 @@ from services.common.ports.sessions import (
     TransferType,
     WindowPattern,
     WindowRecord,
-    WindowStatus,
 )
+from services.common.taxonomy import Degradation, WindowStatus
 from services.dag.domain.branch import place_branch
 from services.dag.domain.fan_in import place_fan_in
 from services.dag.domain.fan_out import place_fan_out
@@ -25,7 +25,7 @@ from services.dag.domain.lineage import lineage_text
 from services.dag.domain.linear import place_linear
 from services.dag.domain.opening import OpenAsk, open_child
 from services.dag.domain.place import Fresh
-from services.dag.domain.quality import Degradation, degradation, history_of, latest, printed_history, tiers_of
+from services.dag.domain.quality import degradation, history_of, latest, printed_history, tiers_of
 from services.dag.domain.step import Step, to_change
 from services.dag.domain.token import TokenState
 from services.dag.domain.view import DagView

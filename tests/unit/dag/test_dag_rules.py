@@ -5,10 +5,10 @@ from datetime import UTC, datetime
 import pytest
 
 from services.common.errors import ErrorReason, LimitExceededError
-from services.common.ports.sessions import DeferredFact, TransferType, WindowPattern, WindowRecord, WindowStatus
+from services.common.ports.sessions import DeferredFact, TransferType, WindowPattern, WindowRecord
+from services.common.taxonomy import Degradation, WindowStatus
 from services.dag.domain import budget, quality
 from services.dag.domain.limits import Limits
-from services.dag.domain.quality import Degradation
 from services.dag.domain.transfer import (
     NOT_HERE,
     NOTHING_TO_SUMMARISE,

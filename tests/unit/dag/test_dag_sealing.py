@@ -12,8 +12,9 @@ from services.common.adapters.memory.sessions import MemorySessionStore
 from services.common.encoding import canonical_json
 from services.common.errors import ErrorReason, UnavailableError
 from services.common.merkle import fold, leaf_hash, places
-from services.common.ports.sessions import SessionChange, WindowStatus
+from services.common.ports.sessions import SessionChange
 from services.common.ports.transparency_log import LeafKind
+from services.common.taxonomy import WindowStatus
 from services.dag.domain import leaves
 from services.dag.domain.events import window_data
 from services.dag.domain.keys import MasterKey

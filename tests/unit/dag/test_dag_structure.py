@@ -5,7 +5,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from services.common.ports.sessions import EdgeRecord, TransferType, WindowPattern, WindowRecord, WindowStatus
+from services.common.ports.sessions import EdgeRecord, TransferType, WindowPattern, WindowRecord
+from services.common.taxonomy import WindowStatus
 from services.dag.domain.invariants import Invariant, violations
 from services.dag.domain.lineage import lineage_text
 from services.dag.domain.view import DagView

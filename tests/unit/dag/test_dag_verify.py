@@ -19,10 +19,11 @@ from services.common.ports.sessions import (
     WindowRecord,
 )
 from services.common.settings.dag import DagSettings
+from services.common.taxonomy import ChainIntegrity
 from services.dag.domain.chain import Macs
 from services.dag.domain.events import Draft, chain_events, report_data, window_data
 from services.dag.domain.keys import session_hmac_key
-from services.dag.domain.verification import Integrity, StoredChain
+from services.dag.domain.verification import StoredChain
 from services.dag.domain.verify import verify_chain
 from tests.fakes.dag_world import World, fresh_uuid
 
@@ -84,7 +85,7 @@ def with_windows(chain, windows):
 
 def test_the_chain_is_valid(chain):
     found = verify(chain)
-    assert (found.integrity, found.fault) == (Integrity.VALID, None)
+    assert (found.integrity, found.fault) == (ChainIntegrity.VALID, None)
     assert (found.windows_verified, found.windows_total) == (3, 3)
     assert found.events_verified == found.events_total == len(chain[0].events) == 18
     third = next(w for w in chain[0].snapshot.windows if w.window_number == 3 and w.hmac)
@@ -122,7 +123,7 @@ def test_every_session_field_is_covered(chain, name):
     stored = chain[0].snapshot
     session = replace(stored.session, **{name: other(getattr(stored.session, name))})
     found = verify(chain, SessionSnapshot(session, stored.windows, stored.edges, stored.last_event))
-    assert found.integrity is Integrity.BROKEN
+    assert found.integrity is ChainIntegrity.BROKEN
     kind = "event" if name in ENDS_THE_TRAIL else "session"
     assert found.fault.record_kind == kind
 
@@ -133,7 +134,7 @@ def test_every_window_field_is_covered(chain, name, position):
     windows = list(chain[0].snapshot.windows)
     changed = replace(windows[position], **{name: other(getattr(windows[position], name))})
     found = verify(chain, with_windows(chain, [*windows[:position], changed, *windows[position + 1 :]]))
-    assert found.integrity is Integrity.BROKEN
+    assert found.integrity is ChainIntegrity.BROKEN
     assert (found.fault.record_kind, found.fault.record_id) == ("window", windows[position].window_id)
 
 
@@ -144,7 +145,7 @@ def test_every_edge_field_is_covered(chain, name):
         changed = replace(edge, **{name: other(getattr(edge, name))})
         edges = (*stored.edges[:position], changed, *stored.edges[position + 1 :])
         found = verify(chain, SessionSnapshot(stored.session, stored.windows, edges, stored.last_event))
-        assert found.integrity is Integrity.BROKEN
+        assert found.integrity is ChainIntegrity.BROKEN
         assert found.fault.record_kind == "edge"
         moved = {f"{e.source_id} -> {e.target_id}" for e in (edge, changed)}
         assert found.fault.record_id in moved
@@ -156,7 +157,7 @@ def test_every_event_field_is_covered(chain, name):
     for position, event in enumerate(events):
         changed = replace(event, **{name: other(getattr(event, name))})
         found = verify(chain, events=[*events[:position], changed, *events[position + 1 :]])
-        assert found.integrity is Integrity.BROKEN
+        assert found.integrity is ChainIntegrity.BROKEN
         assert (found.fault.record_kind, found.fault.record_id) == ("event", str(position))
         assert found.events_verified == position
 
@@ -167,7 +168,7 @@ def test_every_report_field_is_covered(chain, name):
     for position, report in enumerate(reports):
         changed = replace(report, **{name: other(getattr(report, name))})
         found = verify(chain, reports=[*reports[:position], changed, *reports[position + 1 :]])
-        assert found.integrity is Integrity.BROKEN
+        assert found.integrity is ChainIntegrity.BROKEN
         assert (found.fault.record_kind, found.fault.record_id) == ("report", report.report_id)
 
 
@@ -253,9 +254,9 @@ def test_another_key_fits_nothing(chain):
 
 def test_above_the_limit_the_latest_windows_are_recomputed_and_the_result_is_partial(chain):
     found = verify(chain, max_windows=2)
-    assert (found.integrity, found.windows_verified, found.windows_total) == (Integrity.PARTIAL, 2, 3)
+    assert (found.integrity, found.windows_verified, found.windows_total) == (ChainIntegrity.PARTIAL, 2, 3)
     assert found.partial_reason == "only the latest 2 of 3 windows were recomputed"
-    assert verify(chain, max_windows=3).integrity is Integrity.VALID
+    assert verify(chain, max_windows=3).integrity is ChainIntegrity.VALID
 
 
 @pytest.mark.parametrize("body", ["", "{", "[]", "null", '{"a":1e400}', "[" * 5000])
@@ -303,7 +304,7 @@ class TestSomeoneWithTheKeyRewroteTheTrail:
 
     def test_rewriting_nothing_is_valid(self, chain):
         _, found = self.rewritten(chain, 2)
-        assert found.integrity is Integrity.VALID
+        assert found.integrity is ChainIntegrity.VALID
 
     @pytest.mark.parametrize(
         ("node", "detail"),
@@ -316,7 +317,7 @@ class TestSomeoneWithTheKeyRewroteTheTrail:
     )
     def test_a_rewritten_window(self, chain, node, detail):
         _, found = self.rewritten(chain, 2, node)
-        assert (found.integrity, found.fault.detail) == (Integrity.BROKEN, detail)
+        assert (found.integrity, found.fault.detail) == (ChainIntegrity.BROKEN, detail)
 
     def test_a_rewritten_hmac_with_its_report(self, chain):
         report = next(r for r in chain[0].reports if json.loads(r.body)["window_number"] == 2)
@@ -334,7 +335,7 @@ class TestSomeoneWithTheKeyRewroteTheTrail:
     def test_what_else_is_consistent_still_differs_from_the_log(self, chain):
         stored, _ = chain
         window, found = self.rewritten(chain, 2, {"model_fingerprint": "another@1"})
-        assert (found.integrity, found.fault.record_kind) == (Integrity.BROKEN, "leaf")
+        assert (found.integrity, found.fault.record_kind) == (ChainIntegrity.BROKEN, "leaf")
         place = next(place for place, leaf in enumerate(stored.leaves) if leaf.record_id == window.window_id)
         assert found.fault.record_id == window.window_id
         assert found.fault.detail == "has a salted hash that is not that of its record"
@@ -342,5 +343,5 @@ class TestSomeoneWithTheKeyRewroteTheTrail:
 
     def test_a_rewritten_number_breaks_an_hmac_or_an_invariant(self, chain):
         window, found = self.rewritten(chain, 2, {"window_number": 7})
-        assert found.integrity is Integrity.BROKEN
+        assert found.integrity is ChainIntegrity.BROKEN
         assert found.fault.record_id == window.window_id

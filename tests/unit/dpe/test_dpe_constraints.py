@@ -9,8 +9,9 @@ from crp.dpe.v1 import claim_pb2, constraint_pb2
 
 from services.common.reading.text_types import Claim, ClaimType, Span
 from services.common.rpc.canonical import message_json
+from services.common.taxonomy import ConstraintState
 from services.dpe.convert.responses import analyze_response
-from services.dpe.domain.constraints import ConstraintState, ConstraintVerdict, held_against
+from services.dpe.domain.constraints import ConstraintVerdict, held_against
 from services.dpe.domain.findings import Verdict
 from services.dpe.domain.remediation import plan_of
 from tests.fakes.dpe_world import analyse

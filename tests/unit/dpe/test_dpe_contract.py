@@ -4,11 +4,12 @@ import pytest
 from crp.common.v1 import taxonomy_pb2, text_pb2
 from crp.dpe.v1 import claim_pb2, finding_pb2, opinion_pb2, provenance_service_pb2, report_pb2
 
+from services.common import taxonomy
 from services.common.ports import second_opinion
 from services.common.ports.recognition import EntityKind
 from services.common.reading import text_types
 from services.common.rpc.canonical import message_json
-from services.dpe.domain import analysis, findings, opinion_record, outcome
+from services.dpe.domain import findings, opinion_record, outcome
 
 FIELDS = report_pb2.DpeReport.DESCRIPTOR.fields_by_name
 SPEC_FIELDS = (
@@ -44,15 +45,14 @@ def test_what_may_not_be_computed_has_presence(name):
         (findings.DistortionType, finding_pb2.DistortionType, "DISTORTION_TYPE"),
         (findings.ContradictionSeverity, finding_pb2.ContradictionSeverity, "CONTRADICTION_SEVERITY"),
         (findings.OmissionSeverity, finding_pb2.OmissionSeverity, "OMISSION_SEVERITY"),
-        (findings.RepetitionLevel, report_pb2.RepetitionLevel, "REPETITION_LEVEL"),
+        (taxonomy.RepetitionLevel, report_pb2.RepetitionLevel, "REPETITION_LEVEL"),
         (findings.Basis, claim_pb2.VerdictBasis, "VERDICT_BASIS"),
         (second_opinion.Vote, opinion_pb2.OpinionVote, "OPINION_VOTE"),
         (second_opinion.OpinionKind, opinion_pb2.OpinionKind, "OPINION_KIND"),
         (opinion_record.Scope, opinion_pb2.OpinionScope, "OPINION_SCOPE"),
         (opinion_record.Gap, opinion_pb2.OpinionGap, "OPINION_GAP"),
-        (findings.RiskLevel, taxonomy_pb2.RiskLevel, "RISK_LEVEL"),
-        (outcome.StageStatus, taxonomy_pb2.StageStatus, "STAGE_STATUS"),
-        (analysis.GroundingMode, taxonomy_pb2.GroundingMode, "GROUNDING_MODE"),
+        (taxonomy.RiskLevel, taxonomy_pb2.RiskLevel, "RISK_LEVEL"),
+        (taxonomy.StageStatus, taxonomy_pb2.StageStatus, "STAGE_STATUS"),
         (EntityKind, text_pb2.EntityKind, "ENTITY_KIND"),
     ],
     ids=lambda part: part if isinstance(part, str) else "",

@@ -5,8 +5,9 @@ from itertools import combinations
 import numpy as np
 import pytest
 
+from services.common.taxonomy import RiskLevel
 from services.dpe.domain.analysis import AnalysisInput
-from services.dpe.domain.findings import Basis, RiskLevel, Verdict
+from services.dpe.domain.findings import Basis, Verdict
 from services.dpe.domain.stages import s03c_contradiction
 from services.dpe.domain.statements import conflict, read_statement
 from tests.fakes.dpe_world import DownModel, TableEntailment, TableGrounding, analyse, app, facts, statuses

@@ -10,11 +10,12 @@ from crp.dpe.v1 import report_pb2
 from hypothesis import given
 from hypothesis import strategies as st
 
+from services.common.taxonomy import GroundingMode, RiskLevel, StageStatus
 from services.dpe.convert.report import report_message
-from services.dpe.domain.analysis import Analysis, AnalysisInput, GroundingMode, Models, Outputs, Risk
-from services.dpe.domain.findings import FloorReason, RiskFloor, RiskLevel
+from services.dpe.domain.analysis import Analysis, AnalysisInput, Models, Outputs, Risk
+from services.dpe.domain.findings import FloorReason, RiskFloor
 from services.dpe.domain.floors import floors_of
-from services.dpe.domain.outcome import Reason, StageKey, StageOutcome, StageStatus
+from services.dpe.domain.outcome import Reason, StageKey, StageOutcome
 from services.dpe.domain.policy import Policy
 from services.dpe.domain.risk import base_score, classified
 from services.dpe.domain.stages import s05_risk
@@ -52,7 +53,7 @@ async def test_the_level_is_the_worst_of_the_composites_and_the_floors(vector):
         support=told["support"],
         entailment=tuple(told["entailment"]),
         policy=Policy(level_floors=told["level_floors"]),
-        grounding_mode=GroundingMode(told["grounding_mode"]),
+        grounding_mode=GroundingMode[told["grounding_mode"]],
     )
     risk = finished.analysis.outputs.risk
     found = [[str(floor.level), str(floor.reason), list(floor.claim_ids)] for floor in risk.floors]

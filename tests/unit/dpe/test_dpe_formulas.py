@@ -12,12 +12,13 @@ from services.common.adapters.memory.embedding import MemoryEmbeddingModel
 from services.common.ports.recognition import Entity, EntityKind
 from services.common.reading.sentences import sentences
 from services.common.reading.text_types import Claim, ClaimType
+from services.common.taxonomy import GroundingMode, RepetitionLevel, RiskLevel
 from services.dpe.convert.report import report_message
-from services.dpe.domain.analysis import Analysis, AnalysisInput, GroundingMode, Outputs, PriorWindow, Risk
+from services.dpe.domain.analysis import Analysis, AnalysisInput, Outputs, PriorWindow, Risk
 from services.dpe.domain.claim_types import specificity
 from services.dpe.domain.discourse import has_transition, topics
 from services.dpe.domain.facts import EnvelopeFact
-from services.dpe.domain.findings import Attribution, AttributionType, Fabrication, RepetitionLevel, RiskLevel
+from services.dpe.domain.findings import Attribution, AttributionType, Fabrication
 from services.dpe.domain.policy import Policy
 from services.dpe.domain.regulation.eu_ai_act import Classification, EuAiActClass, Row
 from services.dpe.domain.regulation.result import Regulatory
@@ -80,7 +81,7 @@ def test_grounding_percentage(given, expected, monkeypatch):
     ]
     monkeypatch.setattr(s02_attribution, "_compare", lambda *_: found)
     analysis = blank(claims=claims(len(kinds)))
-    analysis = replace(analysis, input=replace(analysis.input, grounding_mode=GroundingMode(given["mode"])))
+    analysis = replace(analysis, input=replace(analysis.input, grounding_mode=GroundingMode[given["mode"]]))
     analysis = replace(analysis, models=replace(analysis.models, vectors=object()))
     outputs = s02_attribution.apply(analysis).outputs
     assert outputs.grounding_pct == (

@@ -11,10 +11,11 @@ import pytest
 
 from services.common.errors import ErrorReason, LimitExceededError
 from services.common.ports.grounding import GroundingVerdict
+from services.common.taxonomy import Remedy, RepetitionLevel, RiskLevel
 from services.dpe.app import Limits
 from services.dpe.domain.analysis import PriorWindow
-from services.dpe.domain.findings import RepetitionLevel, RiskLevel, Verdict
-from services.dpe.domain.remediation import Remedy, plan_of, prompts
+from services.dpe.domain.findings import Verdict
+from services.dpe.domain.remediation import plan_of, prompts
 from tests.fakes import dpe_world
 
 FOLDER = Path(__file__).parents[2] / "vectors" / "hostile"

@@ -4,9 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from services.common.taxonomy import GroundingMode, RiskLevel
 from services.dpe.convert.report import report_message
-from services.dpe.domain.analysis import AnalysisInput, GroundingMode
-from services.dpe.domain.findings import Basis, Judgement, RiskLevel, Verdict
+from services.dpe.domain.analysis import AnalysisInput
+from services.dpe.domain.findings import Basis, Judgement, Verdict
 from services.dpe.domain.judged import is_borne_out
 from services.dpe.domain.policy import Policy
 from tests.fakes.dpe_world import TableEntailment, TableGrounding, app, facts, models

@@ -9,11 +9,11 @@ from crp.common.v1 import regulation_pb2
 from crp.dpe.v1 import report_pb2
 
 from services.common.regulation import ISO_42001_CONTROLS, regulated_sector
+from services.common.taxonomy import RiskLevel, StageStatus
 from services.dpe.convert.regulatory import ai_system, fill_regulatory, profile_message
 from services.dpe.convert.report import report_message
 from services.dpe.domain.analysis import Analysis, AnalysisInput, Outputs
-from services.dpe.domain.findings import RiskLevel
-from services.dpe.domain.outcome import STAGES, Reason, StageOutcome, StageStatus
+from services.dpe.domain.outcome import STAGES, Reason, StageOutcome
 from services.dpe.domain.policy import Amplifiers, Policy, Weights
 from services.dpe.domain.regulation.eu_ai_act import AREA_ROWS, DOMAIN_ROWS, PRACTICE_ROWS, EuAiActClass, classify
 from services.dpe.domain.regulation.iso_42001 import BY_DISPATCH, DispatchEvidence, assess

@@ -11,6 +11,15 @@ from crp.dpe.v1 import provenance_service_pb2 as pb
 
 from services.common.ports.recognition import Entity, EntityKind
 from services.common.reading.text_types import Span
+from services.common.taxonomy import (
+    Remedy,
+    RemedyCall,
+    RemedyCondition,
+    RemedyForce,
+    RepetitionLevel,
+    RiskLevel,
+    StageStatus,
+)
 from services.dpe.convert.remediation import plan_message
 from services.dpe.domain.analysis import PriorWindow, Risk
 from services.dpe.domain.findings import (
@@ -19,11 +28,9 @@ from services.dpe.domain.findings import (
     Distortion,
     DistortionType,
     Fabrication,
-    RepetitionLevel,
-    RiskLevel,
 )
-from services.dpe.domain.outcome import Reason, StageKey, StageOutcome, StageStatus
-from services.dpe.domain.remediation import Call, Condition, Force, Plan, Remedy, Step, plan_of, prompts
+from services.dpe.domain.outcome import Reason, StageKey, StageOutcome
+from services.dpe.domain.remediation import Plan, Step, plan_of, prompts
 from services.dpe.domain.remediation.plan import ordered
 from tests.fakes.dpe_world import analyse
 
@@ -295,7 +302,7 @@ def test_order():
     """ADR 0042: force, then what it takes, then the stage."""
 
     def step(remedy, force, stage):
-        return Step(Remedy(remedy), Force(force), stage, "R")
+        return Step(Remedy(remedy), RemedyForce(force), stage, "R")
 
     mixed = [
         step("STITCH_FLOW", "ALTERNATIVE", 9),
@@ -329,7 +336,7 @@ def test_order():
 )
 def test_accounting(remedy, call, counts, events, temperature):
     """SPEC-005 §19.2, §19.3 and ADR 0042: counts as re-dispatch, opens a window, counts as LLM call, is billed."""
-    message = plan_message(Plan((Step(Remedy(remedy), Force.REQUIRED, 7, "R"),)))
+    message = plan_message(Plan((Step(Remedy(remedy), RemedyForce.REQUIRED, 7, "R"),)))
     step = message.steps[0]
     assert pb.RemediationCall.Name(step.call) == f"REMEDIATION_CALL_{call}"
     cost = step.accounting
@@ -344,12 +351,12 @@ def test_accounting(remedy, call, counts, events, temperature):
 def test_audit_events_and_enums_are_those_of_the_contract():
     known = {name.removeprefix("AUDIT_EVENT_TYPE_") for name in dag_pb2.AuditEventType.keys()}  # noqa: SIM118
     for remedy in Remedy:
-        assert set(Step(remedy, Force.REQUIRED, 5, "R").accounting.audit_events) <= known
+        assert set(Step(remedy, RemedyForce.REQUIRED, 5, "R").accounting.audit_events) <= known
     for values, message, prefix in (
         (Remedy, pb.RemediationAction, "REMEDIATION_ACTION_"),
-        (Force, pb.RemediationForce, "REMEDIATION_FORCE_"),
-        (Call, pb.RemediationCall, "REMEDIATION_CALL_"),
-        (Condition, pb.RemediationCondition, "REMEDIATION_CONDITION_"),
+        (RemedyForce, pb.RemediationForce, "REMEDIATION_FORCE_"),
+        (RemedyCall, pb.RemediationCall, "REMEDIATION_CALL_"),
+        (RemedyCondition, pb.RemediationCondition, "REMEDIATION_CONDITION_"),
     ):
         named = {name.removeprefix(prefix) for name in message.keys()} - {"UNSPECIFIED"}  # noqa: SIM118
         assert {str(value) for value in values} == named

@@ -8,9 +8,10 @@ from hypothesis import strategies as st
 
 from services.common.ports.second_opinion import AskedClaim, GivenVote, OpinionKind, OpinionReply, TypedSpan, Vote
 from services.common.rpc.canonical import message_json
+from services.common.taxonomy import RiskLevel
 from services.dpe.convert.opinions import recorded_opinion
 from services.dpe.convert.report import report_message
-from services.dpe.domain.findings import Basis, ConstraintConflict, DistortionType, Judgement, RiskLevel, Verdict
+from services.dpe.domain.findings import Basis, ConstraintConflict, DistortionType, Judgement, Verdict
 from services.dpe.domain.opinion_record import AskedLimits, Gap, Limits, Scope
 from services.dpe.domain.opinions import distortion_type, gaps, next_call
 from services.dpe.domain.votes import Standing, verdict_after

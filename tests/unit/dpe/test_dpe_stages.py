@@ -5,10 +5,11 @@ import pytest
 
 from services.common.adapters.memory.embedding import MemoryEmbeddingModel
 from services.common.errors import DeadlineError, ErrorReason, LimitExceededError
+from services.common.taxonomy import GroundingMode, RepetitionLevel, RiskLevel
 from services.dpe.app import Limits
-from services.dpe.domain.analysis import GroundingMode, PriorWindow
+from services.dpe.domain.analysis import PriorWindow
 from services.dpe.domain.facts import EnvelopeFact
-from services.dpe.domain.findings import AttributionType, RepetitionLevel, RiskLevel, Verdict
+from services.dpe.domain.findings import AttributionType, Verdict
 from services.dpe.domain.policy import Policy, Weights
 from tests.fakes.dpe_world import DownModel, TableEntailment, TableGrounding, analyse, app, statuses
 

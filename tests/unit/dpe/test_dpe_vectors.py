@@ -9,7 +9,7 @@ from jsonschema import Draft202012Validator
 
 from services.common.adapters.memory.embedding import IdentityCalibration
 from services.common.reading.values import scan_values
-from services.dpe.domain.findings import RiskLevel
+from services.common.taxonomy import RiskLevel
 from services.dpe.domain.policy import Amplifiers, Weights
 from services.dpe.domain.risk import amplified, base_score, classified, level_of
 from tests.fakes.dpe_world import analyse, app, models

@@ -10,9 +10,10 @@ from crp.dpe.v1 import finding_pb2, quality_pb2
 
 from services.common.ports.recognition import Entity, EntityKind
 from services.common.reading.sentences import sentences
+from services.common.taxonomy import StageStatus
 from services.dpe.convert.report import report_message
 from services.dpe.domain.analysis import Analysis, AnalysisInput, FlowSignals, PriorWindow
-from services.dpe.domain.outcome import Reason, StageKey, StageOutcome, StageStatus
+from services.dpe.domain.outcome import Reason, StageKey, StageOutcome
 from services.dpe.domain.pairing import COMMON, NEAREST, related
 from services.dpe.domain.policy import Policy
 from services.dpe.domain.register import Person, Register, consistency

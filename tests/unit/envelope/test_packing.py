@@ -7,13 +7,14 @@ from typing import Any
 import numpy as np
 import pytest
 
+from services.common.taxonomy import QualityTier
 from services.envelope.domain.assembly import PackingTerms, assemble
 from services.envelope.domain.budget import BudgetTerms, token_budget
 from services.envelope.domain.candidates import Candidate, RankedFact
 from services.envelope.domain.etag import envelope_etag
 from services.envelope.domain.ordering import sandwich
 from services.envelope.domain.packing import pack
-from services.envelope.domain.quality_tier import QualityTier, TierRule, TierSignals, accepts, classify
+from services.envelope.domain.quality_tier import TierRule, TierSignals, accepts, classify
 from services.envelope.domain.ranking import RankingTerms
 from services.envelope.domain.saturation import is_sparse, is_under_pressure, recommends_reuse, saturation
 from services.envelope.domain.weights import RankWeights

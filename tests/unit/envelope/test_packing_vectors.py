@@ -8,6 +8,7 @@ import jsonschema
 import numpy as np
 import pytest
 
+from services.common.taxonomy import GroundingMode
 from services.envelope.domain.assembly import PackingTerms, assemble
 from services.envelope.domain.budget import BudgetTerms, token_budget
 from services.envelope.domain.candidates import Candidate
@@ -21,7 +22,7 @@ from services.envelope.domain.saturation import (
     saturation_band,
 )
 from services.envelope.domain.temporal import is_time_sensitive
-from services.envelope.domain.weights import GroundingMode, RankWeights, effective_weights
+from services.envelope.domain.weights import RankWeights, effective_weights
 
 FOLDER = Path(__file__).parents[2] / "vectors" / "envelope"
 TOPICS = ["budget", "gap", "score", "saturation", "weights", "temporal", "envelope"]

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
+from services.common.taxonomy import DispatchStrategy, GroundingMode, QualityTier
 from services.envelope.domain.quality_gap import quality_gap
-from services.envelope.domain.quality_tier import QualityTier, TierSignals, classify
-from services.envelope.domain.weights import GroundingMode
+from services.envelope.domain.quality_tier import TierSignals, classify
 from services.envelope.envelope_app import recommended_strategy
-from services.envelope.requests import EnvelopeRequest, Strategy
+from services.envelope.requests import EnvelopeRequest
 
 FOLDER = Path(__file__).parents[2] / "vectors" / "envelope"
 
@@ -42,12 +42,12 @@ def test_gap(given, expected):
 @pytest.mark.parametrize(
     ("strategy", "parts", "upgrade", "expected"),
     [
-        (Strategy.PUSH, 1, True, Strategy.PULL),
-        (Strategy.FAN_OUT, 1, True, Strategy.PULL),
-        (Strategy.PULL, 3, True, Strategy.HIERARCHICAL),
-        (Strategy.PULL, 1, True, None),
-        (Strategy.HIERARCHICAL, 3, True, None),
-        (Strategy.PUSH, 3, False, None),
+        (DispatchStrategy.PUSH, 1, True, DispatchStrategy.PULL),
+        (DispatchStrategy.FAN_OUT, 1, True, DispatchStrategy.PULL),
+        (DispatchStrategy.PULL, 3, True, DispatchStrategy.HIERARCHICAL),
+        (DispatchStrategy.PULL, 1, True, None),
+        (DispatchStrategy.HIERARCHICAL, 3, True, None),
+        (DispatchStrategy.PUSH, 3, False, None),
     ],
 )
 def test_what_is_recommended(strategy, parts, upgrade, expected):

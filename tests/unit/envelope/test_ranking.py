@@ -7,13 +7,14 @@ import numpy as np
 import pytest
 
 from services.common.ports.facts import FactStatus
+from services.common.taxonomy import GroundingMode
 from services.envelope.domain.candidates import Candidate, effective_status
 from services.envelope.domain.communities import communities_by_relevance
 from services.envelope.domain.expansion import expanded, thin_communities
 from services.envelope.domain.freshness import age_days, freshness_score, horizon_days
 from services.envelope.domain.ranking import RankingTerms, diversity_bonus, rank
 from services.envelope.domain.temporal import is_time_sensitive
-from services.envelope.domain.weights import GroundingMode, RankWeights, effective_weights
+from services.envelope.domain.weights import RankWeights, effective_weights
 
 NOW = datetime(2026, 5, 24, 9, 0, tzinfo=UTC)
 QUERY = np.array([[1.0, 0.0, 0.0, 0.0]], dtype=np.float32)

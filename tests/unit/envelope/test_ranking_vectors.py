@@ -11,11 +11,12 @@ import pytest
 
 from services.common.ports.fact_changes import StateChanges, StateRow
 from services.common.ports.facts import FactStatus, StateEntry
+from services.common.taxonomy import GroundingMode
 from services.envelope.domain.candidates import Candidate
 from services.envelope.domain.freshness import horizon_days
 from services.envelope.domain.ranking import RankingTerms, diversity_bonus, rank, relevance_scores
 from services.envelope.domain.state import StateIndex, state_hash
-from services.envelope.domain.weights import GroundingMode, RankWeights, effective_weights
+from services.envelope.domain.weights import RankWeights, effective_weights
 
 FOLDER = Path(__file__).parents[2] / "vectors" / "envelope"
 TOPICS = ["composite", "relevance", "diversity", "greedy", "similarity", "state"]

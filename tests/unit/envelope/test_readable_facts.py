@@ -7,6 +7,7 @@ import pytest
 from services.common.adapters.memory.facts import MemoryFactStore
 from services.common.errors import NotFoundError
 from services.common.ports.facts import FactFilter, FactStatus
+from services.common.taxonomy import RetrievalMode
 from services.envelope.domain.namespaces import (
     Namespaces,
     combined_state,
@@ -15,7 +16,6 @@ from services.envelope.domain.namespaces import (
     qualified,
     shown_namespace,
 )
-from services.envelope.domain.search_mode import SearchMode
 from services.envelope.readable_facts import ErasedSources
 from tests.contract.adapters import DIMENSION
 from tests.fakes.envelope_apps import open_knowledge
@@ -54,7 +54,7 @@ class LaggingIndex(MemoryFactStore):
         return await self.indexed.page(self._asked(tenant_id), where, after=after, limit=limit)
 
 
-@pytest.mark.parametrize("mode", [SearchMode.DENSE, SearchMode.TEXT, SearchMode.HYBRID])
+@pytest.mark.parametrize("mode", [RetrievalMode.DENSE, RetrievalMode.TEXT, RetrievalMode.HYBRID])
 async def test_an_erased_source_is_never_packed_again_although_the_index_returns_it(mode):
     knowledge = await open_knowledge(LaggingIndex(DIMENSION))
     (erased,) = await knowledge.ingest("a", "u1", TEXTS[:1])

@@ -20,8 +20,9 @@ from services.common.errors import (
 )
 from services.common.ports.facts import FactFilter, FactRecord, FactStatus
 from services.common.settings.envelope import EnvelopeSettings
+from services.common.taxonomy import RetrievalMode
 from services.envelope.domain.fusion import blend
-from services.envelope.domain.search_mode import RESCORED_MODES, SearchMode
+from services.envelope.domain.search_mode import RESCORED_MODES
 from services.envelope.rescoring import CrossEncoderRescorer, LateInteractionRescorer, Rescoring, no_model
 from services.envelope.retrieval import MAX_RESCORED, Retriever, SubQueries
 from services.envelope.retrieval_counts import RetrievalCounts
@@ -70,8 +71,8 @@ class Bench:
         self.counts = RetrievalCounts()
         cache = TokenVectorCache(1 << 20, 1 << 20)
         self.rescorers = {
-            SearchMode.RERANKED: CrossEncoderRescorer(provider_of(self.reranker)),
-            SearchMode.LATE_INTERACTION: LateInteractionRescorer(provider_of(self.tokens), cache),
+            RetrievalMode.RERANKED: CrossEncoderRescorer(provider_of(self.reranker)),
+            RetrievalMode.LATE_INTERACTION: LateInteractionRescorer(provider_of(self.tokens), cache),
         }
         self.retriever = Retriever(self.store, EnvelopeSettings(**settings), self.rescorers, self.counts)
 
@@ -118,7 +119,7 @@ async def bench():
     return await Bench().fill()
 
 
-@pytest.mark.parametrize("mode", SearchMode)
+@pytest.mark.parametrize("mode", RetrievalMode)
 async def test_every_mode_finds_the_fact_and_gives_its_cosine(bench, mode):
     found = await bench.ask(mode)
     assert (found.mode, found.keyword_fallback, found.warnings) == (mode, False, ())
@@ -131,15 +132,15 @@ async def test_every_mode_finds_the_fact_and_gives_its_cosine(bench, mode):
         assert list(hits) == sorted(hits, key=lambda hit: (-hit.score, hit.fact.fact_id))
 
 
-@pytest.mark.parametrize("mode", SearchMode)
+@pytest.mark.parametrize("mode", RetrievalMode)
 async def test_one_search_of_the_vectors_serves_all_sub_queries(bench, mode):
     await bench.ask(mode)
-    assert bench.store.searches == ([] if mode is SearchMode.TEXT else [2])
+    assert bench.store.searches == ([] if mode is RetrievalMode.TEXT else [2])
 
 
 async def test_hybrid_is_the_fusion_of_the_two_rankings(bench):
     dense, text, hybrid = [
-        (await bench.ask(mode)).hits for mode in (SearchMode.DENSE, SearchMode.TEXT, SearchMode.HYBRID)
+        (await bench.ask(mode)).hits for mode in (RetrievalMode.DENSE, RetrievalMode.TEXT, RetrievalMode.HYBRID)
     ]
     for row in range(2):
         cosines = {hit.fact.fact_id: hit.cosine for hits in (dense, text) for hit in hits[row]}
@@ -153,7 +154,7 @@ async def test_what_is_meant_as_it_is_written_comes_first():
     texts = ["Form KH-4419 reports theft.", "Form KH-4418 reports theft.", "Forms report theft and theft and theft."]
     bench = await Bench(hybrid_exact_weight=1.0).fill(texts)
     for query, first in (("theft form KH-4418", 1), ("theft form kh-4419", 0)):
-        hits = (await bench.ask(SearchMode.HYBRID, query)).hits[0]
+        hits = (await bench.ask(RetrievalMode.HYBRID, query)).hits[0]
         assert hits[0].fact.content == texts[first]
         assert hits[0].score > 1.0 >= hits[1].score
 
@@ -164,39 +165,39 @@ async def test_the_nearest_are_candidates_whatever_the_words_find():
     bench = await Bench(hybrid_words_weight=1.0).fill([*texts, "xylophone"])
     vectors = await bench.embedding.embed(["xylophone"])
     queries = SubQueries(("entry 7 of the list",), vectors)
-    nearest = await bench.retriever.retrieve("t", queries, mode=SearchMode.DENSE, limit=5)
-    found = await bench.retriever.candidates("t", queries, mode=SearchMode.HYBRID, limit=5)
+    nearest = await bench.retriever.retrieve("t", queries, mode=RetrievalMode.DENSE, limit=5)
+    found = await bench.retriever.candidates("t", queries, mode=RetrievalMode.HYBRID, limit=5)
     ids = [hit.fact.fact_id for hit in found.hits[0]]
     assert {hit.fact.fact_id for hit in nearest.hits[0]} <= set(ids)
     assert len(ids) == len(set(ids)) <= 10
-    best = await bench.retriever.retrieve("t", queries, mode=SearchMode.HYBRID, limit=5)
+    best = await bench.retriever.retrieve("t", queries, mode=RetrievalMode.HYBRID, limit=5)
     assert ids[:5] == [hit.fact.fact_id for hit in best.hits[0]]
 
 
 async def test_long_candidates_are_fused_beside_the_event_loop(monkeypatch, bench):
-    before = (await bench.ask(SearchMode.HYBRID)).hits
+    before = (await bench.ask(RetrievalMode.HYBRID)).hits
     monkeypatch.setattr("services.envelope.retrieval._IN_PLACE_CHARS", 0)
-    assert (await bench.ask(SearchMode.HYBRID)).hits == before
+    assert (await bench.ask(RetrievalMode.HYBRID)).hits == before
 
 
 @pytest.mark.parametrize("setting", ["dense", "text", "hybrid"])
 def test_no_mode_means_the_settings(setting):
     retriever = Bench(retrieval_mode=setting).retriever
-    assert retriever.mode(None) is SearchMode[setting.upper()]
-    assert retriever.mode(SearchMode.RERANKED) is SearchMode.RERANKED
-    assert Bench().retriever.mode(None) is SearchMode.HYBRID
+    assert retriever.mode(None) is RetrievalMode[setting.upper()]
+    assert retriever.mode(RetrievalMode.RERANKED) is RetrievalMode.RERANKED
+    assert Bench().retriever.mode(None) is RetrievalMode.HYBRID
 
 
 async def test_the_depth_of_the_fusion_is_the_setting_and_at_least_the_limit(bench):
     shallow = await Bench(fusion_depth=1).fill()
-    one = await shallow.ask(SearchMode.HYBRID, limit=1)
+    one = await shallow.ask(RetrievalMode.HYBRID, limit=1)
     assert len(one.hits[0]) == 1
-    deep = await shallow.ask(SearchMode.HYBRID, limit=5)
+    deep = await shallow.ask(RetrievalMode.HYBRID, limit=5)
     assert {len(hits) for hits in deep.hits} == {5}
 
 
 async def test_the_cross_encoder_is_asked_once_with_every_pair_once(bench):
-    found = await bench.ask(SearchMode.RERANKED, *QUESTIONS, QUESTIONS[0])
+    found = await bench.ask(RetrievalMode.RERANKED, *QUESTIONS, QUESTIONS[0])
     (pairs,) = bench.reranker.calls
     assert len(pairs) == len(set(pairs)) == 2 * len(TEXTS)
     assert found.hits[0] == found.hits[2]
@@ -212,7 +213,7 @@ async def test_the_models_list_is_a_third_one_of_its_own_weight(mode, weight):
         reranked_weight=weight,
         late_interaction_weight=weight,
     ).fill()
-    hybrid = (await bench.ask(SearchMode.HYBRID)).hits
+    hybrid = (await bench.ask(RetrievalMode.HYBRID)).hits
     found = (await bench.ask(mode)).hits
     for question, before, after in zip(QUESTIONS, hybrid, found, strict=True):
         task = Rescoring(question, tuple(hit.fact for hit in before[:count]))
@@ -227,12 +228,12 @@ async def test_the_models_list_is_a_third_one_of_its_own_weight(mode, weight):
 
 async def test_a_heavy_model_orders_alone_and_a_light_one_only_breaks_ties():
     light, heavy = [await Bench(reranked_weight=weight).fill() for weight in (1e-6, 1_000.0)]
-    hybrid = (await light.ask(SearchMode.HYBRID, QUESTIONS[0])).hits[0]
+    hybrid = (await light.ask(RetrievalMode.HYBRID, QUESTIONS[0])).hits[0]
     scores = [round(hit.score, 5) for hit in hybrid]  # what is closer than the light weight can be turned by it
     untied = [hit.fact.fact_id for hit, score in zip(hybrid, scores, strict=True) if scores.count(score) == 1]
-    order = [hit.fact.fact_id for hit in (await light.ask(SearchMode.RERANKED, QUESTIONS[0])).hits[0]]
+    order = [hit.fact.fact_id for hit in (await light.ask(RetrievalMode.RERANKED, QUESTIONS[0])).hits[0]]
     assert [one for one in order if one in untied] == untied
-    found = (await heavy.ask(SearchMode.RERANKED, QUESTIONS[0])).hits[0]
+    found = (await heavy.ask(RetrievalMode.RERANKED, QUESTIONS[0])).hits[0]
     shares = dict(
         zip(
             contents(found), await heavy.reranker.score([(QUESTIONS[0], text) for text in contents(found)]), strict=True
@@ -243,8 +244,8 @@ async def test_a_heavy_model_orders_alone_and_a_light_one_only_breaks_ties():
 
 async def test_what_is_not_ordered_anew_stays_behind_in_its_order():
     bench = await Bench(reranked_candidates=2).fill()
-    hybrid = (await bench.ask(SearchMode.HYBRID, QUESTIONS[0])).hits[0]
-    found = (await bench.ask(SearchMode.RERANKED, QUESTIONS[0])).hits[0]
+    hybrid = (await bench.ask(RetrievalMode.HYBRID, QUESTIONS[0])).hits[0]
+    found = (await bench.ask(RetrievalMode.RERANKED, QUESTIONS[0])).hits[0]
     assert len(bench.reranker.calls[0]) == 2
     assert {hit.fact.fact_id for hit in found[:2]} == {hit.fact.fact_id for hit in hybrid[:2]}
     assert found[2:] == hybrid[2:]
@@ -252,34 +253,34 @@ async def test_what_is_not_ordered_anew_stays_behind_in_its_order():
 
 async def test_all_sub_queries_together_stay_below_the_bound():
     bench = await Bench(reranked_candidates=500, fusion_depth=100).fill([f"rule {number}" for number in range(90)])
-    await bench.ask(SearchMode.RERANKED, *(f"which rule {number}" for number in range(8)), limit=50)
+    await bench.ask(RetrievalMode.RERANKED, *(f"which rule {number}" for number in range(8)), limit=50)
     (pairs,) = bench.reranker.calls
     assert len(pairs) == MAX_RESCORED == 8 * 64
 
 
 async def test_late_interaction_encodes_queries_and_new_facts_in_one_call_and_remembers_facts(bench):
-    first = await bench.ask(SearchMode.LATE_INTERACTION)
+    first = await bench.ask(RetrievalMode.LATE_INTERACTION)
     assert [len(texts) for texts in bench.tokens.calls] == [2 + len(TEXTS)]
-    second = await bench.ask(SearchMode.LATE_INTERACTION)
+    second = await bench.ask(RetrievalMode.LATE_INTERACTION)
     assert bench.tokens.calls[1] == list(QUESTIONS)
     assert second == first
 
 
 async def test_after_an_erasure_facts_are_encoded_again(bench):
-    await bench.ask(SearchMode.LATE_INTERACTION)
+    await bench.ask(RetrievalMode.LATE_INTERACTION)
     bench.retriever.forget("t")
-    await bench.ask(SearchMode.LATE_INTERACTION)
+    await bench.ask(RetrievalMode.LATE_INTERACTION)
     assert len(bench.tokens.calls[1]) == 2 + len(TEXTS)
 
 
 async def test_one_tenants_token_vectors_are_not_anothers(bench):
     await bench.fill(tenant="other")
-    await bench.ask(SearchMode.LATE_INTERACTION)
-    await bench.ask(SearchMode.LATE_INTERACTION, tenant="other")
+    await bench.ask(RetrievalMode.LATE_INTERACTION)
+    await bench.ask(RetrievalMode.LATE_INTERACTION, tenant="other")
     assert len(bench.tokens.calls[1]) == 2 + len(TEXTS)
 
 
-@pytest.mark.parametrize("mode", SearchMode)
+@pytest.mark.parametrize("mode", RetrievalMode)
 async def test_nothing_asked_nothing_found(bench, mode):
     queries = SubQueries((), np.empty((0, 64), dtype=np.float32))
     found = await bench.retriever.retrieve("t", queries, mode=mode, limit=5)
@@ -288,13 +289,13 @@ async def test_nothing_asked_nothing_found(bench, mode):
 
 async def test_no_fact_no_model_is_asked():
     bench = Bench()
-    for mode in SearchMode:
+    for mode in RetrievalMode:
         found = await bench.ask(mode)
         assert (found.mode, found.hits, found.keyword_fallback) == (mode, ((), ()), False)
     assert bench.reranker.calls == bench.tokens.calls == []
 
 
-@pytest.mark.parametrize("mode", [mode for mode in SearchMode if mode is not SearchMode.TEXT])
+@pytest.mark.parametrize("mode", [mode for mode in RetrievalMode if mode is not RetrievalMode.TEXT])
 async def test_words_are_searched_where_vectors_return_nothing(mode):
     bench = await Bench(retrieval_least_cosine=1.0).fill()
     found = await bench.ask(mode)
@@ -306,7 +307,7 @@ async def test_words_are_searched_where_vectors_return_nothing(mode):
 
 async def test_only_the_sub_query_without_vectors_falls_back():
     bench = await Bench(retrieval_least_cosine=0.99).fill()
-    found = await bench.ask(SearchMode.DENSE, TEXTS[1], QUESTIONS[0])
+    found = await bench.ask(RetrievalMode.DENSE, TEXTS[1], QUESTIONS[0])
     assert bench.store.text_searches == [QUESTIONS[0]]
     assert found.keyword_fallback
     assert contents(found.hits[0]) == [TEXTS[1]]
@@ -315,7 +316,7 @@ async def test_only_the_sub_query_without_vectors_falls_back():
 
 async def test_words_that_find_nothing_either_are_no_fall_back():
     bench = await Bench(retrieval_least_cosine=1.0).fill()
-    found = await bench.ask(SearchMode.DENSE, "xylophone")
+    found = await bench.ask(RetrievalMode.DENSE, "xylophone")
     assert (found.hits, found.keyword_fallback) == (((),), False)
 
 
@@ -324,10 +325,10 @@ async def test_words_that_find_nothing_either_are_no_fall_back():
 async def test_a_model_that_cannot_serve_is_said_and_the_answer_is_hybrids(bench, mode, error):
     bench.reranker.error = bench.tokens.error = error
     found = await bench.ask(mode)
-    assert found.hits == (await bench.ask(SearchMode.HYBRID)).hits
-    assert found.mode is SearchMode.HYBRID
+    assert found.hits == (await bench.ask(RetrievalMode.HYBRID)).hits
+    assert found.mode is RetrievalMode.HYBRID
     (warning,) = found.warnings
-    assert warning.startswith(f"{mode.value} was answered as HYBRID")
+    assert warning.startswith(f"{mode.name} was answered as HYBRID")
     assert error.reason.value in warning
     assert bench.counts.modes[mode].degraded == {error.reason.value: 1}
 
@@ -339,12 +340,12 @@ async def test_a_deployment_without_the_model_says_so(bench, mode):
 
     for provide in (no_model, broken):
         cache = TokenVectorCache(0, 0)
-        bench.rescorers[SearchMode.RERANKED] = CrossEncoderRescorer(provide)
-        bench.rescorers[SearchMode.LATE_INTERACTION] = LateInteractionRescorer(provide, cache)
+        bench.rescorers[RetrievalMode.RERANKED] = CrossEncoderRescorer(provide)
+        bench.rescorers[RetrievalMode.LATE_INTERACTION] = LateInteractionRescorer(provide, cache)
         found = await bench.ask(mode)
-        assert (found.mode, len(found.warnings)) == (SearchMode.HYBRID, 1)
+        assert (found.mode, len(found.warnings)) == (RetrievalMode.HYBRID, 1)
     bench.rescorers.clear()
-    assert (await bench.ask(mode)).mode is SearchMode.HYBRID
+    assert (await bench.ask(mode)).mode is RetrievalMode.HYBRID
 
 
 async def test_a_deadline_that_leaves_no_time_for_the_model_is_said(bench):
@@ -354,10 +355,10 @@ async def test_a_deadline_that_leaves_no_time_for_the_model_is_said(bench):
         caller = Caller("t", "scope", frozenset(), "subject")
         deadline = asyncio.get_running_loop().time() + 0.05
         set_current_call(CallContext(caller, "id", "/x/Y", deadline))
-        return await bench.ask(SearchMode.RERANKED)
+        return await bench.ask(RetrievalMode.RERANKED)
 
     found = await asyncio.create_task(call())
-    assert found.mode is SearchMode.HYBRID
+    assert found.mode is RetrievalMode.HYBRID
     assert "DEADLINE_EXCEEDED" in found.warnings[0]
     assert len(bench.reranker.calls) == 1
 
@@ -365,10 +366,10 @@ async def test_a_deadline_that_leaves_no_time_for_the_model_is_said(bench):
 async def test_a_bug_of_the_model_is_not_swallowed(bench):
     bench.reranker.error = ValueError("a bug")
     with pytest.raises(ValueError, match="a bug"):
-        await bench.ask(SearchMode.RERANKED)
+        await bench.ask(RetrievalMode.RERANKED)
 
 
-@pytest.mark.parametrize("mode", SearchMode)
+@pytest.mark.parametrize("mode", RetrievalMode)
 async def test_the_same_search_gives_the_same_whatever_the_order_of_ingestion(mode):
     one = await Bench().fill()
     other = await Bench().fill(tuple(reversed(TEXTS)))
@@ -379,7 +380,7 @@ async def test_the_same_search_gives_the_same_whatever_the_order_of_ingestion(mo
     ] == [[(hit.fact.fact_id, hit.score) for hit in hits] for _ in range(2) for hits in (await one.ask(mode)).hits]
 
 
-@pytest.mark.parametrize("mode", SearchMode)
+@pytest.mark.parametrize("mode", RetrievalMode)
 async def test_filters_limit_and_tenant_hold_in_every_mode(bench, mode):
     assert (await bench.ask(mode, where=FactFilter(source_ids=("nowhere",)))).hits == ((), ())
     assert (await bench.ask(mode, tenant="stranger")).hits == ((), ())
@@ -390,8 +391,8 @@ async def test_filters_limit_and_tenant_hold_in_every_mode(bench, mode):
 
 
 async def test_searches_are_counted_by_mode(bench):
-    await bench.ask(SearchMode.HYBRID)
+    await bench.ask(RetrievalMode.HYBRID)
     await bench.retriever.words("t", "theft", limit=3)
     counted = {mode: sum(counts.buckets) for mode, counts in bench.counts.modes.items() if sum(counts.buckets)}
-    assert counted == {SearchMode.HYBRID: 1, SearchMode.TEXT: 1}
-    assert bench.counts.modes[SearchMode.HYBRID].seconds > 0.0
+    assert counted == {RetrievalMode.HYBRID: 1, RetrievalMode.TEXT: 1}
+    assert bench.counts.modes[RetrievalMode.HYBRID].seconds > 0.0

@@ -8,6 +8,7 @@ import jsonschema
 import numpy as np
 import pytest
 
+from services.common.taxonomy import GroundingMode
 from services.envelope.domain.candidates import Candidate, RankedFact
 from services.envelope.domain.etag import envelope_etag
 from services.envelope.domain.freshness import freshness_score, horizon_days
@@ -15,7 +16,7 @@ from services.envelope.domain.ordering import sandwich
 from services.envelope.domain.packing import pack
 from services.envelope.domain.quality_tier import TierSignals, classify
 from services.envelope.domain.ranking import RankingTerms, rank
-from services.envelope.domain.weights import GroundingMode, RankWeights, effective_weights
+from services.envelope.domain.weights import RankWeights, effective_weights
 
 FOLDER = Path(__file__).parents[2] / "vectors" / "envelope"
 NOW = datetime(2026, 5, 24, tzinfo=UTC)

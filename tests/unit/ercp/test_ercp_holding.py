@@ -5,9 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from services.common.taxonomy import ConstraintState
 from services.ercp.domain import readings
 from services.ercp.domain.checking import CONSTRAINT_PREFIX, Ground, check
-from services.ercp.domain.holding import MAX_WHY, MAX_WORDS, ConstraintState, hold
+from services.ercp.domain.holding import MAX_WHY, MAX_WORDS, hold
 from services.ercp.domain.predicates import ABOUT_TOLERANCE, demand_of, parse_text, to_document
 from services.ercp.domain.records import Constraint, PredicateForm
 from services.ercp.domain.vocabulary import ConstraintType, Detector

@@ -6,12 +6,13 @@ import structlog.testing
 from services.common.adapters.memory import MemoryCredentialStore
 from services.common.errors import ErrorReason, PreconditionError
 from services.common.ports.receipts import Receipt
+from services.common.taxonomy import DispatchStrategy, QualityTier
 from services.gateway.clients.drafts import MARK, RPC, StoredDrafts
 from services.gateway.domain.command import DispatchDraft, Notice, StepIds
+from services.gateway.domain.completion import Completion
 from services.gateway.domain.directives import Finding
 from services.gateway.domain.outcome import Enforcement, Verdict, Violation
-from services.gateway.domain.vocabulary import OversightMode, QualityTier, Strategy
-from services.gateway.domain.written import WrittenText
+from services.gateway.domain.vocabulary import OversightMode
 from services.gateway.ports import DraftOwner, DraftSlot
 from tests.fakes.dag_world import NOW, TurnedClock
 from tests.fakes.gateway_values import ENVELOPE, PLACE, REPORT
@@ -21,9 +22,9 @@ DRAFT = DispatchDraft(
     envelope=ENVELOPE,
     report=REPORT,
     report_message=b"\xff\x00\xfe",
-    written=WrittenText("text", "stop", "model", 3, None, 4),
+    written=Completion("text", "stop", "model", 3, None, 4),
     tier=QualityTier.A,
-    strategy=Strategy.PUSH,
+    strategy=DispatchStrategy.PUSH,
     verdict=Verdict("halt-on HIGH", (Violation(Finding("halt-on HIGH", "HALT_ON_HIGH", "x"), Enforcement.HALTED),)),
     policy_applied="halt-on HIGH",
     oversight=OversightMode.AUTO,

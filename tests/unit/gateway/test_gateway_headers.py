@@ -3,6 +3,7 @@ from datetime import timedelta
 
 import pytest
 
+from services.common.taxonomy import DispatchStrategy, QualityTier, RepetitionLevel
 from services.gateway.domain.headers import (
     Header,
     HeaderInputs,
@@ -12,12 +13,12 @@ from services.gateway.domain.headers import (
     response_headers,
     slug,
 )
-from services.gateway.domain.vocabulary import OversightMode, QualityTier, RepetitionLevel, Strategy
+from services.gateway.domain.vocabulary import OversightMode
 from tests.fakes.gateway_values import COMMITTED, ENVELOPE, PLACE, REPORT, SESSION, WINDOW
 
 POLICY = PolicyOutcome("halt-on CRITICAL; warn-on HIGH", OversightMode.AUTO)
 FULL = HeaderInputs(
-    strategy=Strategy.PUSH,
+    strategy=DispatchStrategy.PUSH,
     policy=POLICY,
     tier=QualityTier.A,
     place=PLACE,
@@ -90,7 +91,7 @@ def test_every_header_has_the_exact_form_of_the_header_table():
 
 
 def test_what_is_not_known_gives_no_header():
-    only = values(HeaderInputs(strategy=Strategy.PUSH, policy=PolicyOutcome("", OversightMode.AUTO)))
+    only = values(HeaderInputs(strategy=DispatchStrategy.PUSH, policy=PolicyOutcome("", OversightMode.AUTO)))
     assert only == {
         "CRP-Context-Strategy": "push",
         "CRP-Context-Protocol-Version": "3.0.0",

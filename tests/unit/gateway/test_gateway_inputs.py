@@ -4,9 +4,9 @@ from crp.ckf.v1 import ckf_pb2
 from crp.dpe.v1 import provenance_service_pb2 as pb
 from crp.envelope.v1 import envelope_pb2
 
+from services.common.taxonomy import GroundingMode
 from services.gateway.clients.inputs import kept_inputs, request_digest, restored_request
 from services.gateway.clients.provenance import analyze_request
-from services.gateway.domain.vocabulary import GroundingMode
 from services.gateway.domain.window import WindowPlace
 from services.gateway.ports import Analyze
 

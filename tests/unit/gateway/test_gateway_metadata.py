@@ -4,7 +4,7 @@ import pytest
 from crp.gateway.v1 import dispatch_pb2
 from crp.gateway.v1 import dispatch_service_pb2 as pb
 
-from services.gateway.convert import MAX_METADATA_BYTES, header_metadata
+from services.gateway.doors.grpc.convert import MAX_METADATA_BYTES, header_metadata
 
 
 def response(*sizes):

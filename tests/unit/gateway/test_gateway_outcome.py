@@ -2,6 +2,7 @@ from dataclasses import replace
 
 import pytest
 
+from services.common.taxonomy import QualityTier, RepetitionLevel, RiskLevel, StageStatus
 from services.gateway.domain.directives import SIGNAL_NOT_COMPUTED, evaluate
 from services.gateway.domain.outcome import (
     Enforcement,
@@ -13,14 +14,7 @@ from services.gateway.domain.outcome import (
     retry_condition,
 )
 from services.gateway.domain.policy import parse_policy
-from services.gateway.domain.vocabulary import (
-    OversightMode,
-    QualityTier,
-    RepetitionLevel,
-    RiskLevel,
-    SafetyMode,
-    StageStatus,
-)
+from services.gateway.domain.vocabulary import OversightMode, SafetyMode
 from tests.fakes.gateway_values import REPORT, not_run
 
 GOOD = replace(

@@ -2,6 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from services.common.taxonomy import QualityTier, RepetitionLevel, RiskLevel
 from services.gateway.domain.policy import (
     KNOWN_DIRECTIVES,
     PROFILES,
@@ -12,7 +13,7 @@ from services.gateway.domain.policy import (
     policy_hash,
     stricter,
 )
-from services.gateway.domain.vocabulary import OversightMode, QualityTier, RepetitionLevel, RiskLevel
+from services.gateway.domain.vocabulary import OversightMode
 
 
 @pytest.mark.parametrize(

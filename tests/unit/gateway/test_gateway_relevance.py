@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
+from services.common.taxonomy import QualityTier
 from services.gateway.domain.directives import evaluate
 from services.gateway.domain.headers import _relevance
 from services.gateway.domain.policy import PolicyError, parse_policy, stricter
-from services.gateway.domain.vocabulary import QualityTier
 from tests.fakes.gateway_values import REPORT
 
 POLICY = parse_policy("require-relevance 0.5")

@@ -8,21 +8,23 @@ import jsonschema
 import pytest
 
 from services.common.errors import CrpError
-from services.gateway.domain.outcome import Verdict
-from services.gateway.domain.remedies import Analysed, RemedyTerms, due
-from services.gateway.domain.remedy_plan import (
+from services.common.taxonomy import (
+    DispatchStrategy,
+    QualityTier,
     Remedy,
     RemedyCall,
     RemedyCondition,
     RemedyForce,
-    RemedyPlan,
-    RemedyStep,
+    RiskLevel,
 )
-from services.gateway.domain.strategies import served_strategy
+from services.gateway.dispatch.strategies.choosing import served_strategy
+from services.gateway.domain.completion import Completion
+from services.gateway.domain.outcome import Verdict
+from services.gateway.domain.remedies import AnalyzedAnswer, RemedyTerms, due
+from services.gateway.domain.remedy_plan import RemedyPlan, RemedyStep
 from services.gateway.domain.summaries import CheckedClaim, Span, SummaryCheck, summary_passages, verified_part
-from services.gateway.domain.vocabulary import QualityTier, RemedyMode, RiskLevel, Strategy
+from services.gateway.domain.vocabulary import RemedyMode
 from services.gateway.domain.window import Analysis
-from services.gateway.domain.written import WrittenText
 from tests.fakes.gateway_values import REPORT
 
 FOLDER = Path(__file__).parents[2] / "vectors" / "gateway"
@@ -61,8 +63,8 @@ def analysed(given):
     plan = RemedyPlan(
         tuple(step() for _ in range(given.get("required", 0))), stages_not_computed=tuple(given.get("unknown", ()))
     )
-    written = WrittenText("x", "stop", "m", 1, None, None)
-    return Analysed(
+    written = Completion("x", "stop", "m", 1, None, None)
+    return AnalyzedAnswer(
         written, Analysis(report, b"", plan=plan), QualityTier(given.get("tier", "A")), Verdict(given.get("halt", ""))
     )
 
@@ -92,7 +94,7 @@ def test_a_summary_keeps_its_verified_passages(given, expected):
 
 @pytest.mark.parametrize(("given", "expected"), cases("strategy"))
 def test_a_strategy_is_taken_or_refused(given, expected):
-    wanted = tuple(Strategy(name) for name in given["wanted"])
+    wanted = tuple(DispatchStrategy(name) for name in given["wanted"])
     if "refused" in expected:
         with pytest.raises(CrpError) as caught:
             served_strategy(wanted, given["parents"])

@@ -46,9 +46,10 @@ from services.common.regulation import ISO_42001_CONTROLS
 from services.common.rpc.admission import SPARE
 from services.common.sentence_heads.model import parse_heads
 from services.common.settings.guard.verification import VerificationSettings
+from services.common.taxonomy import BreakerState, GroundingMode, QualityTier, RiskLevel
 from services.dag.domain import budget as budgets
 from services.dag.domain import chain
-from services.dag.domain.breaker import BreakerState, breaker
+from services.dag.domain.breaker import breaker
 from services.dag.domain.keys import MasterKey, session_hmac_key
 from services.dag.domain.origins import Origin, origin_fields
 from services.dag.domain.promises import Promise
@@ -65,7 +66,6 @@ from services.dpe.domain.findings import (
     FloorReason,
     Omission,
     OmissionSeverity,
-    RiskLevel,
     Rule,
 )
 from services.dpe.domain.guard.verification_signals import Signal, SignalKind, Vote
@@ -93,12 +93,12 @@ from services.envelope.domain.late_interaction import late_interaction_scores
 from services.envelope.domain.namespaces import combined_state
 from services.envelope.domain.ordering import sandwich
 from services.envelope.domain.quality_gap import quality_gap
-from services.envelope.domain.quality_tier import QualityTier, TierSignals
+from services.envelope.domain.quality_tier import TierSignals
 from services.envelope.domain.quality_tier import classify as classify_tier
 from services.envelope.domain.source_diff import DiffFact, source_diff
 from services.envelope.domain.state import state_entry, state_hash
 from services.envelope.domain.subjects import Stated
-from services.envelope.domain.weights import GroundingMode, RankWeights, effective_weights
+from services.envelope.domain.weights import RankWeights, effective_weights
 from services.gateway.domain.summaries import within
 from tests import tenth
 from tests.unit.common.rpc.test_admission import Door, refusal, settle

@@ -42,7 +42,7 @@ GRPC_PORT = Settings.model_fields["server"].default.port
 TELEMETRY_PORT = 9464
 HTTP_CLUSTER = "gateway_http"
 KEEP_ALIVE_S = 65
-"""As services/gateway/http/server.py has it."""
+"""As services/gateway/doors/http/server.py has it."""
 
 
 def kind(name: str) -> list[dict]:

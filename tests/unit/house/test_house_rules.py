@@ -213,7 +213,7 @@ THREADS = {
     "services/common/documents/cutting.py": "for tests and measurements; a deployment reads documents apart",
     "services/envelope/state_hashes.py": "changes an index that is kept: it must come to its end",
     "services/ercp/deciding.py": "waits for Z3, which has a thread of its own and is interrupted",
-    "services/gateway/http/calls.py": "reads a body, in one call into C",
+    "services/gateway/doors/http/calls.py": "reads a body, in one call into C",
 }
 """Where work leaves the event loop otherwise than by ``compute``, which is ended with its caller (ADR 0087)."""
 

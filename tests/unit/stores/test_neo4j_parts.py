@@ -27,9 +27,10 @@ from services.common.adapters.neo4j.receipts import receipt_of, receipt_properti
 from services.common.adapters.neo4j.values import key, micros, moment, sort_key
 from services.common.errors import ConflictError, ErrorReason, StartupError, UnavailableError
 from services.common.ports.graph import SourceStatus
-from services.common.ports.sessions import DeferredFact, EdgeRecord, TransferType, WindowStatus
+from services.common.ports.sessions import DeferredFact, EdgeRecord, TransferType
 from services.common.settings import Settings, StoreSettings
 from services.common.settings.neo4j import Neo4jSettings
+from services.common.taxonomy import WindowStatus
 from tests.contract.records import HOSTILE, NOW, event, receipt, report, session, source, window
 
 PACKAGE = Path(services.common.adapters.neo4j.__file__).parent

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from services.common.settings import Settings
-from services.envelope.domain.search_mode import SearchMode
+from services.common.taxonomy import RetrievalMode
 from tools import evaluate_retrieval
 from tools.evaluate_retrieval import run
 from tools.evaluation.data import VARIABLE, EvaluationDataError
@@ -104,11 +104,11 @@ def measured(ndcg, recall):
 
 KEPT = results(
     {
-        SearchMode.DENSE: measured([0.2, 0.4, 0.6, 0.8], [1.0, 1.0, 1.0, 1.0]),
-        SearchMode.TEXT: measured([0.6, 0.6, 0.6, 0.6], [0.5, 0.5, 0.5, 0.5]),
-        SearchMode.HYBRID: measured([0.7, 0.7, 0.7, 0.7], [1.0, 1.0, 1.0, 1.0]),
-        SearchMode.RERANKED: measured([0.1, 0.1, 0.1, 0.1], [1.0, 1.0, 1.0, 1.0]),
-        SearchMode.LATE_INTERACTION: measured([0.8, 0.6, 0.7, 0.7], [1.0, 1.0, 1.0, 1.0]),
+        RetrievalMode.DENSE: measured([0.2, 0.4, 0.6, 0.8], [1.0, 1.0, 1.0, 1.0]),
+        RetrievalMode.TEXT: measured([0.6, 0.6, 0.6, 0.6], [0.5, 0.5, 0.5, 0.5]),
+        RetrievalMode.HYBRID: measured([0.7, 0.7, 0.7, 0.7], [1.0, 1.0, 1.0, 1.0]),
+        RetrievalMode.RERANKED: measured([0.1, 0.1, 0.1, 0.1], [1.0, 1.0, 1.0, 1.0]),
+        RetrievalMode.LATE_INTERACTION: measured([0.8, 0.6, 0.7, 0.7], [1.0, 1.0, 1.0, 1.0]),
     }
 )
 SETS = {"Cranfield": {"queries": 4, "facts": 9, "modes": KEPT}}
@@ -147,7 +147,7 @@ def test_the_picture_shows_both_metrics_of_every_mode():
     drawn = picture(REPORT, SETS)
     root = ET.fromstring(drawn)
     circles = root.findall(".//{http://www.w3.org/2000/svg}circle")
-    assert len(circles) == 2 * len(SearchMode)
+    assert len(circles) == 2 * len(RetrievalMode)
     assert drawn == picture(REPORT, SETS)
 
 
@@ -170,8 +170,8 @@ def test_it_measures_every_mode_through_the_products_own_path_and_keeps_the_figu
     document = json.loads(capsys.readouterr().out.partition("\n}\n")[0] + "\n}")
     assert list(document["halves"]) == [REPORT]
     modes = document["halves"][REPORT]["Cranfield"]["modes"]
-    assert list(modes) == [mode.value for mode in SearchMode]
-    assert {modes[mode.value][NDCG]["value"] for mode in SearchMode} == {1.0}
+    assert list(modes) == [mode.name for mode in RetrievalMode]
+    assert {modes[mode.name][NDCG]["value"] for mode in RetrievalMode} == {1.0}
     assert "| WiCE | 1 | late interaction |" in page.read_text(encoding="utf-8")
     assert run(["--markdown", "--check"]) == 0
     kept = json.loads((tmp_path / "retrieval.json").read_text(encoding="utf-8"))

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from services.common.settings import load_settings
-from services.envelope.domain.search_mode import SearchMode
+from services.common.taxonomy import RetrievalMode
 from tools import evaluate_search
 from tools.evaluate_search import read_set, run, save
 from tools.evaluation.data import EvaluationDataError
@@ -88,7 +88,7 @@ def test_the_mean_of_sets_counts_each_set_alike():
         interval(np.array([]))
 
 
-NAMES = [*(mode.value for mode in SearchMode), BY_RANKS, LIBRARY, LIBRARY_FIELDS, WHOLE, CUT]
+NAMES = [*(mode.name for mode in RetrievalMode), BY_RANKS, LIBRARY, LIBRARY_FIELDS, WHOLE, CUT]
 ONE = {
     "questions": 2,
     "facts": 3,

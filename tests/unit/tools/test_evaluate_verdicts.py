@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from services.allinone.check import Fact
-from services.allinone.check_result import Level
+from services.common.taxonomy import RiskLevel
 from tools import evaluate_verdicts
 from tools.evaluation import misquotes, two_windows
 from tools.evaluation.asked_questions import Answered, AskedQuestion, hit, read_questions, shares_of_answers
@@ -22,8 +22,8 @@ from tools.evaluation.pairs import Part, measure_pairs, read_part, tables_of_pai
 from tools.evaluation.shares import Share
 from tools.evaluation.verdict_engine import Outcome
 
-RIGHT = Outcome(Level.LOW, 0.1, ("SUPPORTED",), ("GROUNDING",), 0.9)
-WRONG = Outcome(Level.HIGH, 0.3, ("CONTRADICTED",), ("VALUE_CONFLICT",), 0.1)
+RIGHT = Outcome(RiskLevel.LOW, 0.1, ("SUPPORTED",), ("GROUNDING",), 0.9)
+WRONG = Outcome(RiskLevel.HIGH, 0.3, ("CONTRADICTED",), ("VALUE_CONFLICT",), 0.1)
 
 
 class ScriptedEngine:
@@ -32,8 +32,8 @@ class ScriptedEngine:
     said: ClassVar = {
         "right": RIGHT,
         "wrong": WRONG,
-        "low": Outcome(Level.LOW, 0.2, ("UNSUPPORTED",), ("GROUNDING",), 0.2),
-        "flagged": Outcome(Level.HIGH, 0.5, ("SUPPORTED",), ("GROUNDING",), 0.9, 1),
+        "low": Outcome(RiskLevel.LOW, 0.2, ("UNSUPPORTED",), ("GROUNDING",), 0.2),
+        "flagged": Outcome(RiskLevel.HIGH, 0.5, ("SUPPORTED",), ("GROUNDING",), 0.9, 1),
     }
 
     def __init__(self):

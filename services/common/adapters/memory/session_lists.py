@@ -13,8 +13,8 @@ from services.common.ports.sessions import (
     SessionRecord,
     SessionStatus,
     WindowRecord,
-    WindowStatus,
 )
+from services.common.taxonomy import WindowStatus
 
 
 @dataclass(slots=True)

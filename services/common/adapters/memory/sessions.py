@@ -19,10 +19,10 @@ from services.common.ports.sessions import (
     SessionChange,
     SessionSnapshot,
     WindowRecord,
-    WindowStatus,
     check_whole,
 )
 from services.common.ports.transparency_log import KeptHead, LeafKind, LogLeaf, LogRow, LogState
+from services.common.taxonomy import WindowStatus
 
 
 class MemorySessionStore(MemorySessionLists):

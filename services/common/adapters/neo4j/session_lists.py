@@ -10,7 +10,8 @@ from services.common.adapters.neo4j.session_records import listed_session_of, se
 from services.common.adapters.neo4j.values import Properties, key, micros, moment, sort_key
 from services.common.errors import UnreadableRecordError
 from services.common.ports.session_lists import DuePlace, DueSession, LatestWindow, ListedSession, SessionFilter
-from services.common.ports.sessions import SessionRecord, SessionStatus, WindowStatus
+from services.common.ports.sessions import SessionRecord, SessionStatus
+from services.common.taxonomy import WindowStatus
 
 _EARLIEST: Final = -(2**63)
 _LATEST: Final = 2**63 - 1

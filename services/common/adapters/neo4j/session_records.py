@@ -21,9 +21,9 @@ from services.common.ports.sessions import (
     TransferType,
     WindowPattern,
     WindowRecord,
-    WindowStatus,
     unreadable_session,
 )
+from services.common.taxonomy import WindowStatus
 
 _SALT: Final = "salt"
 """Stores neither keep nor return it (port)."""

@@ -27,9 +27,9 @@ from services.common.ports.sessions import (
     TransferType,
     WindowPattern,
     WindowRecord,
-    WindowStatus,
     unreadable_session,
 )
+from services.common.taxonomy import WindowStatus
 
 STORE_ID_SCHEMA: Final = (
     "CREATE TABLE store_identity (store_id TEXT PRIMARY KEY) WITHOUT ROWID",

@@ -10,7 +10,7 @@ from enum import StrEnum, unique
 from typing import Any
 
 from services.common.reading.text_types import Span
-from services.dpe.domain.outcome import StageStatus
+from services.common.taxonomy import StageStatus
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,8 +5,8 @@ from typing import Final
 
 from services.common.injection.combining import BLOCKED_FROM, is_detected
 from services.common.injection.searching import Found
+from services.common.taxonomy import StageStatus
 from services.dpe.domain.guard.intent_divergence import JudgedClaim
-from services.dpe.domain.outcome import StageStatus
 
 
 @dataclass(frozen=True, slots=True)

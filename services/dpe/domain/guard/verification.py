@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from services.common.reading.text_types import Span
+from services.common.taxonomy import StageStatus
 from services.dpe.domain.analysis import Analysis
 from services.dpe.domain.findings import Evidence, Verdict
 from services.dpe.domain.guard.source_passages import Passage, SourceText
@@ -22,7 +23,7 @@ from services.dpe.domain.guard.verification_votes import (
     by_count,
     decide,
 )
-from services.dpe.domain.outcome import Reason, StageStatus
+from services.dpe.domain.outcome import Reason
 from services.dpe.domain.quotations import Quotation
 from services.dpe.domain.verdicts import DECIDING
 

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from services.common.regulation import ISO_42001_CONTROLS
-from services.dpe.domain.outcome import STAGES, StageOutcome, StageStatus
+from services.common.taxonomy import StageStatus
+from services.dpe.domain.outcome import STAGES, StageOutcome
 from services.dpe.domain.regulation.system import AiSystem
 
 MAX_REFERENCES: Final = 20

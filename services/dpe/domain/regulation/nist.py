@@ -6,7 +6,7 @@ The higher of two: what the system is for (function MAP, by its EU AI Act class)
 
 from typing import Final
 
-from services.dpe.domain.findings import RiskLevel
+from services.common.taxonomy import RiskLevel
 from services.dpe.domain.regulation.eu_ai_act import EuAiActClass
 
 TIER_BY_CLASS: Final = {

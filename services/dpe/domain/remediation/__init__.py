@@ -8,12 +8,8 @@ from services.dpe.domain.remediation.plan import (
     MAX_REDISPATCHES,
     REDISPATCH_TEMPERATURE,
     Accounting,
-    Call,
-    Condition,
     Excerpt,
-    Force,
     Plan,
-    Remedy,
     Step,
 )
 from services.dpe.domain.remediation.triggers import plan_of
@@ -22,12 +18,8 @@ __all__ = [
     "MAX_REDISPATCHES",
     "REDISPATCH_TEMPERATURE",
     "Accounting",
-    "Call",
-    "Condition",
     "Excerpt",
-    "Force",
     "Plan",
-    "Remedy",
     "Step",
     "plan_of",
 ]

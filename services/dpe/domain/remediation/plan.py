@@ -6,56 +6,15 @@ gateway can check, and everything that it needs to act: prompt, temperature, exc
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from enum import StrEnum, unique
 from typing import Final
 
 from services.common.reading.text_types import Span
+from services.common.taxonomy import Remedy, RemedyCall, RemedyCondition, RemedyForce
 
 REDISPATCH_TEMPERATURE: Final = 0.2  # SPEC-005 §19.2, and §11.5 for the stitch
 MAX_REDISPATCHES: Final = 2  # SPEC-005 §19.2, per window
 MAX_EXCERPTS: Final = 20
 """Stretches of earlier answers that one bracket of a prompt may stand for."""
-
-
-@unique
-class Remedy(StrEnum):
-    """What to do, by the section that asks for it."""
-
-    UPGRADE_STRATEGY = "UPGRADE_STRATEGY"
-    ANTI_REPETITION = "ANTI_REPETITION"
-    CORRECT_CONTRADICTION = "CORRECT_CONTRADICTION"
-    AUTO_CONTINUE = "AUTO_CONTINUE"
-    AUGMENT_FLOW = "AUGMENT_FLOW"
-    STITCH_FLOW = "STITCH_FLOW"
-    WARN_CLIENT = "WARN_CLIENT"
-
-
-@unique
-class Force(StrEnum):
-    """How strongly the text asks for a step, the strongest first."""
-
-    REQUIRED = "REQUIRED"
-    RECOMMENDED = "RECOMMENDED"
-    ALTERNATIVE = "ALTERNATIVE"
-
-
-@unique
-class Call(StrEnum):
-    """What carrying a step out takes, in the order in which it is done."""
-
-    RE_DISPATCH = "RE_DISPATCH"
-    CONTINUATION = "CONTINUATION"
-    STITCH = "STITCH"
-    NOTICE = "NOTICE"
-
-
-@unique
-class Condition(StrEnum):
-    """What only the caller can know."""
-
-    UPGRADE_ON_RISK = "UPGRADE_ON_RISK"
-    PROMPT_AUGMENTATION = "PROMPT_AUGMENTATION"
-    REDISPATCH_OVER_BUDGET = "REDISPATCH_OVER_BUDGET"
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,26 +46,26 @@ class Step:
     """One remedy, and the stage whose finding asks for it."""
 
     remedy: Remedy
-    force: Force
+    force: RemedyForce
     stage_number: int
     reason: str
     instruction: str = ""
     claim_ids: tuple[str, ...] = ()
     sub_queries: tuple[str, ...] = ()
-    conditions: tuple[Condition, ...] = ()
+    conditions: tuple[RemedyCondition, ...] = ()
     excerpts: tuple[Excerpt, ...] = ()
     fact_ids: tuple[str, ...] = ()
     window_ids: tuple[str, ...] = ()
 
     @property
-    def call(self) -> Call:
+    def call(self) -> RemedyCall:
         """What carrying it out takes."""
         return _CALLS[self.remedy]
 
     @property
     def temperature(self) -> float | None:
         """Temperature of the call; ``None`` when the request's own holds or no model is called."""
-        return REDISPATCH_TEMPERATURE if self.call in {Call.RE_DISPATCH, Call.STITCH} else None
+        return REDISPATCH_TEMPERATURE if self.call in {RemedyCall.RE_DISPATCH, RemedyCall.STITCH} else None
 
     @property
     def accounting(self) -> Accounting:
@@ -124,23 +83,23 @@ class Plan:
     @property
     def redispatches(self) -> bool:
         """Whether a re-dispatch is among them."""
-        return any(step.call is Call.RE_DISPATCH for step in self.steps)
+        return any(step.call is RemedyCall.RE_DISPATCH for step in self.steps)
 
 
 def ordered(steps: Iterable[Step]) -> tuple[Step, ...]:
     """Return the steps, most urgent first: by force, by what they take, by stage (ADR 0042)."""
-    forces, calls = list(Force), list(Call)
+    forces, calls = list(RemedyForce), list(RemedyCall)
     return tuple(sorted(steps, key=lambda step: (forces.index(step.force), calls.index(step.call), step.stage_number)))
 
 
 _CALLS: Final = {
-    Remedy.UPGRADE_STRATEGY: Call.RE_DISPATCH,
-    Remedy.ANTI_REPETITION: Call.RE_DISPATCH,
-    Remedy.CORRECT_CONTRADICTION: Call.RE_DISPATCH,
-    Remedy.AUTO_CONTINUE: Call.CONTINUATION,
-    Remedy.AUGMENT_FLOW: Call.RE_DISPATCH,
-    Remedy.STITCH_FLOW: Call.STITCH,
-    Remedy.WARN_CLIENT: Call.NOTICE,
+    Remedy.UPGRADE_STRATEGY: RemedyCall.RE_DISPATCH,
+    Remedy.ANTI_REPETITION: RemedyCall.RE_DISPATCH,
+    Remedy.CORRECT_CONTRADICTION: RemedyCall.RE_DISPATCH,
+    Remedy.AUTO_CONTINUE: RemedyCall.CONTINUATION,
+    Remedy.AUGMENT_FLOW: RemedyCall.RE_DISPATCH,
+    Remedy.STITCH_FLOW: RemedyCall.STITCH,
+    Remedy.WARN_CLIENT: RemedyCall.NOTICE,
 }
 
 

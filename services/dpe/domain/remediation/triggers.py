@@ -7,13 +7,13 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Final
 
+from services.common.taxonomy import Remedy, RemedyCondition, RemedyForce, RepetitionLevel, RiskLevel, StageStatus
 from services.dpe.domain.analysis import Analysis
-from services.dpe.domain.findings import ContradictionSeverity, RepetitionLevel, RiskLevel
-from services.dpe.domain.outcome import StageStatus
+from services.dpe.domain.findings import ContradictionSeverity
 from services.dpe.domain.remediation import prompts
 from services.dpe.domain.remediation.excerpts import passages, prior_contents, prior_end, repeated_windows
 from services.dpe.domain.remediation.naming import named_findings, unverifiable
-from services.dpe.domain.remediation.plan import Condition, Force, Plan, Remedy, Step, ordered
+from services.dpe.domain.remediation.plan import Plan, Step, ordered
 from services.dpe.domain.stages.s08_completeness import parts
 
 COMPLETE: Final = 0.90  # SPEC-005 §10.2
@@ -50,12 +50,12 @@ def _risk(analysis: Analysis) -> list[Step]:
     return [
         Step(
             Remedy.UPGRADE_STRATEGY,
-            Force.REQUIRED,
+            RemedyForce.REQUIRED,
             5,
             f"RISK_{risk.level}",
             prompts.keep_to_facts(named_findings(analysis.outputs)),
             claim_ids=_concerned(analysis),
-            conditions=(Condition.UPGRADE_ON_RISK,),
+            conditions=(RemedyCondition.UPGRADE_ON_RISK,),
             fact_ids=_facts(analysis),
         )
     ]
@@ -78,7 +78,7 @@ def _coherence(analysis: Analysis) -> list[Step]:
     return [
         Step(
             Remedy.CORRECT_CONTRADICTION,
-            Force.REQUIRED if gravest is ContradictionSeverity.CRITICAL else Force.RECOMMENDED,
+            RemedyForce.REQUIRED if gravest is ContradictionSeverity.CRITICAL else RemedyForce.RECOMMENDED,
             6,
             f"CROSS_WINDOW_CONTRADICTION_{gravest}",
             prompts.correct_contradictions(named, [number for number, _ in windows]),
@@ -104,11 +104,11 @@ def _repetition(analysis: Analysis) -> list[Step]:
     return [
         Step(
             Remedy.ANTI_REPETITION,
-            Force.REQUIRED if severe else Force.RECOMMENDED,
+            RemedyForce.REQUIRED if severe else RemedyForce.RECOMMENDED,
             7,
             f"REPETITION_{level}",
             prompts.ANTI_REPETITION,
-            conditions=(Condition.UPGRADE_ON_RISK,) if severe else (),
+            conditions=(RemedyCondition.UPGRADE_ON_RISK,) if severe else (),
             excerpts=prior_contents(analysis),
             window_ids=repeated_windows(analysis),
         )
@@ -125,11 +125,11 @@ def _completeness(analysis: Analysis) -> list[Step]:
     reason = f"COMPLETENESS_{level}"
     if given.windows_remaining and not given.cache_no_cache:
         covered = [part for part in parts(analysis) if part not in set(uncovered)]
-        force = Force.RECOMMENDED if level == "MOSTLY_COMPLETE" else Force.REQUIRED
+        force = RemedyForce.RECOMMENDED if level == "MOSTLY_COMPLETE" else RemedyForce.REQUIRED
         instruction = prompts.continue_with(covered, uncovered)
         return [Step(Remedy.AUTO_CONTINUE, force, 8, reason, instruction, sub_queries=uncovered)]
     why = "NO_CACHE" if given.windows_remaining else "NO_WINDOW_LEFT"
-    force = Force.REQUIRED if level == "INCOMPLETE" else Force.RECOMMENDED
+    force = RemedyForce.REQUIRED if level == "INCOMPLETE" else RemedyForce.RECOMMENDED
     return [Step(Remedy.WARN_CLIENT, force, 8, f"{reason}_{why}", sub_queries=uncovered)]
 
 
@@ -146,11 +146,11 @@ def _flow(analysis: Analysis) -> list[Step]:
         steps.append(
             Step(
                 Remedy.AUGMENT_FLOW,
-                Force.REQUIRED if broken else Force.RECOMMENDED,
+                RemedyForce.REQUIRED if broken else RemedyForce.RECOMMENDED,
                 9,
                 reason,
                 prompts.CONTINUATION_FLOW,
-                conditions=(Condition.PROMPT_AUGMENTATION,),
+                conditions=(RemedyCondition.PROMPT_AUGMENTATION,),
                 excerpts=end,
                 window_ids=(end[0].window_id,),
             )
@@ -159,11 +159,11 @@ def _flow(analysis: Analysis) -> list[Step]:
         steps.append(
             Step(
                 Remedy.STITCH_FLOW,
-                Force.ALTERNATIVE,
+                RemedyForce.ALTERNATIVE,
                 9,
                 reason,
                 prompts.STITCH,
-                conditions=(Condition.REDISPATCH_OVER_BUDGET,),
+                conditions=(RemedyCondition.REDISPATCH_OVER_BUDGET,),
                 excerpts=both,
                 window_ids=(both[0].window_id,),
             )

@@ -6,9 +6,10 @@ code) are kept, because stage 3a searches the whole answer.
 
 from typing import Final
 
+from services.common.taxonomy import StageStatus
 from services.dpe.domain.analysis import Analysis, PriorText, Requests
 from services.dpe.domain.facts import FactView, read_fact
-from services.dpe.domain.outcome import Reason, StageKey, StageOutcome, StageStatus
+from services.dpe.domain.outcome import Reason, StageKey, StageOutcome
 from services.dpe.domain.segmentation import names_among, segment
 from services.dpe.domain.statements import read_statements
 

@@ -14,21 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from services.common.reading.text_types import Claim
+from services.common.taxonomy import GroundingMode, StageStatus
 from services.dpe.domain.alignment import ClaimWords, align_values
-from services.dpe.domain.analysis import (
-    Analysis,
-    Comparison,
-    GroundingMode,
-    Requests,
-    Vectors,
-    VectorTable,
-    fact_vectors,
-)
+from services.dpe.domain.analysis import Analysis, Comparison, Requests, Vectors, VectorTable, fact_vectors
 from services.dpe.domain.antecedents import antecedents
 from services.dpe.domain.findings import AlignedValue, Attribution, AttributionType, NearFact
 from services.dpe.domain.judged import judged_claims
 from services.dpe.domain.notation import restated
-from services.dpe.domain.outcome import Reason, StageKey, StageOutcome, StageStatus
+from services.dpe.domain.outcome import Reason, StageKey, StageOutcome
 from services.dpe.domain.passages import MAX_PASSAGES, MentionIndex, choose, evidence
 from services.dpe.domain.policy import GROUNDED_SIMILARITY, MIXED_SIMILARITY, SPECIFIC_CLAIM
 from services.dpe.domain.quotations import Quotation, quotations

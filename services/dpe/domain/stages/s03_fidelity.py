@@ -8,11 +8,12 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final
 
+from services.common.taxonomy import StageStatus
 from services.dpe.domain.analysis import Analysis, Requests
 from services.dpe.domain.constraints import contradicted_by, held_against, violated
 from services.dpe.domain.findings import Attribution, Distortion, Judgement, Verdict
 from services.dpe.domain.judged import judged_claims
-from services.dpe.domain.outcome import Reason, StageKey, StageOutcome, StageStatus, worst
+from services.dpe.domain.outcome import Reason, StageKey, StageOutcome, worst
 from services.dpe.domain.policy import CONTRADICTION_COST, DISTORTION_COST, FABRICATION_COST
 from services.dpe.domain.stages import s03b_distortion, s03c_contradiction, s04_entailment, s06_coherence
 from services.dpe.domain.verdicts import MAX_EVIDENCE, cases, judgements, named

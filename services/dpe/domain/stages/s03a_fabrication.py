@@ -16,12 +16,13 @@ from services.common.ports.recognition import Entity, EntityKind
 from services.common.reading.intervals import APART
 from services.common.reading.text_types import Claim, Value
 from services.common.reading.values import scan_values
+from services.common.taxonomy import StageStatus
 from services.dpe.domain.alignment import NAMES
 from services.dpe.domain.analysis import Analysis
 from services.dpe.domain.facts import ValueIndex
 from services.dpe.domain.findings import Fabrication
 from services.dpe.domain.names import NameIndex, name_key
-from services.dpe.domain.outcome import Reason, StageKey, StageOutcome, StageStatus
+from services.dpe.domain.outcome import Reason, StageKey, StageOutcome
 
 KEY: Final = StageKey(3, "a")
 

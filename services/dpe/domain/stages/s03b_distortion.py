@@ -14,6 +14,7 @@ from services.common.ports.recognition import Entity, EntityKind
 from services.common.reading.ratios import TIMES
 from services.common.reading.text_types import Claim, ClaimType, Span, Value
 from services.common.reading.words import containment, content_stems
+from services.common.taxonomy import StageStatus
 from services.dpe.domain.alignment import (
     NAMES,
     ClaimWords,
@@ -30,7 +31,7 @@ from services.dpe.domain.departed import departed, quoted_words, without_echoes
 from services.dpe.domain.findings import AlignedValue, Attribution, AttributionType, Distortion, DistortionType, Rule
 from services.dpe.domain.flips import flipped
 from services.dpe.domain.judged import judged_claims
-from services.dpe.domain.outcome import Reason, StageKey, StageOutcome, StageStatus
+from services.dpe.domain.outcome import Reason, StageKey, StageOutcome
 from services.dpe.domain.policy import MIXED_SIMILARITY
 from services.dpe.domain.qualifiers import left_out
 from services.dpe.domain.roles import crossed, swapped

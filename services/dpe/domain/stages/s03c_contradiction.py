@@ -10,10 +10,11 @@ from itertools import combinations, pairwise
 from typing import Final
 
 from services.common.reading.text_types import ClaimType
+from services.common.taxonomy import StageStatus
 from services.dpe.domain.analysis import Analysis, Coverage, Pair, Requests
 from services.dpe.domain.contradictions import Sourced, asked, asked_back, opposed_claims, sourced
 from services.dpe.domain.findings import Contradiction
-from services.dpe.domain.outcome import Reason, StageKey, StageOutcome, StageStatus
+from services.dpe.domain.outcome import Reason, StageKey, StageOutcome
 from services.dpe.domain.policy import ALL_PAIRS_LIMIT
 from services.dpe.domain.stages.s03b_distortion import nli_status
 from services.dpe.domain.statements import Statement

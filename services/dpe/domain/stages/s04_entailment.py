@@ -20,10 +20,11 @@ from numpy.typing import NDArray
 
 from services.common.ports.entailment import CONTRADICTION, ENTAILMENT, NEUTRAL
 from services.common.reading.text_types import Claim
+from services.common.taxonomy import StageStatus
 from services.dpe.domain.analysis import Analysis, Entailment, Pair, Requests, fact_vectors
 from services.dpe.domain.findings import OF_FACTS, Verdict
 from services.dpe.domain.judged import asserting_claims, is_borne_out
-from services.dpe.domain.outcome import Reason, StageKey, StageOutcome, StageStatus
+from services.dpe.domain.outcome import Reason, StageKey, StageOutcome
 
 KEY: Final = StageKey(4)
 CHARS_PER_TOKEN: Final = 3

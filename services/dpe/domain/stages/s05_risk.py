@@ -8,11 +8,12 @@ ADR 0093) and of what §7.4 makes of the signals with SUPPORTED claims counted a
 from dataclasses import replace
 from typing import Final
 
+from services.common.taxonomy import RepetitionLevel, RiskLevel, StageStatus
 from services.dpe.domain.analysis import Analysis, Risk
-from services.dpe.domain.findings import AttributionType, RepetitionLevel, RiskLevel
+from services.dpe.domain.findings import AttributionType
 from services.dpe.domain.floors import AMPLIFYING_STAGES, SCORED_STAGES, cut_short, floors_of
 from services.dpe.domain.judged_risk import Signals, judged_signals
-from services.dpe.domain.outcome import UNSOUND, Reason, StageKey, StageOutcome, StageStatus
+from services.dpe.domain.outcome import UNSOUND, Reason, StageKey, StageOutcome
 from services.dpe.domain.relevance import refused
 from services.dpe.domain.risk import amplified, base_score, classified, level_of
 from services.dpe.domain.unread import mostly_unread

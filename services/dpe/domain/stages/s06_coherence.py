@@ -15,10 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from services.common.reading.text_types import ClaimType
+from services.common.taxonomy import StageStatus
 from services.dpe.domain.analysis import Analysis, Pair, PriorText, Requests
 from services.dpe.domain.contradictions import Sourced, asked, asked_back, opposed_claims, sourced
 from services.dpe.domain.findings import CrossContradiction
-from services.dpe.domain.outcome import Reason, StageKey, StageOutcome, StageStatus
+from services.dpe.domain.outcome import Reason, StageKey, StageOutcome
 from services.dpe.domain.pairing import related
 from services.dpe.domain.policy import ALL_PAIRS_LIMIT
 from services.dpe.domain.priors import prior_status

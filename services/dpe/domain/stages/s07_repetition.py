@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from typing import Final
 
 from services.common.reading.words import words
+from services.common.taxonomy import RepetitionLevel, StageStatus
 from services.dpe.domain.analysis import Analysis
-from services.dpe.domain.findings import RepetitionLevel
-from services.dpe.domain.outcome import Reason, StageKey, StageOutcome, StageStatus
+from services.dpe.domain.outcome import Reason, StageKey, StageOutcome
 from services.dpe.domain.policy import REPEATED_COSINE
 from services.dpe.domain.priors import prior_status, verbatim
 
@@ -41,8 +41,7 @@ def apply(analysis: Analysis) -> Analysis:
     grams = _gram_overlap(analysis.input.answer, [prior.window.text for prior in verbatim(analysis)])
     repeated = _repeated_sentences(analysis)
     ratio = repeated / len(analysis.outputs.sentences) if analysis.outputs.sentences else 0.0
-    levels = list(RepetitionLevel)
-    level = max(_level(grams, _GRAM_BOUNDS), _level(ratio, _SENTENCE_BOUNDS), key=levels.index)
+    level = max(_level(grams, _GRAM_BOUNDS), _level(ratio, _SENTENCE_BOUNDS), key=lambda each: each.rank)
     outcome = StageOutcome(KEY, status, reason, findings=repeated)
     return analysis.ended(outcome, repetition_level=level, repetition_overlap=max(grams, ratio))
 

@@ -16,9 +16,10 @@ from services.common.questions.following import joined
 from services.common.questions.kinds import asked_kind
 from services.common.questions.reading import read_question
 from services.common.reading.text_types import Sentence
+from services.common.taxonomy import StageStatus
 from services.dpe.domain.analysis import Analysis
 from services.dpe.domain.answering import answering
-from services.dpe.domain.outcome import Reason, StageKey, StageOutcome, StageStatus
+from services.dpe.domain.outcome import Reason, StageKey, StageOutcome
 from services.dpe.domain.policy import COVERED_SIMILARITY
 from services.dpe.domain.priors import prior_status
 from services.dpe.domain.relevance import assess, question_texts, sentence_texts

@@ -10,9 +10,10 @@ from typing import Final
 
 from services.common.reading.text_types import Sentence, SentenceKind
 from services.common.reading.words import jaccard
+from services.common.taxonomy import StageStatus
 from services.dpe.domain.analysis import Analysis, FlowSignals, PriorText
 from services.dpe.domain.discourse import has_transition, topics
-from services.dpe.domain.outcome import Reason, StageKey, StageOutcome, StageStatus
+from services.dpe.domain.outcome import Reason, StageKey, StageOutcome
 from services.dpe.domain.policy import OPENING_SIMILARITY
 from services.dpe.domain.priors import previous
 from services.dpe.domain.register import consistency, register_of

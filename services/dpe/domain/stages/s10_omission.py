@@ -9,9 +9,10 @@ A fact in another language is not looked for, and an answer that is mostly in on
 from collections.abc import Sequence
 from typing import Final
 
+from services.common.taxonomy import StageStatus
 from services.dpe.domain.analysis import Analysis, fact_vectors
 from services.dpe.domain.findings import Omission, OmissionSeverity
-from services.dpe.domain.outcome import Reason, StageKey, StageOutcome, StageStatus
+from services.dpe.domain.outcome import Reason, StageKey, StageOutcome
 from services.dpe.domain.policy import (
     COVERED_SIMILARITY,
     OMISSION_SIMILARITY,

@@ -12,9 +12,10 @@ from typing import Final
 
 from services.common.ports.personal_data import PersonalData, RecognisedText
 from services.common.ports.recognition import Entity
+from services.common.taxonomy import StageStatus
 from services.dpe.domain.analysis import Analysis, AnalysisInput, Requests
 from services.dpe.domain.findings import PiiFinding, TextOrigin
-from services.dpe.domain.outcome import Reason, StageKey, StageOutcome, StageStatus
+from services.dpe.domain.outcome import Reason, StageKey, StageOutcome
 from services.dpe.domain.unread import is_unread_text, mostly_unread
 
 KEY: Final = StageKey(11)

@@ -8,8 +8,9 @@ hashed before its window is committed, so only what is known now counts as evide
 from dataclasses import replace
 from typing import Final
 
+from services.common.taxonomy import StageStatus
 from services.dpe.domain.analysis import Analysis
-from services.dpe.domain.outcome import Reason, StageKey, StageOutcome, StageStatus
+from services.dpe.domain.outcome import Reason, StageKey, StageOutcome
 from services.dpe.domain.regulation.eu_ai_act import classify
 from services.dpe.domain.regulation.iso_42001 import DispatchEvidence, assess
 from services.dpe.domain.regulation.nist import TIER_BY_CLASS, TIER_BY_RISK, nist_tier

@@ -6,8 +6,9 @@ not the domain's to know.
 
 from typing import Final
 
+from services.common.taxonomy import QualityTier, StageStatus
 from services.dpe.domain.analysis import Analysis
-from services.dpe.domain.outcome import UNSOUND, StageKey, StageOutcome, StageStatus
+from services.dpe.domain.outcome import UNSOUND, StageKey, StageOutcome
 from services.dpe.domain.stages.s05_risk import settle
 
 KEY: Final = StageKey(13)
@@ -19,7 +20,7 @@ COHERENCE_WEIGHT: Final = 0.15
 _FIRST_WINDOW_WEIGHT: Final = REPETITION_WEIGHT + COMPLETENESS_WEIGHT
 _LEAST_SHARE: Final = 0.5
 """Share of the weights in force that must have been measured for a score to be given (ADR 0037)."""
-_TIERS: Final = ((0.85, "S"), (0.70, "A"), (0.50, "B"), (0.30, "C"), (0.0, "D"))
+_TIERS: Final = tuple(zip((0.85, 0.70, 0.50, 0.30, 0.0), QualityTier, strict=True))
 """SPEC-005 §18.4: the best tier from each score on."""
 _QUALITY_STAGES: Final = frozenset({6, 7, 8, 9})
 _DIGITS: Final = 12
@@ -59,10 +60,10 @@ def quality_score(analysis: Analysis) -> float | None:
     return round(sum(value * weight for value, weight in present) / total, _DIGITS)
 
 
-def maximum_tier(score: float, *, degraded: bool) -> str:
-    """Return the best quality tier that a score allows (SPEC-005 §18.4): S, A, B, C or D.
+def maximum_tier(score: float, *, degraded: bool) -> QualityTier:
+    """Return the best quality tier that a score allows (SPEC-005 §18.4).
 
     With a stage that gave no result, or one that rests on less than it should, never better than A (ADR 0037).
     """
     tier = next(tier for bound, tier in _TIERS if score >= bound)
-    return "A" if degraded and tier == "S" else tier
+    return QualityTier.A if degraded and tier is QualityTier.S else tier

@@ -16,8 +16,8 @@ from services.envelope.compose import ENVELOPE_ROLES, KNOWLEDGE_ROLES
 from services.envelope.work import ENVELOPE_WORK, KNOWLEDGE_WORK
 from services.ercp.servicer import ROLES as ERCP_ROLES
 from services.ercp.work import WORK as ERCP_WORK
-from services.gateway.servicer import ROLES as GATEWAY_ROLES
-from services.gateway.work import WORK as GATEWAY_WORK
+from services.gateway.doors.grpc.dispatch import ROLES as GATEWAY_ROLES
+from services.gateway.doors.grpc.work import WORK as GATEWAY_WORK
 
 FREE = {
     "EraseSource", "QuarantineFact", "RestoreFact", "GetFact", "ListFacts", "ListCommunities", "ListSources",

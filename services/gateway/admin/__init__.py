@@ -1,0 +1,1 @@
+"""What administrators do to their own tenant."""

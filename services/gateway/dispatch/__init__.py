@@ -1,0 +1,1 @@
+"""From an admitted query to a committed answer: attempts, windows, strategies, results."""

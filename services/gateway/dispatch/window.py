@@ -1,0 +1,235 @@
+"""One window's way from opened to analysed: summaries, envelope, model, analysis, remedies.
+
+Writes nothing: what it returns is a draft, which the attempt keeps and commits. The order of the checks is part of
+the contract: what can be refused before a model is called is refused before.
+"""
+
+import asyncio
+from dataclasses import replace
+
+from services.common.ports.language_model import ChatMessage, ChatRole, EvidenceFact, LanguageRequest
+from services.common.progress import at
+from services.common.taxonomy import BreakerState, DispatchStrategy, RemedyCall, RiskLevel
+from services.gateway.dispatch.analyzer import AnswerAnalyzer
+from services.gateway.dispatch.envelope_gate import EnvelopeGate
+from services.gateway.dispatch.model_caller import SAFETY_MARGIN_TOKENS, ModelCaller
+from services.gateway.dispatch.parent_summaries import ParentSummaries
+from services.gateway.dispatch.remediation import RemediationResult, Remediator, WindowContext
+from services.gateway.dispatch.screening import Screening
+from services.gateway.domain.admitted import AdmittedDispatch
+from services.gateway.domain.command import DispatchDraft, Notice
+from services.gateway.domain.completion import CallPurpose
+from services.gateway.domain.conversation import conversation
+from services.gateway.domain.prompt import asked_of_model, continuation_notice, fixed_prompt, system_prompt
+from services.gateway.domain.quality import QualityUpgrade
+from services.gateway.domain.remedies import AnalyzedAnswer, Focus, RemedyRound, due
+from services.gateway.domain.window import BuiltEnvelope, EnvelopeSummary, OpenedWindow
+
+SERVED_UPGRADE = DispatchStrategy.REFLEXIVE
+"""What a re-dispatch amounts to: generated, verified by the analysis, refined with what it found (ADR 0059)."""
+
+
+class WindowRun:
+    """Runs opened windows; holds no state between them."""
+
+    def __init__(
+        self,
+        *,
+        gate: EnvelopeGate,
+        model_caller: ModelCaller,
+        analyzer: AnswerAnalyzer,
+        summaries: ParentSummaries,
+        remediator: Remediator,
+        screening: Screening,
+    ) -> None:
+        self._gate = gate
+        self._model_caller = model_caller
+        self._analyzer = analyzer
+        self._summaries = summaries
+        self._remediator = remediator
+        self._screening = screening
+
+    async def available_budget_tokens(self, admitted: AdmittedDispatch) -> int:
+        """Return what the context window leaves for facts: SPEC-004 §8.2's available budget, at least 0.
+
+        Raises:
+            InvalidRequestError: UNKNOWN_MODEL; INVALID_FIELD: no window for a model that is counted approximately.
+        """
+        await self._model_caller.ready_to_count(admitted)
+        room = (
+            self._model_caller.room_tokens(admitted, fixed_prompt(admitted.instruction), admitted.command.query)
+            - SAFETY_MARGIN_TOKENS
+        )
+        ceiling = admitted.command.context.max_envelope_tokens
+        return max(0, room if ceiling is None else min(room, ceiling))
+
+    async def probe(self, admitted: AdmittedDispatch) -> BuiltEnvelope | str:
+        """Compare the presented ETag for a query that has no window yet: what stands, or why nothing does (§11.2)."""
+        return await self._gate.probe(admitted)
+
+    async def draft(self, admitted: AdmittedDispatch, opened: OpenedWindow) -> DispatchDraft | BuiltEnvelope:
+        """Take the window to an analysed answer, or find that the presented ETag still stands (the envelope then).
+
+        Raises:
+            UnavailableError: QUALITY_UNREACHABLE, LLM_UNAVAILABLE, or a service does not answer.
+            DeadlineError: too little time is left for the next step.
+        """
+        admitted = replace(admitted, breaker=opened.breaker)
+        at("summarising earlier windows")
+        resolved, transfers, calls = await self._summaries.resolve(admitted, opened)
+        if admitted.focus is None:
+            admitted = replace(admitted, leans_on=conversation(admitted.command.query, opened))
+        at("building the envelope")
+        accepted = await self._gate.build(admitted, resolved)
+        envelope = accepted.envelope
+        if envelope.not_modified:
+            return envelope
+        prompt = system_prompt(admitted.instruction, envelope, notice=continuation_notice(len(opened.parents)))
+        request = _language_request(admitted, opened, envelope, prompt)
+        began = asyncio.get_running_loop().time()
+        at("writing the answer")
+        written, call = await self._model_caller.write(request, CallPurpose.ANSWER, opened.place.window_id)
+        at("analysing the answer")
+        first = await self._analyzer.analyze(admitted, resolved, envelope, written)
+        took = asyncio.get_running_loop().time() - began
+        context = WindowContext(admitted, resolved, envelope, prompt, request, took)
+        at("improving the answer")
+        found = await self._remediator.remediate(context, first)
+        draft = _draft(context, found, accepted.upgrade)
+        suspected = await self._screening.notices(admitted.command.query)
+        return replace(
+            draft, notices=(*draft.notices, *suspected), transfers=transfers, calls=(*calls, call, *found.calls)
+        )
+
+
+def _language_request(
+    admitted: AdmittedDispatch, opened: OpenedWindow, envelope: BuiltEnvelope, prompt: str
+) -> LanguageRequest:
+    return LanguageRequest(
+        query=admitted.command.query if admitted.focus is None else admitted.focus.query,
+        messages=(
+            ChatMessage(ChatRole.SYSTEM, prompt),
+            ChatMessage(ChatRole.USER, asked_of_model(admitted.command.query, admitted.leans_on)),
+        ),
+        # An earlier answer is context, not evidence: quoting it would ground an answer in itself.
+        evidence=tuple(
+            EvidenceFact(fact.fact_id, fact.content, fact.relevance_score, fact.stale, fact.location)
+            for fact in envelope.facts
+            if not fact.carried_from
+        ),
+        model=admitted.model,
+        max_tokens=admitted.max_tokens,
+        temperature=admitted.temperature,
+        seed=admitted.command.generation.seed,
+        # Only the gateway's own continuation must not repeat what was said; a person may ask for it again.
+        prior_texts=() if admitted.focus is None else tuple(one.text for one in opened.prior_windows if one.text),
+        leans_on=admitted.leans_on,
+    )
+
+
+def _draft(context: WindowContext, found: RemediationResult, upgrade: QualityUpgrade | None) -> DispatchDraft:
+    admitted, envelope, place, best = context.admitted, context.envelope, context.opened.place, found.best
+    report = best.analysis.summary
+    return DispatchDraft(
+        place=place,
+        envelope=envelope.summary,
+        report=replace(report, flow_remediation=found.flow_remediation or report.flow_remediation),
+        report_message=best.analysis.message,
+        # SPEC-003 §16.1: an envelope with personal data is subject to no-store, whatever the caller asked for.
+        inputs_message=b"" if report.gdpr_pii_detected else best.analysis.inputs,
+        written=best.written,
+        tier=best.tier,
+        strategy=_strategy(admitted, found, upgrade),
+        verdict=best.verdict,
+        policy_applied=admitted.policy.applied,
+        oversight=admitted.policy.oversight,
+        notices=(*_notices(context, found), *found.notices, *_told(context.opened, envelope)),
+        rounds=_rounds(context, found),
+        focus=_focus(context, best),
+        upgrade=upgrade,
+    )
+
+
+def _strategy(admitted: AdmittedDispatch, found: RemediationResult, upgrade: QualityUpgrade | None) -> DispatchStrategy:
+    """Return the strategy that the answer came by: of two upgrades the one of the answer."""
+    if found.upgraded:
+        return SERVED_UPGRADE
+    return admitted.strategy if upgrade is None else upgrade.to_strategy
+
+
+def _focus(context: WindowContext, best: AnalyzedAnswer) -> Focus | None:
+    """Return what the gateway shall continue with by itself (SPEC-005 §10.3)."""
+    steps = due(best.plan, RemedyCall.CONTINUATION, context.admitted.terms())
+    return Focus.of(steps[0], best, context.opened.place.window_id) if steps else None
+
+
+def _rounds(context: WindowContext, found: RemediationResult) -> tuple[RemedyRound, ...]:
+    """Return what was tried, with the continuation that this window is and the gap that it leaves."""
+    focus, best, window_id = context.admitted.focus, found.best, context.opened.place.window_id
+    began = () if focus is None else (focus.carried_out(best),)
+    gaps = tuple(RemedyRound.told(step, best, window_id) for step in best.plan.steps if step.call is RemedyCall.NOTICE)
+    return (*began, *found.rounds, *gaps)
+
+
+def _told(opened: OpenedWindow, envelope: BuiltEnvelope) -> list[Notice]:
+    return [
+        *(Notice("ENVELOPE", text) for text in envelope.warnings),
+        *(Notice("TRANSFER_REDUCED", text) for text in opened.notes),
+    ]
+
+
+def _notices(context: WindowContext, found: RemediationResult) -> list[Notice]:
+    admitted, report, notices = context.admitted, found.best.analysis.summary, []
+    if report.pii_cache_warning:
+        text = "personal data was found: nothing of this call is kept for a replay; ask with cache directive no-store"
+        notices.append(Notice("PII_WITHOUT_NO_STORE", text))
+    notices += _of_time(context.envelope.summary)
+    if context.envelope.approximate:
+        notices.append(
+            Notice("TOKENS_APPROXIMATE", "the model's tokenizer is not known: a stand-in counted, with a margin")
+        )
+    if context.envelope.reuse_recommended:  # SPEC-003 §9.3
+        text = "the envelope is nearly full; continue with cache directive reuse-ckf"
+        notices.append(Notice("REUSE_CKF_RECOMMENDED", text))
+    upgrade = admitted.policy.directives.upgrade_on_risk
+    if upgrade is not None and upgrade != SERVED_UPGRADE and report.risk_level.rank >= RiskLevel.HIGH.rank:
+        text = f"the policy asks for an upgrade to {upgrade}; this deployment upgrades to {SERVED_UPGRADE} alone"
+        notices.append(Notice("UPGRADE_NOT_SERVED", text))
+    if (
+        admitted.command.safety_report_uri
+        or admitted.policy.directives.report_uri
+        or admitted.policy.directives.report_to
+    ):
+        text = "violation reports are not sent by this deployment; read the violations of this response instead"
+        notices.append(Notice("VIOLATION_REPORT_NOT_SENT", text))
+    if gaps := [step for step in found.best.plan.steps if step.call is RemedyCall.NOTICE]:
+        count = sum(len(step.sub_queries) for step in gaps)
+        text = f"{count} of the query's parts are not answered, and no further window may follow ({gaps[0].reason})"
+        notices.append(Notice("COMPLETENESS_GAP", text))
+    if admitted.breaker is not BreakerState.CLOSED:
+        text = (
+            f"the window starts from a safety budget of {context.opened.safety_budget:g}: the circuit breaker is "
+            f"{admitted.breaker}, answers with a risk are generated again (reflexive), and nothing more is delegated"
+        )
+        notices.append(Notice("CIRCUIT_BREAKER", text))
+    if context.opened.place.windows_remaining == 0:
+        notices.append(Notice("LAST_WINDOW", "the session has reached max_windows; start a new one to go on"))
+    return notices
+
+
+def _of_time(envelope: EnvelopeSummary) -> list[Notice]:
+    """Return what there is to know of facts that do not hold now, and of sources that disagree (ADR 0109)."""
+    notices = []
+    if count := envelope.facts_out_of_time:
+        some = (
+            "one of the facts does not hold now and is"
+            if count == 1
+            else f"{count} of the facts do not hold now and are"
+        )
+        text = f"{some} marked so; what nothing else bears out is SUPERSEDED"
+        notices.append(Notice("FACTS_OUT_OF_TIME", text))
+    if count := envelope.source_conflicts:
+        things = "one thing" if count == 1 else f"{count} things"
+        text = f"current sources disagree on {things}; see source_disagreements of the report"
+        notices.append(Notice("SOURCES_DISAGREE", text))
+    return notices

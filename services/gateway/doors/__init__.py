@@ -1,0 +1,1 @@
+"""The ways into the gateway. Each door checks, converts and serves; what it serves is decided behind it."""

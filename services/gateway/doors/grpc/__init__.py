@@ -1,0 +1,1 @@
+"""DispatchService and AdminService over gRPC."""

@@ -1,0 +1,206 @@
+"""The FastAPI app of the gateway process: routes, headers of every answer, the OpenAPI document."""
+
+import logging
+from collections.abc import MutableMapping, Sequence
+from http import HTTPStatus
+from typing import Any, Final, Literal
+
+from ercp.v1.ercp_service_pb2_grpc import ErcpServiceStub
+from fastapi import FastAPI, Request
+from fastapi.openapi.utils import get_openapi
+from pydantic import BaseModel
+from pydantic.json_schema import models_json_schema
+from starlette.exceptions import HTTPException
+from starlette.responses import PlainTextResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from services.common.clock import Clock
+from services.common.errors import (
+    CrpError,
+    ErrorReason,
+    FieldViolation,
+    InvalidRequestError,
+    LimitExceededError,
+    NotFoundError,
+)
+from services.common.rpc.credential_gate import CredentialGate
+from services.common.rpc.status import internal_error
+from services.common.settings.http import HttpSettings
+from services.gateway.doors.http import ercp_schemas as schemas
+from services.gateway.doors.http.calls import Routes
+from services.gateway.doors.http.ercp_routes import ENDPOINTS, ErcpRoutes
+from services.gateway.doors.http.problems import problem_response
+from services.gateway.doors.http.requests import request_id_of
+
+_LOG: Final = logging.getLogger(__name__)
+SECURITY_HEADERS: Final = {
+    "Strict-Transport-Security": "max-age=63072000; includeSubDomains",
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
+    "Referrer-Policy": "no-referrer",
+    "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
+    "Cache-Control": "no-store",
+}
+"""Of every answer (CRP-SPEC-002, bodies)."""
+
+
+def create_app(
+    stub: ErcpServiceStub,
+    gate: CredentialGate,
+    settings: HttpSettings,
+    clock: Clock,
+    version: str,
+    more: Sequence[Routes] = (),
+) -> FastAPI:
+    """Return the app.
+
+    Args:
+        stub: ErcpService, over a channel that raises the peer's own errors.
+        gate: proves callers; the one that the process proves them at over gRPC.
+        settings: limits and deadlines.
+        clock: the time.
+        version: of Groundtrail, for the OpenAPI document.
+        more: routes beside those of ERCP.
+    """
+    app = FastAPI(
+        title="Groundtrail",
+        version=version,
+        description="ERCP 1.0, check mode, chats and the guard over HTTP. Everything else of Groundtrail is gRPC.",
+        docs_url=None,  # the pages load scripts from elsewhere
+        redoc_url=None,
+        redirect_slashes=False,
+    )
+    app.include_router(ErcpRoutes(stub, gate, settings, clock).router())
+    forms: list[type[BaseModel]] = [schemas.RunRequest, *(endpoint.form for endpoint in ENDPOINTS)]
+    for routes in more:
+        app.include_router(routes.router())
+        forms += routes.forms
+    app.add_api_route(
+        "/healthz", _alive, methods=["GET"], response_class=PlainTextResponse, summary="The process lives."
+    )
+
+    async def unknown(request: Request, error: Exception) -> Response:
+        status = error.status_code if isinstance(error, HTTPException) else HTTPStatus.NOT_FOUND
+        response = _refused(request, _of_http(status), clock)
+        response.status_code = status
+        response.headers.update(getattr(error, "headers", None) or {})  # Allow, where another method is served
+        return response
+
+    async def fault(request: Request, error: Exception) -> Response:
+        _LOG.error("an HTTP call failed unexpectedly", exc_info=error)
+        return _refused(request, internal_error(), clock)
+
+    app.add_exception_handler(HTTPException, unknown)
+    app.add_exception_handler(Exception, fault)
+    app.add_middleware(_Admission, most=settings.max_connections, clock=clock)
+    app.add_middleware(_Edge)
+    app.openapi = lambda: _openapi(app, forms)  # type: ignore[method-assign]  # FastAPI's own way to change the document
+    return app
+
+
+async def _alive() -> PlainTextResponse:
+    return PlainTextResponse("alive\n")
+
+
+class _Edge:
+    """Adds the headers of every answer, errors included; answers HEAD as GET, without the body (RFC 9110 §9.3.2).
+
+    An answer to a request whose body was not read to its end says that the connection closes: what is left of the body
+    is nobody's.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        is_head = scope["method"] == "HEAD"
+
+        unread = _has_body(scope)
+
+        async def receiving() -> Message:
+            nonlocal unread
+            message = await receive()
+            unread = unread and message.get("more_body", False)
+            return message
+
+        async def sending(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                _add_headers(message)
+                if unread:
+                    message["headers"] = [*message["headers"], (b"connection", b"close")]
+            elif is_head:
+                message["body"] = b""
+            await send(message)
+
+        await self._app({**scope, "method": "GET"} if is_head else scope, receiving, sending)
+
+
+class _Admission:
+    """Refuses calls beyond a number, in the shape of every refusal; whether the process lives is always answered."""
+
+    def __init__(self, app: ASGIApp, most: int, clock: Clock) -> None:
+        self._app = app
+        self._most = most
+        self._clock = clock
+        self._running = 0
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http" or scope["path"] == "/healthz":
+            await self._app(scope, receive, send)
+            return
+        if self._running >= self._most:
+            text = f"{self._most} calls run already; try again in a moment"
+            error = LimitExceededError(ErrorReason.CONCURRENCY_LIMIT, text, limit=str(self._most))
+            await _refused(Request(scope), error, self._clock)(scope, receive, send)
+            return
+        self._running += 1
+        try:
+            await self._app(scope, receive, send)
+        finally:
+            self._running -= 1
+
+
+def _has_body(scope: Scope) -> bool:
+    given = dict(scope["headers"])
+    return b"transfer-encoding" in given or given.get(b"content-length", b"0") != b"0"
+
+
+def _add_headers(message: MutableMapping[str, Any]) -> None:
+    present = {name.lower() for name, _ in message["headers"]}
+    added = [(name.lower().encode(), value.encode()) for name, value in SECURITY_HEADERS.items()]
+    message["headers"] = [*message["headers"], *(pair for pair in added if pair[0] not in present)]
+
+
+def _of_http(status: int) -> CrpError:
+    """Return what the framework refused by itself as one of our errors."""
+    if status == HTTPStatus.METHOD_NOT_ALLOWED:
+        fault = FieldViolation("method", "must be one that /openapi.json names for this path")
+        text = "this path takes another method; see /openapi.json"
+        return InvalidRequestError(ErrorReason.INVALID_FIELD, text, violations=(fault,))
+    return NotFoundError(ErrorReason.PATH_NOT_FOUND, "nothing is served at this path; see /openapi.json")
+
+
+def _refused(request: Request, error: CrpError, clock: Clock) -> Response:
+    return problem_response(error, request_id=request_id_of(request), trace_id=None, clock=clock)
+
+
+def _openapi(app: FastAPI, forms: Sequence[type[BaseModel]]) -> dict[str, Any]:
+    """Return the document: FastAPI's own, and the schemas of the bodies, which the routes read themselves."""
+    if app.openapi_schema is None:
+        document = get_openapi(title=app.title, version=app.version, description=app.description, routes=app.routes)
+        read: Sequence[tuple[type[BaseModel], Literal["validation"]]] = [(form, "validation") for form in forms]
+        _, defined = models_json_schema(read, ref_template="#/components/schemas/{model}")
+        components = document.setdefault("components", {})
+        components.setdefault("schemas", {}).update(defined["$defs"])
+        components["securitySchemes"] = {"credential": {"type": "http", "scheme": "bearer"}}
+        for path, operations in document["paths"].items():
+            for operation in operations.values():
+                operation.get("responses", {}).pop("422", None)
+                if path != "/healthz":
+                    operation["security"] = [{"credential": []}]
+        app.openapi_schema = document
+    return app.openapi_schema
