@@ -33,6 +33,7 @@ from services.gateway.dispatch_app import DispatchApp, DispatchParts
 from services.gateway.domain.policy import PolicyError, parse_policy
 from services.gateway.enveloping import Enveloping
 from services.gateway.http.calls import Routes
+from services.gateway.http.chat.backlog import Backlog
 from services.gateway.ports import EnvelopeClient, ProvenanceClient, SessionClient, Summariser
 from services.gateway.remedying import Remedying
 from services.gateway.screening import Screening
@@ -61,7 +62,8 @@ async def build(settings: Settings, adapters: Adapters) -> list[ServedService]:
     adapters.closing(channels.close)
     app = await _dispatch_app(settings, adapters, model, channels)
     adapters.closing(app.close)
-    http_channels = await _http(settings, adapters)
+    observed = Backlog(settings.chat)
+    http_channels = await _http(settings, adapters, observed)
     servicer = DispatchServicer(app, settings.gateway)
     dispatch = ServedService(
         name=SERVICE_NAME,
@@ -70,6 +72,7 @@ async def build(settings: Settings, adapters: Adapters) -> list[ServedService]:
         check=partial(_check, credentials, model, channels),
         listening=partial(_listening, [channels, *http_channels]),
         work=WORK,
+        metrics=observed,
     )
     admin = AdminApp(credentials, adapters.clock, adapters.ids, settings.auth.environment)
     return [dispatch, admin_service(admin, adapters.clock)]
@@ -124,7 +127,7 @@ async def _language_model(settings: Settings, adapters: Adapters) -> LanguageMod
     return ExtractiveLanguageModel(await adapters.tokens(), settings.gateway.extractive_model, limits)
 
 
-async def _http(settings: Settings, adapters: Adapters) -> list[PeerChannels]:
+async def _http(settings: Settings, adapters: Adapters, backlog: Backlog) -> list[PeerChannels]:
     """Serve HTTP if a port is set, and return the channels that it calls (ADR 0075).
 
     Raises:
@@ -133,12 +136,13 @@ async def _http(settings: Settings, adapters: Adapters) -> list[PeerChannels]:
     if settings.http.port is None:
         return []
     from services.gateway.http.app import create_app
-    from services.gateway.http.chat.routes import ChatRoutes
+    from services.gateway.http.chat_doors import ChatBehind, ChatBounds, chat_routes
     from services.gateway.http.check_routes import CheckRoutes
     from services.gateway.http.guard_routes import GuardRoutes
     from services.gateway.http.server import HttpServer
 
-    channels = PeerChannels(settings, {"ercp": ERCP_SERVICE, "dpe": PROVENANCE_SERVICE})
+    peers = {"ercp": ERCP_SERVICE, "dpe": PROVENANCE_SERVICE, "gateway": SERVICE_NAME}
+    channels = PeerChannels(settings, peers)
     adapters.closing(channels.close)
     stub = ErcpServiceStub(channels.to("ercp"))  # type: ignore[no-untyped-call]  # generated
     dpe = channels.to("dpe")
@@ -150,8 +154,14 @@ async def _http(settings: Settings, adapters: Adapters) -> list[PeerChannels]:
         CheckRoutes(checking, gate, settings.http, adapters.clock, policy),
         GuardRoutes(guard, gate, settings.http, adapters.clock),
     ]
-    if (provider := await adapters.chat_provider()) is not None:
-        routers.append(ChatRoutes(provider, checking, gate, settings.http, policy))
+    behind = ChatBehind(
+        dispatches=pb_grpc.DispatchServiceStub(channels.to("gateway")),  # type: ignore[no-untyped-call]  # generated
+        checks=checking,
+        openai=await adapters.chat_provider(),
+        anthropic=await adapters.messages_provider(),
+    )
+    adapters.closing(backlog.close)
+    routers += chat_routes(behind, gate, ChatBounds(settings.http, settings.chat, settings.gateway), backlog)
     app = create_app(stub, gate, settings.http, adapters.clock, version("groundtrail"), routers)
     server = await HttpServer.open(app, settings.http, adapters.clock, gate.addresses)
     adapters.closing(server.close)

@@ -63,7 +63,9 @@ class WindowRun:
 
     async def probe(self, job: Job) -> BuiltEnvelope | str:
         """Compare the presented ETag for a query that has no window yet: what stands, or why nothing does (§11.2)."""
-        return await self._enveloping.probe(job)
+        command = job.command
+        leans_on = conversation(command.query, None, command.earlier_questions)
+        return await self._enveloping.probe(replace(job, leans_on=leans_on))
 
     async def draft(self, job: Job, opened: OpenedWindow) -> DispatchDraft | BuiltEnvelope:
         """Take the window to an analysed answer, or find that the presented ETag still stands (the envelope then).
@@ -76,7 +78,7 @@ class WindowRun:
         at("summarising earlier windows")
         resolved, transfers, calls = await self._summarising.summarised(job, opened)
         if job.focus is None:
-            job = replace(job, leans_on=conversation(job.command.query, opened))
+            job = replace(job, leans_on=conversation(job.command.query, opened, job.command.earlier_questions))
         at("building the envelope")
         gated = await self._enveloping.gated(job, resolved)
         envelope = gated.envelope
