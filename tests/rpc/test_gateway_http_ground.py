@@ -127,6 +127,12 @@ class TestPlain:
         assert (response.status_code, error["type"], error["param"]) == (400, "invalid_request_error", param)
         assert response.headers["CRP-Context-Protocol-Version"] == "3.0.0"
 
+    async def test_half_a_character_is_refused(self):
+        body = '{"messages": [{"role": "user", "content": "What is \\ud83d?"}]}'
+        async with grounded() as door:
+            response = await door.http.post(CHAT, content=body, headers={"Authorization": "alice"})
+        assert (response.status_code, response.json()["error"]["param"]) == (400, "body")
+
     async def test_what_asks_for_nothing_is_let_through(self):
         neutral = {"n": 1, "top_p": 1.0, "stop": None, "tools": [], "user": "u", "response_format": {"type": "text"}}
         async with grounded() as door:

@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -20,7 +20,7 @@ from services.common.settings.http import HttpSettings
 from services.gateway import convert, validate
 from services.gateway.check_policy import read_policy_request
 from services.gateway.domain.command import derived_id
-from services.gateway.domain.grounds import Grounds, grounds_of
+from services.gateway.domain.grounds import Grounds, GroundText, grounds_of
 from services.gateway.domain.outcome import PolicyInForce, PolicyRequest
 from services.gateway.domain.vocabulary import OversightMode
 from services.gateway.http.chat.asks import FIELD, Call, ChatOptions, wrong
@@ -28,8 +28,8 @@ from services.gateway.http.chat.dialect import Dialect
 from services.gateway.http.chat.held_back import Check, Hold
 from services.gateway.http.chat.refusals import refusal_of, withheld_response
 from services.gateway.http.chat.sending import HeldBack, Streamed, held_back_answer
+from services.gateway.http.chat.surrogates import whole_characters
 from services.gateway.http.check_messages import blocked_reason, check_answer, guardrail_request, has_sources
-from services.gateway.http.problems import json_bytes
 from services.gateway.http.protocol import (
     HEADER_OF_FIELD,
     checked_headers,
@@ -92,7 +92,10 @@ class Judge:
         metadata = call_metadata(call.request, call.request_id)
 
         async def check(text: str, *, is_whole: bool) -> dict[str, Any]:
-            message = await compute(guardrail_request, text, options, grounds)
+            try:
+                message = await compute(guardrail_request, whole_characters(text), options, grounds)
+            except UnicodeEncodeError:
+                raise wrong(FIELD, "must be Unicode text; it holds half of a surrogate pair") from None
             if not is_whole:
                 message.question = ""
             if not has_sources(message):
@@ -124,7 +127,7 @@ class CheckMode:
         """Ask the provider, and hand its answer on when it has passed."""
         provider, ask = provider_of(self.provider), call.ask
         force = self.judge.force(call)  # refused before it costs
-        grounds = await compute_unless_small(len(ask.forwarded), grounds_of, ask.messages)
+        grounds = await compute_unless_small(len(ask.forwarded), readable_grounds, ask.messages)
         check = self.judge.check(call, force, grounds)
         if ask.is_streamed:
             return await self._streamed(call, provider, check, force)
@@ -140,7 +143,7 @@ class CheckMode:
         if withheld := [one for one in found if one["withheld"]]:
             reason = " ".join(one["blocked_reason"] for one in withheld)
             return withheld_response(self.dialect, reason, told, call.request_id, headers)
-        answer = await compute(json_bytes, {**completion, FIELD: told} if ask.options.labelled else completion)
+        answer = await compute(ascii_json, {**completion, FIELD: told} if ask.options.labelled else completion)
         return Response(answer, OK, {"X-Request-Id": call.request_id, **headers}, "application/json")
 
     async def _streamed(self, call: Call, provider: ChatProvider, check: Check, force: PolicyInForce) -> Response:
@@ -209,6 +212,22 @@ def provider_of(provider: ChatProvider | None) -> ChatProvider:
     if provider is None:
         raise wrong(f"{FIELD}.mode", "must be ground: this deployment has no provider of this form to pass a chat to")
     return provider
+
+
+def readable_grounds(messages: Sequence[Mapping[str, Any]]) -> Grounds:
+    """Return what messages hold, half characters replaced: a provider may take them, nothing that judges does."""
+    found = grounds_of(messages)
+    return Grounds(
+        whole_characters(found.question),
+        tuple(GroundText(whole_characters(one.title), whole_characters(one.text)) for one in found.sources),
+        tuple(map(whole_characters, found.earlier_answers)),
+        found.unreadable,
+    )
+
+
+def ascii_json(value: Any) -> bytes:
+    """Return a provider's answer with our object in it; escaped, for JSON of others may hold half a surrogate pair."""
+    return json.dumps(value, separators=(",", ":")).encode()
 
 
 def hold_of(wishes: pb.DispatchRequest, force: PolicyInForce) -> Hold:

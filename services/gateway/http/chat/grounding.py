@@ -62,7 +62,10 @@ class GroundMode:
     async def answer(self, call: Call) -> Response:
         """Dispatch, and answer in the caller's form."""
         query = self.dialect.query(call.ask)
-        message = _message(call, query)
+        try:
+            message = _message(call, query)
+        except UnicodeEncodeError:
+            raise wrong("body", "must be Unicode text; it holds half of a surrogate pair") from None
         dispatching = asyncio.ensure_future(self._dispatched(call, message))
         dispatching.add_done_callback(_looked_at)
         if not call.ask.is_streamed:
@@ -214,7 +217,7 @@ def _add_field(message: pb.DispatchRequest, options: ChatOptions) -> None:
 def _number(message: pb.DispatchRequest, name: str, given: float) -> None:
     try:
         setattr(message, name, given)
-    except (ValueError, TypeError):
+    except (ValueError, TypeError, OverflowError):
         raise wrong(name, "is out of range") from None
 
 

@@ -14,7 +14,6 @@ from starlette.responses import Response
 from services.common.computing import compute_unless_small
 from services.common.errors import CrpError
 from services.common.ports.chat_provider import ChatProvider
-from services.gateway.domain.grounds import grounds_of
 from services.gateway.domain.outcome import PolicyInForce
 from services.gateway.http.chat.asks import FIELD, Call
 from services.gateway.http.chat.backlog import Backlog, Observed
@@ -22,15 +21,16 @@ from services.gateway.http.chat.checking import (
     LATE_S,
     OK,
     Judge,
+    ascii_json,
     labelled,
     opened_stream,
     provider_of,
     read_completion,
+    readable_grounds,
 )
 from services.gateway.http.chat.dialect import Dialect, DialectStream
 from services.gateway.http.chat.refusals import refusal_of
 from services.gateway.http.chat.sending import Streamed, told_error
-from services.gateway.http.problems import json_bytes
 from services.gateway.http.protocol import policy_headers
 from services.gateway.http.requests import until_disconnected
 
@@ -66,14 +66,14 @@ class ObserveMode:
             return labelled(refusal_of(self.dialect, reply, call.request_id), policy_headers(force))
         completion, texts, unchecked = await read_completion(self.dialect, reply.body)
         told = _told(await self._taken(call, force, texts), unchecked)
-        body = json_bytes({**completion, FIELD: told}) if ask.options.labelled else reply.body
+        body = ascii_json({**completion, FIELD: told}) if ask.options.labelled else reply.body
         headers = {"X-Request-Id": call.request_id, **policy_headers(force)}
         return Response(body, OK, headers, "application/json")
 
     async def _taken(self, call: Call, force: PolicyInForce, texts: list[str]) -> bool:
         """Put texts into the backlog; say whether all of them fit."""
         messages, forwarded = call.ask.messages, call.ask.forwarded
-        grounds = await compute_unless_small(len(forwarded), grounds_of, messages)
+        grounds = await compute_unless_small(len(forwarded), readable_grounds, messages)
         check = self.judge.check(call, force, grounds)
         waiting = [text for text in texts if text.strip()]
         size = sum(len(source.text) for source in grounds.sources)
