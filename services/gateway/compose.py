@@ -7,6 +7,7 @@ from functools import partial
 from importlib.metadata import version
 from typing import Final
 
+from crp.dag.v1.session_service_pb2_grpc import SessionServiceStub
 from crp.dpe.v1.guard_service_pb2_grpc import GuardServiceStub
 from crp.dpe.v1.provenance_service_pb2_grpc import ProvenanceServiceStub
 from crp.gateway.v1 import dispatch_service_pb2_grpc as pb_grpc
@@ -46,6 +47,7 @@ from services.gateway.writing import Writing
 ERCP_SERVICE: Final = "ercp.v1.ErcpService"
 PROVENANCE_SERVICE: Final = "crp.dpe.v1.ProvenanceService"
 """Of the dpe process, which serves GuardService beside it."""
+SESSION_SERVICE: Final = "crp.dag.v1.SessionService"
 _LOG: Final = logging.getLogger(__name__)
 
 
@@ -139,9 +141,10 @@ async def _http(settings: Settings, adapters: Adapters, backlog: Backlog) -> lis
     from services.gateway.http.chat_doors import ChatBehind, ChatBounds, chat_routes
     from services.gateway.http.check_routes import CheckRoutes
     from services.gateway.http.guard_routes import GuardRoutes
+    from services.gateway.http.record_routes import RecordRoutes
     from services.gateway.http.server import HttpServer
 
-    peers = {"ercp": ERCP_SERVICE, "dpe": PROVENANCE_SERVICE, "gateway": SERVICE_NAME}
+    peers = {"ercp": ERCP_SERVICE, "dpe": PROVENANCE_SERVICE, "dag": SESSION_SERVICE, "gateway": SERVICE_NAME}
     channels = PeerChannels(settings, peers)
     adapters.closing(channels.close)
     stub = ErcpServiceStub(channels.to("ercp"))  # type: ignore[no-untyped-call]  # generated
@@ -154,8 +157,11 @@ async def _http(settings: Settings, adapters: Adapters, backlog: Backlog) -> lis
         CheckRoutes(checking, gate, settings.http, adapters.clock, policy),
         GuardRoutes(guard, gate, settings.http, adapters.clock),
     ]
+    dispatches = pb_grpc.DispatchServiceStub(channels.to("gateway"))  # type: ignore[no-untyped-call]  # generated
+    sessions = SessionServiceStub(channels.to("dag"))  # type: ignore[no-untyped-call]  # generated
+    routers.append(RecordRoutes(dispatches, sessions, gate, settings.http, adapters.clock))
     behind = ChatBehind(
-        dispatches=pb_grpc.DispatchServiceStub(channels.to("gateway")),  # type: ignore[no-untyped-call]  # generated
+        dispatches=dispatches,
         checks=checking,
         openai=await adapters.chat_provider(),
         anthropic=await adapters.messages_provider(),
