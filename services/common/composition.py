@@ -243,12 +243,23 @@ class Adapters:
         """Return the configured LLM provider as one that bodies go through to, or ``None`` when none is set."""
         if not self.settings.llm.base_url:
             return None
-        from services.common.adapters.http.chat_provider import HttpChatProvider
+        from services.common.adapters.http.chat_provider import HttpChatProvider, openai_endpoint
 
         async def opened() -> ChatProvider:
-            return HttpChatProvider(self.settings.llm)
+            return HttpChatProvider(openai_endpoint(self.settings.llm))
 
         return await self._once("chat_provider", opened)
+
+    async def messages_provider(self) -> ChatProvider | None:
+        """Return the configured provider of Anthropic's form, or ``None`` when none is set."""
+        if not self.settings.anthropic.base_url:
+            return None
+        from services.common.adapters.http.chat_provider import HttpChatProvider, anthropic_endpoint
+
+        async def opened() -> ChatProvider:
+            return HttpChatProvider(anthropic_endpoint(self.settings.anthropic))
+
+        return await self._once("messages_provider", opened)
 
     async def second_opinion(self) -> SecondOpinion | None:
         """Return the endpoint that is asked about claims, or ``None`` when none is set (ADR 0119).

@@ -45,13 +45,18 @@ class PolicyVerdict:
 
 
 def read_policy(text: str) -> PolicyInForce:
-    """Read a policy.
+    """Read a policy. Raises as ``read_policy_request``."""
+    return read_policy_request(PolicyRequest(safety_policy=text), "")
+
+
+def read_policy_request(request: PolicyRequest, default: str) -> PolicyInForce:
+    """Read what a request says of its policy, beside the policy where it names none.
 
     Raises:
         InvalidRequestError: UNKNOWN_DIRECTIVE with the directives that there are, or INVALID_FIELD.
     """
     try:
-        return policy_in_force(PolicyRequest(safety_policy=text), "", "")
+        return policy_in_force(request, "", default)
     except PolicyError as error:
         violation = FieldViolation("policy", f"{error.directive}: {error}")
         if not error.unknown:

@@ -7,6 +7,7 @@ from functools import partial
 from importlib.metadata import version
 from typing import Final
 
+from crp.dag.v1.session_service_pb2_grpc import SessionServiceStub
 from crp.dpe.v1.guard_service_pb2_grpc import GuardServiceStub
 from crp.dpe.v1.provenance_service_pb2_grpc import ProvenanceServiceStub
 from crp.gateway.v1 import dispatch_service_pb2_grpc as pb_grpc
@@ -40,11 +41,13 @@ from services.gateway.doors.grpc.admin import admin_service
 from services.gateway.doors.grpc.dispatch import ROLES, SERVICE_NAME, DispatchServicer
 from services.gateway.doors.grpc.work import WORK
 from services.gateway.doors.http.calls import Routes
+from services.gateway.doors.http.chat.backlog import Backlog
 from services.gateway.ports import EnvelopeClient, ProvenanceClient, SessionClient, Summariser
 
 ERCP_SERVICE: Final = "ercp.v1.ErcpService"
 PROVENANCE_SERVICE: Final = "crp.dpe.v1.ProvenanceService"
 """Of the dpe process, which serves GuardService beside it."""
+SESSION_SERVICE: Final = "crp.dag.v1.SessionService"
 _LOG: Final = logging.getLogger(__name__)
 
 
@@ -61,7 +64,8 @@ async def build(settings: Settings, adapters: Adapters) -> list[ServedService]:
     adapters.closing(channels.close)
     app = await _dispatch_app(settings, adapters, model, channels)
     adapters.closing(app.close)
-    http_channels = await _http(settings, adapters)
+    observed = Backlog(settings.chat)
+    http_channels = await _http(settings, adapters, observed)
     servicer = DispatchServicer(app, settings.gateway)
     dispatch = ServedService(
         name=SERVICE_NAME,
@@ -70,6 +74,7 @@ async def build(settings: Settings, adapters: Adapters) -> list[ServedService]:
         check=partial(_check, credentials, model, channels),
         listening=partial(_listening, [channels, *http_channels]),
         work=WORK,
+        metrics=observed,
     )
     admin = AdminApp(credentials, adapters.clock, adapters.ids, settings.auth.environment)
     return [dispatch, admin_service(admin, adapters.clock)]
@@ -126,7 +131,7 @@ async def _language_model(settings: Settings, adapters: Adapters) -> LanguageMod
     return ExtractiveLanguageModel(await adapters.tokens(), settings.gateway.extractive_model, limits)
 
 
-async def _http(settings: Settings, adapters: Adapters) -> list[PeerChannels]:
+async def _http(settings: Settings, adapters: Adapters, backlog: Backlog) -> list[PeerChannels]:
     """Serve HTTP if a port is set, and return the channels that it calls (ADR 0075).
 
     Raises:
@@ -135,12 +140,14 @@ async def _http(settings: Settings, adapters: Adapters) -> list[PeerChannels]:
     if settings.http.port is None:
         return []
     from services.gateway.doors.http.app import create_app
-    from services.gateway.doors.http.chat.routes import ChatRoutes
+    from services.gateway.doors.http.chat_doors import ChatBehind, ChatBounds, chat_routes
     from services.gateway.doors.http.check_routes import CheckRoutes
     from services.gateway.doors.http.guard_routes import GuardRoutes
+    from services.gateway.doors.http.record_routes import RecordRoutes
     from services.gateway.doors.http.server import HttpServer
 
-    channels = PeerChannels(settings, {"ercp": ERCP_SERVICE, "dpe": PROVENANCE_SERVICE})
+    peers = {"ercp": ERCP_SERVICE, "dpe": PROVENANCE_SERVICE, "dag": SESSION_SERVICE, "gateway": SERVICE_NAME}
+    channels = PeerChannels(settings, peers)
     adapters.closing(channels.close)
     stub = ErcpServiceStub(channels.to("ercp"))  # type: ignore[no-untyped-call]  # generated
     dpe = channels.to("dpe")
@@ -152,8 +159,17 @@ async def _http(settings: Settings, adapters: Adapters) -> list[PeerChannels]:
         CheckRoutes(checking, gate, settings.http, adapters.clock, policy),
         GuardRoutes(guard, gate, settings.http, adapters.clock),
     ]
-    if (provider := await adapters.chat_provider()) is not None:
-        routers.append(ChatRoutes(provider, checking, gate, settings.http, policy))
+    dispatches = pb_grpc.DispatchServiceStub(channels.to("gateway"))  # type: ignore[no-untyped-call]  # generated
+    sessions = SessionServiceStub(channels.to("dag"))  # type: ignore[no-untyped-call]  # generated
+    routers.append(RecordRoutes(dispatches, sessions, gate, settings.http, adapters.clock))
+    behind = ChatBehind(
+        dispatches=dispatches,
+        checks=checking,
+        openai=await adapters.chat_provider(),
+        anthropic=await adapters.messages_provider(),
+    )
+    adapters.closing(backlog.close)
+    routers += chat_routes(behind, gate, ChatBounds(settings.http, settings.chat, settings.gateway), backlog)
     app = create_app(stub, gate, settings.http, adapters.clock, version("groundtrail"), routers)
     server = await HttpServer.open(app, settings.http, adapters.clock, gate.addresses)
     adapters.closing(server.close)

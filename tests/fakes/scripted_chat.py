@@ -1,4 +1,4 @@
-"""An OpenAI-compatible provider that says what a script says, plain and streamed; remembers what it was asked."""
+"""A provider of both forms that says what a script says, plain and streamed; remembers what it was asked."""
 
 import asyncio
 import contextlib
@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
+_MESSAGE = {"id": "msg_x", "type": "message", "role": "assistant", "model": "scripted", "stop_sequence": None}
 _CHUNK = {"id": "x", "object": "chat.completion.chunk", "created": 1, "model": "scripted"}
 
 
@@ -19,6 +20,7 @@ class ScriptedChat:
         body: what is answered instead of a completion.
         events: what is streamed instead of the answer.
         cut: a stream ends without its end.
+        blocks: of a message, instead of one text block that holds the answer.
         asked: headers and body of every request; ``raw`` the bytes.
     """
 
@@ -28,6 +30,7 @@ class ScriptedChat:
         self.body = None
         self.events = None
         self.cut = False
+        self.blocks = None
         self.asked = []
         self.raw = []
         self._left = threading.Event()
@@ -65,6 +68,12 @@ class ScriptedChat:
                     self._plain(script.answer(body["messages"]))
 
             def _plain(self, text):
+                if self.path.endswith("/messages"):
+                    blocks = script.blocks or [{"type": "text", "text": text}]
+                    usage = {"input_tokens": 1, "output_tokens": 1}
+                    whole = {**_MESSAGE, "content": blocks, "stop_reason": "end_turn", "usage": usage}
+                    self._json(200, whole if script.body is None else script.body)
+                    return
                 choice = {"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": "stop"}
                 usage = {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}
                 whole = {**_CHUNK, "object": "chat.completion", "choices": [choice], "usage": usage}
@@ -90,11 +99,38 @@ class ScriptedChat:
                     self.wfile.write(event)
                 if script.events is not None:
                     return
+                if self.path.endswith("/messages"):
+                    self._message(script.blocks or [{"type": "text", "text": text}])
+                    return
                 for piece in text.split(" "):
                     self._event({"role": "assistant", "content": f"{piece} "}, None)
                 if not script.cut:
                     self._event({}, "stop")
                     self.wfile.write(b"data: [DONE]\n\n")
+
+            def _message(self, blocks):
+                start = {
+                    **_MESSAGE,
+                    "content": [],
+                    "stop_reason": None,
+                    "usage": {"input_tokens": 1, "output_tokens": 1},
+                }
+                self._named("message_start", message=start)
+                for index, block in enumerate(blocks):
+                    empty = {**block, "text": ""} if block["type"] == "text" else block
+                    self._named("content_block_start", index=index, content_block=empty)
+                    for piece in block.get("text", "").split(" ") if block["type"] == "text" else ():
+                        delta = {"type": "text_delta", "text": f"{piece} "}
+                        self._named("content_block_delta", index=index, delta=delta)
+                    self._named("content_block_stop", index=index)
+                if not script.cut:
+                    end = {"stop_reason": "end_turn", "stop_sequence": None}
+                    self._named("message_delta", delta=end, usage={"output_tokens": 5})
+                    self._named("message_stop")
+
+            def _named(self, kind, **value):
+                data = json.dumps({"type": kind, **value})
+                self.wfile.write(f"event: {kind}\ndata: {data}\n\n".encode())
 
             def _event(self, delta, reason):
                 choice = {"index": 0, "delta": delta, "finish_reason": reason}

@@ -9,13 +9,15 @@ import openai
 import pytest
 from crp.dpe.v1.provenance_service_pb2_grpc import ProvenanceServiceStub
 
-from services.common.adapters.http.chat_provider import HttpChatProvider
+from services.common.adapters.http.chat_provider import HttpChatProvider, openai_endpoint
 from services.common.clock import SystemClock
 from services.common.rpc.client import Peer, PeerChannel
+from services.common.settings import ChatSettings, GatewaySettings
 from services.common.settings.http import HttpSettings
 from services.common.settings.llm import LlmSettings
 from services.gateway.doors.http.app import create_app
-from services.gateway.doors.http.chat.routes import ChatRoutes
+from services.gateway.doors.http.chat.backlog import Backlog
+from services.gateway.doors.http.chat_doors import ChatBehind, ChatBounds, chat_routes
 from services.gateway.doors.http.server import HttpServer
 from tests.fakes.dpe_world import OneCaller, World
 from tests.fakes.ercp_stub import ErcpStub
@@ -63,12 +65,15 @@ async def door():
     async with contextlib.AsyncExitStack() as stack:
         world = await stack.enter_async_context(World().serving())
         base = stack.enter_context(provider.running())
-        upstream = HttpChatProvider(LlmSettings(base_url=base, timeout_s=patient(5)))
+        upstream = HttpChatProvider(openai_endpoint(LlmSettings(base_url=base, timeout_s=patient(5))))
         stack.push_async_callback(upstream.close)
         stub = ProvenanceServiceStub(PeerChannel(world.channel, Peer("dpe", "dpe"), 20.0))
         gate = open_gate(OneCaller())
-        routes = ChatRoutes(upstream, stub, gate, SETTINGS, "halt-on CRITICAL")
-        app = create_app(cast("Any", ErcpStub()), gate, SETTINGS, SystemClock(), "0.1.0", [routes])
+        behind = ChatBehind(cast("Any", None), stub, upstream, None)
+        gateway = GatewaySettings(default_safety_policy="halt-on CRITICAL")
+        bounds = ChatBounds(SETTINGS, ChatSettings(), gateway)
+        routes = chat_routes(behind, gate, bounds, Backlog(bounds.chat))
+        app = create_app(cast("Any", ErcpStub()), gate, SETTINGS, SystemClock(), "0.1.0", routes)
         server = await HttpServer.open(app, SETTINGS)
         stack.push_async_callback(server.close)
         door = Door(f"http://127.0.0.1:{server.port}", provider)

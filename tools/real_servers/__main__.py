@@ -1,7 +1,7 @@
 """``python -m tools.real_servers SERVER [OPTIONS] [-- COMMAND…]``: a command beside a real server.
 
-SERVER is triton, neo4j, milvus, milvus-lite, llm, envoy or litellm. Of the last two only the program is fetched: what
-they stand in front of is the command's own.
+SERVER is triton, neo4j, milvus, milvus-lite, llm, envoy, litellm or anthropic. Of the last three only the program is
+fetched: what they stand in front of, or talk to, is the command's own.
 
 For two servers the command of the first is this program with the second.
 """
@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
 
-from tools.real_servers import envoy, litellm, llm, milvus, neo4j, triton
+from tools.real_servers import anthropic_client, envoy, litellm, llm, milvus, neo4j, triton
 from tools.real_servers.processes import ServerProcess
 from tools.real_servers.provisioning import RealServerError, supported
 
@@ -72,6 +72,7 @@ def _known(server: str) -> tuple[str, str, str | None]:
         "llm": ("A language model", llm.VARIABLE, llm.missing),
         "envoy": ("Envoy", envoy.VARIABLE, supported),
         "litellm": ("LiteLLM's proxy", litellm.VARIABLE, supported),
+        "anthropic": ("Anthropic's client", anthropic_client.VARIABLE, supported),
         "triton": ("Triton", triton.VARIABLE, supported),
     }
     named, variable, missing = known[server]
@@ -98,6 +99,9 @@ def _served(options: argparse.Namespace) -> Iterator[_Serving]:
     elif options.server == "litellm":
         program = str(litellm.installed())
         yield _Serving(f"{litellm.NAME}, at {program}", {litellm.VARIABLE: program}, None)
+    elif options.server == "anthropic":
+        program = str(anthropic_client.installed())
+        yield _Serving(f"{anthropic_client.NAME}, at {program}", {anthropic_client.VARIABLE: program}, None)
     else:
         with triton.running(options.model_repository.resolve(), tuple(options.model)) as running:
             says = f"{triton.NAME}, at {running.target}: {', '.join(running.models)}"
@@ -119,6 +123,7 @@ def _parser() -> argparse.ArgumentParser:
         "llm": llm.NAME,
         "envoy": envoy.NAME,
         "litellm": litellm.NAME,
+        "anthropic": anthropic_client.NAME,
     }
     for server in (for_triton, *(servers.add_parser(name, help=what) for name, what in others.items())):
         server.add_argument(

@@ -1,9 +1,11 @@
 """A provider of chat completions that is spoken to in the caller's own words: bodies go through as they are."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Final, Protocol
+
+NO_HEADERS: Final[Mapping[str, str]] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,9 +37,13 @@ class ChatStream:
 
 
 class ChatProvider(Protocol):
-    """An OpenAI-compatible endpoint. Bodies are JSON in UTF-8 and reach it byte for byte."""
+    """An endpoint of a known dialect. Bodies are JSON in UTF-8 and reach it byte for byte.
 
-    async def ask(self, body: bytes) -> ChatReply:
+    Headers are those of the dialect that a caller may choose, such as ``anthropic-version``; nothing else of a caller's
+    headers goes along.
+    """
+
+    async def ask(self, body: bytes, headers: Mapping[str, str] = NO_HEADERS) -> ChatReply:
         """Return the answer to a body, whatever its status.
 
         Raises:
@@ -45,7 +51,7 @@ class ChatProvider(Protocol):
         """
         ...
 
-    def stream(self, body: bytes) -> AbstractAsyncContextManager[ChatStream]:
+    def stream(self, body: bytes, headers: Mapping[str, str] = NO_HEADERS) -> AbstractAsyncContextManager[ChatStream]:
         """Open a streamed answer; leaving the context ends the call. Raises as ``ask``, while reading too."""
         ...
 

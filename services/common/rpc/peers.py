@@ -42,7 +42,7 @@ class PeerChannels:
 
     def to(self, peer: str) -> Channel:
         """Return the channel to ``peer``, by its name in the settings."""
-        target = getattr(self._settings.peers, peer)
+        target = self._target(peer)
         if not target:
             return OwnChannel(self._own_channel)
         self._remote[peer] = self._open(target, peer)
@@ -68,7 +68,7 @@ class PeerChannels:
         Raises:
             SettingsError: a peer has no target and this process does not serve it, or cannot be dialled by itself.
         """
-        here = [peer for peer in self._peers if not getattr(self._settings.peers, peer)]
+        here = [peer for peer in self._peers if not self._target(peer)]
         problems = [
             f"GROUNDTRAIL_PEERS__{peer.upper()}: not set, and this process does not serve {self._peers[peer]}"
             for peer in here
@@ -88,6 +88,10 @@ class PeerChannels:
         """Close every channel; idempotent."""
         for channel in self._opened:
             await channel.close()
+
+    def _target(self, peer: str) -> str:
+        """Return where a peer is; empty for this process, as for a service that the settings cannot put elsewhere."""
+        return str(getattr(self._settings.peers, peer, ""))
 
     def _open(self, target: str, name: str) -> Channel:
         channel = open_channel(target, self._settings, name=name)

@@ -11,6 +11,7 @@ from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, Settings
 from pydantic_settings import SettingsError as SourceError
 
 from services.common.settings.auth import AuthSettings, JwtSettings
+from services.common.settings.chat import AnthropicSettings, ChatSettings
 from services.common.settings.checkpoints import CheckpointSettings
 from services.common.settings.client import ClientSettings
 from services.common.settings.dag import DagSettings
@@ -46,7 +47,9 @@ from services.common.settings.vectors import VectorSettings
 from services.common.settings.workers import WorkerSettings
 
 __all__ = [
+    "AnthropicSettings",
     "AuthSettings",
+    "ChatSettings",
     "CheckpointSettings",
     "ClientSettings",
     "DagSettings",
@@ -146,6 +149,10 @@ class Settings(BaseSettings):
     """The constraint loop."""
     http: HttpSettings = HttpSettings()
     """HTTP beside gRPC, in the gateway process."""
+    chat: ChatSettings = ChatSettings()
+    """Chats over HTTP: modes, conversations, what is analysed behind the answer."""
+    anthropic: AnthropicSettings = AnthropicSettings()
+    """The provider behind ``/v1/messages``."""
 
     @model_validator(mode="after")
     def _shared_facts_are_read_strongly(self) -> Self:

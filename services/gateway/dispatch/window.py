@@ -65,7 +65,9 @@ class WindowRun:
 
     async def probe(self, admitted: AdmittedDispatch) -> BuiltEnvelope | str:
         """Compare the presented ETag for a query that has no window yet: what stands, or why nothing does (§11.2)."""
-        return await self._gate.probe(admitted)
+        command = admitted.command
+        leans_on = conversation(command.query, None, command.earlier_questions)
+        return await self._gate.probe(replace(admitted, leans_on=leans_on))
 
     async def draft(self, admitted: AdmittedDispatch, opened: OpenedWindow) -> DispatchDraft | BuiltEnvelope:
         """Take the window to an analysed answer, or find that the presented ETag still stands (the envelope then).
@@ -78,7 +80,8 @@ class WindowRun:
         at("summarising earlier windows")
         resolved, transfers, calls = await self._summaries.resolve(admitted, opened)
         if admitted.focus is None:
-            admitted = replace(admitted, leans_on=conversation(admitted.command.query, opened))
+            command = admitted.command
+            admitted = replace(admitted, leans_on=conversation(command.query, opened, command.earlier_questions))
         at("building the envelope")
         accepted = await self._gate.build(admitted, resolved)
         envelope = accepted.envelope

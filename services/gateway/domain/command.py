@@ -79,6 +79,7 @@ class DispatchCommand:
     Attributes:
         body_hash: digest of the whole request without its id; another body under the same id is refused.
         strategies: most wanted first; empty = no wish.
+        earlier_questions: of the user, in a conversation that the caller keeps, oldest first.
     """
 
     request_id: str
@@ -94,6 +95,7 @@ class DispatchCommand:
     ai_system_id: str = ""
     safety_report_uri: str = ""
     remedies: RemedyMode | None = None
+    earlier_questions: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

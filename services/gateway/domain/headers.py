@@ -50,9 +50,10 @@ class HeaderInputs:
     """Everything that a path may know; what it does not know is ``None`` or empty and gives no header.
 
     ``eu_ai_act_class`` is said where there is no report that says it, ``safety_budget`` where no window was committed.
+    ``strategy`` is ``None`` where nothing was dispatched: an answer of somebody else's was checked.
     """
 
-    strategy: DispatchStrategy
+    strategy: DispatchStrategy | None
     policy: PolicyOutcome
     tier: QualityTier | None = None
     place: WindowPlace | None = None
@@ -126,7 +127,7 @@ def _context(inputs: HeaderInputs) -> list[tuple[str, str]]:
             ("CRP-Context-Facts-Used", f"{envelope.facts_included}/{envelope.facts_available}"),
             ("CRP-Context-Tokens-Used", str(envelope.token_count)),
         ]
-    pairs.append(("CRP-Context-Strategy", inputs.strategy))
+    pairs.append(("CRP-Context-Strategy", inputs.strategy or ""))
     if place is not None:
         pairs.append(("CRP-Context-Session-Id", place.session_id))
     if envelope is not None:

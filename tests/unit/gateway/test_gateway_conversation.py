@@ -33,3 +33,9 @@ def test_a_model_is_told_what_was_asked_before():
     told = asked_of_model("By whom?", ("When was it\nfounded?", "What is Meridian?"))
     assert told.endswith("\n\nBy whom?")
     assert told.index("What is Meridian?") < told.index("    founded?")
+
+
+def test_questions_that_the_caller_tells_come_before_those_of_the_session():
+    told = ["How long do I have to report a motor accident?"]
+    assert conversation("And for a theft?", None, told) == tuple(told)
+    assert conversation("How long do I have to report a theft abroad?", None, told) == ()

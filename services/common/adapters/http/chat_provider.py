@@ -1,15 +1,18 @@
 """``ChatProvider`` over HTTP (httpx): one host, one key, nothing followed, nothing of the caller but the body."""
 
+import json
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
 from typing import Any, Final
 from urllib.parse import urlsplit
 
 import httpx
 
 from services.common.errors import ErrorReason, UnavailableError
-from services.common.ports.chat_provider import ChatReply, ChatStream
+from services.common.ports.chat_provider import NO_HEADERS, ChatReply, ChatStream
+from services.common.settings.chat import AnthropicSettings
 from services.common.settings.llm import LlmSettings
 
 _LOG: Final = logging.getLogger(__name__)
@@ -19,39 +22,84 @@ MOST_EVENT_BYTES: Final = 1024 * 1024
 _CONNECT_S: Final = 10.0
 _DATA: Final = b"data:"
 _DONE: Final = b"[DONE]"
+_STOP: Final = b"message_stop"
+_ANTHROPIC_VERSION: Final = "2023-06-01"
+"""Where the caller names none."""
 _OK: Final = 200
 
 
-class HttpChatProvider:
-    """The endpoint of the settings.
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """Where a dialect is spoken.
 
-    Args:
-        settings: root of its API, key, time.
+    Attributes:
+        root: of its API.
+        path: behind the root, of chats.
+        timeout_s: longest silence, in seconds.
+        is_last: says whether an event's data ends its stream.
+        headers: of every call: the key, defaults of the dialect.
     """
 
-    def __init__(self, settings: LlmSettings) -> None:
-        key = settings.api_key.get_secret_value()
-        headers = {"user-agent": "groundtrail", "accept-encoding": "identity", "content-type": "application/json"}
-        if key:
-            headers["authorization"] = f"Bearer {key}"
-        self._root = settings.base_url.rstrip("/")
-        self._host = urlsplit(settings.base_url).netloc
-        timeout = httpx.Timeout(settings.timeout_s, connect=min(_CONNECT_S, settings.timeout_s))
-        self._client = httpx.AsyncClient(headers=headers, timeout=timeout, follow_redirects=False, trust_env=False)
+    root: str
+    path: str
+    timeout_s: float
+    is_last: Callable[[bytes], bool]
+    headers: Mapping[str, str] = field(repr=False)
 
-    async def ask(self, body: bytes) -> ChatReply:
+
+def openai_endpoint(settings: LlmSettings) -> Endpoint:
+    """Return an OpenAI-compatible endpoint."""
+    key = settings.api_key.get_secret_value()
+    headers = {"authorization": f"Bearer {key}"} if key else {}
+    return Endpoint(settings.base_url, "/chat/completions", settings.timeout_s, _DONE.__eq__, headers)
+
+
+def anthropic_endpoint(settings: AnthropicSettings) -> Endpoint:
+    """Return an endpoint of Anthropic's form."""
+    key = settings.api_key.get_secret_value()
+    headers = {"anthropic-version": _ANTHROPIC_VERSION} | ({"x-api-key": key} if key else {})
+    return Endpoint(settings.base_url, "/messages", settings.timeout_s, _stops, headers)
+
+
+def _stops(data: bytes) -> bool:
+    try:
+        return _STOP in data and json.loads(data).get("type") == _STOP.decode()
+    except (ValueError, AttributeError, RecursionError):
+        return False
+
+
+class HttpChatProvider:
+    """One endpoint.
+
+    Args:
+        endpoint: its address, key, time and form.
+    """
+
+    def __init__(self, endpoint: Endpoint) -> None:
+        headers = {"user-agent": "groundtrail", "accept-encoding": "identity", "content-type": "application/json"}
+        self._root = endpoint.root.rstrip("/")
+        self._path = endpoint.path
+        self._is_last = endpoint.is_last
+        self._host = urlsplit(endpoint.root).netloc
+        timeout = httpx.Timeout(endpoint.timeout_s, connect=min(_CONNECT_S, endpoint.timeout_s))
+        self._client = httpx.AsyncClient(
+            headers={**headers, **endpoint.headers}, timeout=timeout, follow_redirects=False, trust_env=False
+        )
+
+    async def ask(self, body: bytes, headers: Mapping[str, str] = NO_HEADERS) -> ChatReply:
         """Post a body."""
-        return await self._whole("POST", "/chat/completions", body)
+        return await self._whole("POST", self._path, body, headers)
 
     async def models(self) -> ChatReply:
         """Get the list."""
-        return await self._whole("GET", "/models", b"")
+        return await self._whole("GET", "/models", b"", NO_HEADERS)
 
     @asynccontextmanager
-    async def stream(self, body: bytes) -> AsyncIterator[ChatStream]:
+    async def stream(self, body: bytes, headers: Mapping[str, str] = NO_HEADERS) -> AsyncIterator[ChatStream]:
         """Post a body and read the events of the answer."""
+        url = f"{self._root}{self._path}"
         try:
-            async with self._client.stream("POST", f"{self._root}/chat/completions", content=body) as response:
+            async with self._client.stream("POST", url, content=body, headers=dict(headers)) as response:
                 if response.status_code == _OK:
                     yield ChatStream(None, self._events(response))
                 else:
@@ -63,9 +111,10 @@ class HttpChatProvider:
         """Close the connections."""
         await self._client.aclose()
 
-    async def _whole(self, method: str, path: str, body: bytes) -> ChatReply:
+    async def _whole(self, method: str, path: str, body: bytes, headers: Mapping[str, str]) -> ChatReply:
+        url = f"{self._root}{path}"
         try:
-            async with self._client.stream(method, f"{self._root}{path}", content=body) as response:
+            async with self._client.stream(method, url, content=body, headers=dict(headers)) as response:
                 return await self._read(response)
         except httpx.HTTPError as error:
             raise self._unavailable(error) from None
@@ -92,10 +141,11 @@ class HttpChatProvider:
                 raise _too_large()
             for line in lines:
                 data = bytes(line[len(_DATA) :]).strip() if line.startswith(_DATA) else b""
-                if data == _DONE:
-                    return
-                if data:
+                last = self._is_last(data)
+                if data and data != _DONE:
                     yield data
+                if last:
+                    return
         text = "The language model broke its answer off."
         raise UnavailableError(ErrorReason.LLM_UNAVAILABLE, text, cause="cut_off")
 

@@ -49,6 +49,7 @@ def dispatch_command(request: pb.DispatchRequest) -> DispatchCommand:
         request_id=request.request_id,
         body_hash=body_hash(request),
         query=request.query,
+        earlier_questions=tuple(request.earlier_questions),
         continuation=Continuation(
             session_token=request.session_token,
             session_id=request.session_id,

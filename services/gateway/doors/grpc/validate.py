@@ -60,6 +60,23 @@ FIELDS_BY_HEADER: Final = {
 """Request headers and the field that carries each."""
 
 
+def request_headers(pairs: Iterable[tuple[str, Any]]) -> list[tuple[str, Any]]:
+    """Return the CRP request headers among pairs of names in lower case and values; ``crp-provenance-*`` is dropped.
+
+    Raises:
+        InvalidRequestError: RESPONSE_ONLY_HEADER.
+    """
+    found = []
+    for key, value in pairs:
+        if not key.startswith(_CRP_PREFIX) or key.startswith(_PROVENANCE_PREFIX):
+            continue
+        if key not in FIELDS_BY_HEADER:
+            text = f"{key} is a header that only responses carry; leave it out"
+            raise InvalidRequestError(ErrorReason.RESPONSE_ONLY_HEADER, text, header=key)
+        found.append((key, value))
+    return found
+
+
 def request_metadata(metadata: Iterable[tuple[str, Any]]) -> None:
     """Refuse CRP headers in the metadata of a call; ``crp-provenance-*`` from a client is dropped.
 
@@ -69,12 +86,7 @@ def request_metadata(metadata: Iterable[tuple[str, Any]]) -> None:
         InvalidRequestError: RESPONSE_ONLY_HEADER, or INVALID_FIELD naming the field to use.
     """
     found = Violations()
-    for key, _ in metadata:
-        if not key.startswith(_CRP_PREFIX) or key.startswith(_PROVENANCE_PREFIX):
-            continue
-        if key not in FIELDS_BY_HEADER:
-            text = f"{key} is a header that only responses carry; leave it out"
-            raise InvalidRequestError(ErrorReason.RESPONSE_ONLY_HEADER, text, header=key)
+    for key, _ in request_headers(metadata):
         found.add(FIELDS_BY_HEADER[key], f"send it in this field, not as metadata {key}")
     found.raise_if_any()
 
@@ -101,6 +113,10 @@ def _query(request: pb.DispatchRequest, settings: GatewaySettings, found: Violat
     most = settings.max_query_chars
     found.require(request.query.strip(), "query", "must not be empty")
     found.require(len(request.query) <= most, "query", f"must have at most {most} characters")
+    field, earlier = "earlier_questions", request.earlier_questions
+    found.require(len(earlier) <= MAX_LIST, field, f"must hold at most {MAX_LIST} questions")
+    short = all(len(one) <= most for one in earlier[:MAX_LIST])
+    found.require(short, field, f"must hold questions of at most {most} characters")
 
 
 def _continuation(request: pb.DispatchRequest, found: Violations) -> None:

@@ -66,7 +66,7 @@ def create_app(
     app = FastAPI(
         title="Groundtrail",
         version=version,
-        description="ERCP 1.0, check mode, chats and the guard over HTTP. Everything else of Groundtrail is gRPC.",
+        description="ERCP 1.0, dispatches, checks, chats and the guard over HTTP. Everything else is gRPC.",
         docs_url=None,  # the pages load scripts from elsewhere
         redoc_url=None,
         redirect_slashes=False,

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from crp.common.v1 import taxonomy_pb2
-from crp.dpe.v1 import claim_pb2
+from crp.dpe.v1 import claim_pb2, report_pb2
 from crp.dpe.v1 import provenance_service_pb2 as pb
 
 from services.common.errors import FieldViolation, InvalidRequestError
@@ -51,7 +51,7 @@ def has_sources(request: pb.CheckRequest) -> bool:
 def check_answer(response: pb.CheckResponse, force: PolicyInForce, grounds: Grounds, *, report: bool) -> dict[str, Any]:
     """Return what ``/v1/check`` answers; fields as ``CheckAnswer``."""
     verdict = policy_verdict(response.report, force)
-    claims = judged_claims(response)
+    claims = judged_claims(response.report)
     return {
         "risk_level": taxonomy_pb2.RiskLevel.Name(response.report.risk_level).removeprefix("RISK_LEVEL_"),
         "supported": sum(claim["verdict"] == "SUPPORTED" for claim in claims),
@@ -66,17 +66,22 @@ def check_answer(response: pb.CheckResponse, force: PolicyInForce, grounds: Grou
     }
 
 
-def judged_claims(response: pb.CheckResponse) -> list[dict[str, Any]]:
-    """Return the claims that have a verdict, in the order of the answer."""
+def judged_claims(report: report_pb2.DpeReport, offset: int = 0) -> list[dict[str, Any]]:
+    """Return the claims of a report that have a verdict, in the order of the answer.
+
+    Args:
+        report: of the answer, or of the part of it that begins at ``offset``.
+        offset: characters before the part.
+    """
     return [
         {
             "text": claim.text,
-            "start": claim.span.start,
-            "end": claim.span.end,
+            "start": claim.span.start + offset,
+            "end": claim.span.end + offset,
             "verdict": claim_pb2.ClaimVerdict.Name(claim.verdict).removeprefix("CLAIM_VERDICT_"),
             "why": claim.judgement.why,
         }
-        for claim in response.report.claims
+        for claim in report.claims
         if claim.verdict
     ]
 

@@ -1,1 +1,1 @@
-"""OpenAI's form of a chat before a provider: answers are checked on their way back (check mode, ADR 0132)."""
+"""Chats over HTTP in three modes, and OpenAI's form of them (ADR 0132, ADR 0140 to 0142)."""

@@ -9,6 +9,7 @@ ends the stream at once. The last check is that of the whole answer, as if it ha
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator
 from dataclasses import dataclass, field
+from enum import Enum, unique
 from typing import Any, Final, Protocol
 
 from services.common.computing import compute_unless_small
@@ -31,6 +32,19 @@ class Check(Protocol):
         ...
 
 
+@unique
+class Hold(Enum):
+    """What waits (CRP-Stream-Safety-Mode).
+
+    SENTENCES: each until it has passed. ALL: everything until the whole has passed. NOTHING: text leaves at once, and
+    the stream ends where a check that runs beside it finds what nothing heals.
+    """
+
+    SENTENCES = "hold-back"
+    ALL = "buffer"
+    NOTHING = "pass-through"
+
+
 @dataclass(frozen=True, slots=True)
 class Released:
     """Text that may leave."""
@@ -51,14 +65,17 @@ class Ended:
     halted: bool
 
 
-async def held_back(pieces: AsyncIterator[str], check: Check) -> AsyncGenerator[Released | Ended, None]:
+async def held_back(
+    pieces: AsyncIterator[str], check: Check, hold: Hold = Hold.SENTENCES
+) -> AsyncGenerator[Released | Ended, None]:
     """Yield what may leave of a text, and at last its end.
 
     Args:
         pieces: of the text, as the model writes them.
         check: judges the text so far.
+        hold: what waits.
     """
-    held = _Held(check)
+    held = _Held(check, hold)
     reading: asyncio.Future[str | None] = asyncio.ensure_future(_next(pieces))
     try:
         while True:
@@ -77,6 +94,8 @@ async def held_back(pieces: AsyncIterator[str], check: Check) -> AsyncGenerator[
                 if piece is None:
                     break
                 await held.add(piece)
+                if hold is Hold.NOTHING and (left := held.released()):
+                    yield Released(left)
                 reading = asyncio.ensure_future(_next(pieces))
         for one in await held.end():
             yield one
@@ -88,8 +107,9 @@ async def held_back(pieces: AsyncIterator[str], check: Check) -> AsyncGenerator[
 class _Held:
     """The text so far, how much of it is whole sentences, and how much has passed."""
 
-    def __init__(self, check: Check) -> None:
+    def __init__(self, check: Check, hold: Hold) -> None:
         self._check = check
+        self._hold = hold
         self._buffer = ReleaseBuffer(_MOST_CHARS)
         self._text = ""
         self._whole = 0
@@ -115,13 +135,13 @@ class _Held:
 
     def released(self) -> str:
         """Return what may leave and has not."""
-        return self._buffer.release(self._passed)
+        return self._buffer.release(self._buffer.received if self._hold is Hold.NOTHING else self._passed)
 
     async def add(self, piece: str) -> None:
         """Take in the next piece."""
         self._buffer.add(piece)
         self._text += piece
-        if not self._may_end and _ENDS.isdisjoint(piece):
+        if self._hold is Hold.ALL or (not self._may_end and _ENDS.isdisjoint(piece)):
             return
         start = max(self._passed, self._asked)
         found = await compute_unless_small(len(self._text) - start, sentences, self._text[start:])
@@ -147,7 +167,7 @@ class _Held:
         So what leaves does not hang on how fast the model wrote.
         """
         at = told.get("faulted_at")
-        if at is not None:
+        if at is not None and self._hold is Hold.SENTENCES:
             found = await compute_unless_small(len(self._text), sentences, self._text)
             before = max((one.start for one in found if one.start <= at), default=0)
             if before > self._passed and not (await self._check(self._text[:before], is_whole=False))["withheld"]:

@@ -1,0 +1,71 @@
+"""Chats over HTTP put together: every dialect in every mode, over the services that this process calls."""
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from crp.dpe.v1.provenance_service_pb2_grpc import ProvenanceServiceStub
+from crp.gateway.v1.dispatch_service_pb2_grpc import DispatchServiceStub
+
+from services.common.ports.chat_provider import ChatProvider
+from services.common.rpc.credential_gate import CredentialGate
+from services.common.settings import GatewaySettings
+from services.common.settings.chat import ChatMode, ChatSettings
+from services.common.settings.http import HttpSettings
+from services.gateway.doors.http.calls import Routes
+from services.gateway.doors.http.chat.backlog import Backlog
+from services.gateway.doors.http.chat.checking import CheckMode, Judge
+from services.gateway.doors.http.chat.conversations import Conversations
+from services.gateway.doors.http.chat.forms import OpenAiDialect
+from services.gateway.doors.http.chat.grounding import GroundMode
+from services.gateway.doors.http.chat.observing import ObserveMode
+from services.gateway.doors.http.chat.routes import ChatRoutes, Mode, ModelRoutes
+from services.gateway.doors.http.messages.forms import AnthropicDialect
+
+
+@dataclass(frozen=True, slots=True)
+class ChatBehind:
+    """What stands behind chats.
+
+    Attributes:
+        dispatches: DispatchService of this process.
+        checks: ProvenanceService.
+        openai, anthropic: providers of the two forms; ``None`` = none is configured.
+    """
+
+    dispatches: DispatchServiceStub
+    checks: ProvenanceServiceStub
+    openai: ChatProvider | None
+    anthropic: ChatProvider | None
+
+
+@dataclass(frozen=True, slots=True)
+class ChatBounds:
+    """Settings of chats: of HTTP, of the modes, of the gateway."""
+
+    http: HttpSettings
+    chat: ChatSettings
+    gateway: GatewaySettings
+
+
+def chat_routes(behind: ChatBehind, gate: CredentialGate, bounds: ChatBounds, backlog: Backlog) -> list[Routes]:
+    """Return the routes of chats.
+
+    Args:
+        behind: the services and providers.
+        gate: proves callers.
+        bounds: the settings.
+        backlog: where answers of mode observe wait; the caller closes it.
+    """
+    judge = Judge(behind.checks, bounds.http, bounds.gateway, bounds.gateway.default_safety_policy)
+    now = asyncio.get_running_loop().time
+    conversations = Conversations(bounds.chat.conversations, bounds.chat.conversation_s, now)
+    routes: list[Routes] = [ModelRoutes(OpenAiDialect(), gate, behind.openai)]
+    for dialect, provider in ((OpenAiDialect(), behind.openai), (AnthropicDialect(), behind.anthropic)):
+        modes: Mapping[ChatMode, Mode] = {
+            "check": CheckMode(dialect, judge, provider),
+            "observe": ObserveMode(dialect, judge, backlog, provider),
+            "ground": GroundMode(dialect, behind.dispatches, bounds.http, conversations),
+        }
+        routes.append(ChatRoutes(dialect, modes, gate, bounds.http, bounds.chat, provider))
+    return routes

@@ -1,0 +1,199 @@
+"""A dispatch in the contract's own JSON, and what is kept of it: ``/v1/dispatch``, reports, DAG, audit (ADR 0144).
+
+The paths are those that the contract's annotations name. ``Dispatch`` answers with the status of its outcome (200, 304,
+451) and the protocol's headers; the others read. Answers are the protobuf JSON mapping with the contract's field names.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from http import HTTPStatus
+from typing import Any, Final
+
+from crp.dag.v1 import session_service_pb2 as dag
+from crp.dag.v1.session_service_pb2_grpc import SessionServiceStub
+from crp.gateway.v1 import dispatch_service_pb2 as pb
+from crp.gateway.v1.dispatch_service_pb2_grpc import DispatchServiceStub
+from fastapi import APIRouter, Request
+from google.protobuf.message import Message
+from pydantic import BaseModel
+from starlette.responses import Response
+
+from services.common.clock import Clock
+from services.common.computing import compute
+from services.common.context import Role
+from services.common.rpc.canonical import message_json
+from services.common.rpc.credential_gate import CredentialGate
+from services.common.rpc.validation import Violations
+from services.common.settings.http import HttpSettings
+from services.gateway.doors.http.calls import REFUSALS, Asked, RpcCalls, body
+from services.gateway.doors.http.message_schemas import MessageModels
+from services.gateway.doors.http.problems import json_response
+from services.gateway.doors.http.protocol import HEADER_OF_FIELD, asked_in_headers, dispatched_headers, label
+from services.gateway.doors.http.requests import call_metadata, until_disconnected
+
+DISPATCH: Final = "/v1/dispatch"
+_FORM: Final = MessageModels().request(pb.DispatchRequest)
+_STATUS: Final = {
+    "answer": HTTPStatus.OK,
+    "halted": HTTPStatus.UNAVAILABLE_FOR_LEGAL_REASONS,
+    "not_modified": HTTPStatus.NOT_MODIFIED,
+    "held_for_review": HTTPStatus.ACCEPTED,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class RecordEndpoint:
+    """One GET over an RPC of SessionService; fields stand in the path or in the query."""
+
+    path: str
+    rpc: str
+    message: type[Message]
+    name: str
+    says: str
+
+
+RECORD_ENDPOINTS: Final = (
+    RecordEndpoint("/v1/reports/{report_id}", "GetReport", dag.GetReportRequest, "report", "A stored report."),
+    RecordEndpoint(
+        "/v1/sessions/{session_id}/dag", "GetDag", dag.GetDagRequest, "dag", "A session's windows and edges."
+    ),
+    RecordEndpoint(
+        "/v1/sessions/{session_id}/audit", "ListAuditEvents", dag.ListAuditEventsRequest, "audit", "Its audit events."
+    ),
+)
+
+
+class RecordRoutes:
+    """The endpoints.
+
+    Args:
+        dispatches, sessions: of the services, over channels that raise the peers' own errors.
+        gate: proves callers before anything of their bodies is read.
+        settings: limits and deadlines.
+        clock: the time in refusals.
+    """
+
+    forms: Sequence[type[BaseModel]] = (_FORM,)
+    """Schemas of the bodies."""
+
+    def __init__(
+        self,
+        dispatches: DispatchServiceStub,
+        sessions: SessionServiceStub,
+        gate: CredentialGate,
+        settings: HttpSettings,
+        clock: Clock,
+    ) -> None:
+        self._dispatches = dispatches
+        self._sessions = sessions
+        self._settings = settings
+        roles = {"Dispatch": Role.WRITER}
+        self._writing = RpcCalls(dispatches, "crp.gateway.v1.DispatchService", roles, gate, settings, clock)
+        reading = {one.rpc: Role.READER for one in RECORD_ENDPOINTS}
+        self._reading = RpcCalls(sessions, "crp.dag.v1.SessionService", reading, gate, settings, clock)
+
+    def router(self) -> APIRouter:
+        """Return the routes, for an app."""
+        router = APIRouter(tags=["Dispatch"])
+        router.add_api_route(
+            DISPATCH,
+            self._writing.guarded("Dispatch", self._dispatch),
+            methods=["POST"],
+            responses={200: {"description": "The outcome."}, 451: {"description": "Withheld."}, **REFUSALS},
+            openapi_extra=body(_FORM),
+            summary="Answer one query from the tenant's knowledge, checked and chained.",
+            operation_id="dispatch",
+        )
+        for endpoint in RECORD_ENDPOINTS:
+            router.add_api_route(
+                endpoint.path,
+                self._reading.guarded(endpoint.rpc, self._read(endpoint)),
+                methods=["GET"],
+                responses={200: {"description": endpoint.says}, **REFUSALS},
+                openapi_extra={"parameters": _parameters(endpoint)},
+                summary=endpoint.says,
+                operation_id=endpoint.name,
+            )
+        return router
+
+    async def _dispatch(self, request: Request, asked: Asked) -> Response:
+        wishes = asked_in_headers(request)
+        message = await self._writing.message(request, asked, _FORM, pb.DispatchRequest)
+        twice = Violations()
+        for field, _ in wishes.ListFields():
+            given = getattr(message, field.name)
+            twice.require(
+                not given, field.name, f"stands in the header {HEADER_OF_FIELD[field.name]} too; give it once"
+            )
+        twice.raise_if_any()
+        message.MergeFrom(wishes)
+        metadata = call_metadata(request, asked.request_id)
+        call = self._dispatches.Dispatch(message, timeout=self._settings.call_timeout_s, metadata=metadata)
+        response: pb.DispatchResponse = await until_disconnected(request, call)
+        headers = {"X-Request-Id": asked.request_id, **dispatched_headers(response)}
+        status = _STATUS[response.WhichOneof("outcome") or "answer"]
+        if status is HTTPStatus.NOT_MODIFIED:
+            return label(Response(status_code=status, headers=headers))
+        return label(json_response(await compute(message_json, response), status, headers))
+
+    def _read(self, endpoint: RecordEndpoint) -> Any:
+        async def handler(request: Request, asked: Asked) -> Response:
+            message = _filled(endpoint.message, request)
+            metadata = call_metadata(request, asked.request_id)
+            call = getattr(self._sessions, endpoint.rpc)(
+                message, timeout=self._settings.call_timeout_s, metadata=metadata
+            )
+            found = await until_disconnected(request, call)
+            return label(json_response(await compute(message_json, found), headers={"X-Request-Id": asked.request_id}))
+
+        return handler
+
+
+def _filled(kind: type[Message], request: Request) -> Message:
+    """Return the message that path and query ask for.
+
+    Raises:
+        InvalidRequestError: INVALID_FIELD naming every parameter that it has no field for, or whose value is none.
+    """
+    message, found = kind(), Violations()
+    fields: dict[str, Any] = {field.name: field for field in kind.DESCRIPTOR.fields}
+    given = [*request.path_params.items(), *request.query_params.multi_items()]
+    for name, text in given:
+        field = fields.get(name)
+        if field is None or sum(one == name for one, _ in given) > 1:
+            found.add(name, "must be a parameter that /openapi.json names, once")
+            continue
+        try:
+            setattr(message, name, _value(field, text))
+        except ValueError:
+            found.add(name, "must be a value that /openapi.json names")
+    found.raise_if_any()
+    return message
+
+
+def _value(field: Any, text: str) -> Any:
+    if field.enum_type is not None:
+        words = {word: number for number, word in _words(field.enum_type).items()}
+        if text not in words:
+            raise ValueError(text)
+        return words[text]
+    return int(text) if field.cpp_type == field.CPPTYPE_UINT32 else text
+
+
+def _words(enum: Any) -> dict[int, str]:
+    prefix = enum.values_by_number[0].name.removesuffix("UNSPECIFIED")
+    return {value.number: value.name.removeprefix(prefix).lower() for value in enum.values if value.number}
+
+
+def _parameters(endpoint: RecordEndpoint) -> list[dict[str, Any]]:
+    listed = []
+    for field in endpoint.message.DESCRIPTOR.fields:
+        in_path = f"{{{field.name}}}" in endpoint.path
+        schema: dict[str, Any] = {"type": "string"}
+        if field.enum_type is not None:
+            schema["enum"] = list(_words(field.enum_type).values())
+        elif field.cpp_type == field.CPPTYPE_UINT32:
+            schema = {"type": "integer", "minimum": 0}
+        place = "path" if in_path else "query"
+        listed.append({"name": field.name, "in": place, "required": in_path, "schema": schema})
+    return listed

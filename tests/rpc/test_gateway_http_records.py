@@ -1,0 +1,117 @@
+"""``/v1/dispatch`` and what is kept of it over HTTP, before real services over gRPC (ADR 0144)."""
+
+import contextlib
+import uuid
+from typing import Any, cast
+
+import httpx
+import pytest
+from crp.dag.v1.session_service_pb2_grpc import SessionServiceStub
+from crp.gateway.v1.dispatch_service_pb2_grpc import DispatchServiceStub
+
+from services.common.clock import SystemClock
+from services.common.rpc.client import Peer, PeerChannel
+from services.common.settings.http import HttpSettings
+from services.gateway.doors.http.app import create_app
+from services.gateway.doors.http.record_routes import DISPATCH, RecordRoutes
+from tests.fakes.dag_world import SubjectAuthenticator
+from tests.fakes.ercp_stub import ErcpStub
+from tests.fakes.gateway_world import ANSWER, ETAG, QUESTION, GatewayWorld, Script
+from tests.fakes.open_gate import open_gate
+from tests.patience import patient
+
+ASKED = {"query": QUESTION}
+
+
+@contextlib.asynccontextmanager
+async def served(world=None):
+    world = world or GatewayWorld()
+    settings = HttpSettings(port=0)
+    async with world.serving() as client:
+        channel = PeerChannel(client.channel, Peer("here", "here"), patient(20.0))
+        gate = open_gate(SubjectAuthenticator())
+        stubs = DispatchServiceStub(channel), SessionServiceStub(channel)
+        routes = RecordRoutes(*stubs, gate, settings, SystemClock())
+        app = create_app(cast("Any", ErcpStub()), gate, settings, SystemClock(), "0.1.0", [routes])
+        transport = httpx.ASGITransport(app, raise_app_exceptions=False)
+        headers = {"Authorization": "alice"}
+        async with httpx.AsyncClient(transport=transport, base_url="http://gateway", headers=headers) as http:
+            yield http
+
+
+async def test_a_dispatch_and_everything_that_is_kept_of_it():
+    async with served() as http:
+        response = await http.post(DISPATCH, json=ASKED)
+        assert response.status_code == 200, response.text
+        answer = response.json()["answer"]
+        session = answer["session_id"]
+        report = await http.get(response.headers["CRP-Provenance-Report-URI"])
+        brief = await http.get(f"/v1/reports/{answer['report']['report_id']}", params={"view": "none"})
+        dag = await http.get(f"/v1/sessions/{session}/dag", params={"format": "mermaid"})
+        audit = await http.get(response.headers["CRP-Compliance-Audit-Trail-URI"], params={"page_size": 2})
+    assert answer["text"] == ANSWER
+    assert response.headers["CRP-Context-Session-Id"] == session
+    assert report.json()["report"]["report_id"] == answer["report"]["report_id"]
+    assert brief.json()["canonical_json"] == ""
+    assert [window["window_id"] for window in dag.json()["windows"]] == [answer["window"]["window_id"]]
+    assert dag.json()["rendered"]
+    assert "claims_by_type" in answer["report"]
+    assert isinstance(answer["report"]["attribution_breakdown"], dict)
+    assert len(audit.json()["events"]) == 2
+    assert audit.json()["next_page_token"]
+
+
+async def test_headers_are_read_and_outcomes_have_their_status():
+    async with served(GatewayWorld(Script(risk="HIGH"))) as http:
+        halted = await http.post(DISPATCH, json=ASKED, headers={"CRP-Safety-Policy": "halt-on HIGH"})
+        twice = await http.post(
+            DISPATCH, json=ASKED | {"safety_policy": "halt-on LOW"}, headers={"CRP-Safety-Policy": "halt-on HIGH"}
+        )
+    async with served(GatewayWorld(Script(not_modified=True))) as http:
+        same = await http.post(DISPATCH, json=ASKED | {"if_match": ETAG})
+    assert (halted.status_code, halted.json()["halted"]["halt_reason"]) == (451, "halt-on HIGH")
+    assert halted.headers["CRP-Safety-Retry-After"] == "oversight-required"
+    assert (twice.status_code, twice.json()["error"]["fields"][0]["field"]) == (400, "safety_policy")
+    assert (same.status_code, same.content, same.headers["CRP-Context-ETag"]) == (304, b"", ETAG)
+
+
+async def test_a_repeat_under_its_key_is_the_same_answer():
+    name = {"Idempotency-Key": str(uuid.uuid4())}
+    async with served() as http:
+        first, again = [await http.post(DISPATCH, json=ASKED, headers=name) for _ in range(2)]
+    assert first.json()["answer"]["window"] == again.json()["answer"]["window"]
+
+
+@pytest.mark.parametrize(
+    ("path", "status", "reason"),
+    [
+        ("/v1/reports/none", 404, "REPORT_NOT_FOUND"),
+        ("/v1/sessions/crp_sess_0000000000000000/dag", 404, "SESSION_NOT_FOUND"),
+        ("/v1/sessions/crp_sess_0000000000000000/dag?format=oil", 400, "INVALID_FIELD"),
+        ("/v1/sessions/crp_sess_0000000000000000/audit?page_size=-1", 400, "INVALID_FIELD"),
+        ("/v1/sessions/crp_sess_0000000000000000/audit?colour=red", 400, "INVALID_FIELD"),
+        ("/v1/reports/none?report_id=other", 400, "INVALID_FIELD"),
+    ],
+)
+async def test_what_is_not_there_or_cannot_be_read_is_said(path, status, reason):
+    async with served() as http:
+        response = await http.get(path)
+    assert (response.status_code, response.json()["error"]["reason"]) == (status, reason)
+
+
+async def test_another_tenants_session_is_not_there():
+    async with served() as http:
+        session = (await http.post(DISPATCH, json=ASKED)).json()["answer"]["session_id"]
+        response = await http.get(f"/v1/sessions/{session}/audit", headers={"Authorization": "mallory"})
+    assert (response.status_code, response.json()["error"]["reason"]) == (404, "SESSION_NOT_FOUND")
+
+
+async def test_the_document_names_them_with_their_parameters():
+    async with served() as http:
+        document = (await http.get("/openapi.json")).json()
+    paths = document["paths"]
+    assert paths[DISPATCH]["post"]["requestBody"]["content"]["application/json"]["schema"]["$ref"]
+    assert "earlier_questions" in document["components"]["schemas"]["DispatchRequest"]["properties"]
+    (place, *more) = paths["/v1/sessions/{session_id}/dag"]["get"]["parameters"]
+    assert (place["name"], place["in"], place["required"]) == ("session_id", "path", True)
+    assert "mermaid" in more[0]["schema"]["enum"]
