@@ -2,17 +2,19 @@
 
 import contextlib
 import uuid
+from typing import Any
 
 import openai
 import pytest
 
 from services.common.settings import ChatSettings, GatewaySettings
+from services.common.settings.chat import ChatMode
 from services.common.settings.http import HttpSettings
 from tests.fakes.chat_door import CHAT, MESSAGES, Behind, chat_door
 from tests.fakes.dag_world import SubjectAuthenticator
 from tests.fakes.gateway_world import ANSWER, ETAG, QUESTION, GatewayWorld, Script
 
-ASKED = {"model": "groundtrail", "messages": [{"role": "user", "content": QUESTION}]}
+ASKED: dict[str, Any] = {"model": "groundtrail", "messages": [{"role": "user", "content": QUESTION}]}
 MESSAGE = ASKED | {"max_tokens": 100}
 
 
@@ -81,7 +83,8 @@ class TestPlain:
                 {"model": "gpt-4o", "messages": messages, "max_tokens": 77, "temperature": 0.1, "seed": 5}
             )
         assert response.status_code == 200, response.text
-        (request,) = world.model.requests
+        model: Any = world.model
+        (request,) = model.requests
         assert request.messages[0].content.startswith("Answer briefly.")
         assert QUESTION in request.messages[1].content
         assert "Seven days." not in request.messages[1].content
@@ -372,7 +375,7 @@ class TestModes:
         assert asked.status_code == 200
 
     async def test_a_keys_mode_is_taken_where_the_request_names_none(self):
-        modes = {"crp_gw_test_alice123": "check"}
+        modes: dict[str, ChatMode] = {"crp_gw_test_alice123": "check"}
         async with grounded(chat=ChatSettings(mode_of_keys=modes)) as door:
             found = await door.ask(ASKED)
             door.subject = "alice-2"

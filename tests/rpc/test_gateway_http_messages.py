@@ -2,9 +2,11 @@
 
 import contextlib
 import json
+from typing import Any
 
 import pytest
 from prometheus_client import CollectorRegistry
+from pydantic import SecretStr
 
 from services.common.adapters.http.chat_provider import HttpChatProvider, anthropic_endpoint, openai_endpoint
 from services.common.settings import AnthropicSettings, ChatSettings
@@ -17,7 +19,12 @@ from tests.patience import patient
 FEE = "The fee for late reports is 5 euros."
 WRONG = "The fee for late reports is 6 euros."
 QUESTION = "What is the fee for late reports?"
-BODY = {"model": "any", "max_tokens": 50, "system": FEE, "messages": [{"role": "user", "content": QUESTION}]}
+BODY: dict[str, Any] = {
+    "model": "any",
+    "max_tokens": 50,
+    "system": FEE,
+    "messages": [{"role": "user", "content": QUESTION}],
+}
 CHATTED = {"model": "any", "messages": [{"role": "system", "content": FEE}, *BODY["messages"]]}
 STRICT = {"groundtrail": {"policy": "halt-on HIGH"}}
 BOTH = pytest.mark.parametrize(("path", "body"), [(CHAT, CHATTED), (MESSAGES, BODY)])
@@ -30,7 +37,7 @@ async def checked(**behind):
         world = await stack.enter_async_context(World().serving())
         base = stack.enter_context(provider.running())
         openai = HttpChatProvider(openai_endpoint(LlmSettings(base_url=base, timeout_s=patient(5))))
-        settings = AnthropicSettings(base_url=base, api_key="deployments", timeout_s=patient(5))
+        settings = AnthropicSettings(base_url=base, api_key=SecretStr("deployments"), timeout_s=patient(5))
         anthropic = HttpChatProvider(anthropic_endpoint(settings))
         for one in (openai, anthropic):
             stack.push_async_callback(one.close)

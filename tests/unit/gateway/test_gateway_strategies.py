@@ -1,6 +1,7 @@
 """What a strategy is to the gateway: its word, the parents it takes, and what its answer is called."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -59,8 +60,10 @@ class Window:
     ],
 )
 async def test_an_upgrade_names_the_answer_of_a_push_and_a_fan_window_keeps_its_strategy(name, kept):
-    window = Window(UPGRADED)
-    assert await strategy_named(name).draft(window, "admitted", "opened") == replace(UPGRADED, strategy=kept)
+    window: Any = Window(UPGRADED)
+    admitted: Any = "admitted"
+    opened: Any = "opened"
+    assert await strategy_named(name).draft(window, admitted, opened) == replace(UPGRADED, strategy=kept)
     assert window.asked == [("admitted", "opened")]
 
 

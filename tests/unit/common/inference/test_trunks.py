@@ -89,8 +89,8 @@ async def test_a_shared_trunk_serves_until_its_last_user_has_gone(repository):
 
 async def test_without_sharing_each_model_has_a_session_of_its_own(repository, loads):
     backends = [
-        await open_backend(SETTINGS, repository, name, kind)
-        for name, kind in (("grounding", "grounding"), ("nli", "entailment"))
+        await open_backend(SETTINGS, repository, "grounding", "grounding"),
+        await open_backend(SETTINGS, repository, "nli", "entailment"),
     ]
     for backend in backends:
         await backend.run([(0, 5, 2)])
