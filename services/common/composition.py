@@ -9,6 +9,7 @@ import logging
 from collections import defaultdict
 from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
+from functools import cached_property, partial
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Final, Literal, Protocol, Self, TypeVar, cast
@@ -110,7 +111,6 @@ class Adapters:
         self.engine_counts = EngineCounts()
         """What is counted of a vector engine; for a registry."""
         self.queue_counts: list[QueueCounts] = []  # of the models and processes that there are
-        self._backends: SharedBackends | None = None
         self._built: dict[str, object] = {}
         self._locks: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
         self._stack = AsyncExitStack()
@@ -129,10 +129,8 @@ class Adapters:
         Raises:
             BuildError: a file is not the one that was released, or the settings demand a signature that is not there.
         """
-        settings = self.settings
-        return await self._once(
-            "build_identity", lambda: asyncio.to_thread(installed_build, settings.integrity, settings.inference)
-        )
+        opened = partial(asyncio.to_thread, installed_build, self.settings.integrity, self.settings.inference)
+        return await self._once("build_identity", opened)
 
     async def embedding(self) -> "EmbeddingModel":
         """Return the embedding model of the model repository, its digests verified."""
@@ -172,15 +170,14 @@ class Adapters:
             return None
         from services.common.adapters.encoders.entailment import open_entailment
 
-        return await self._once(
-            "entailment", lambda: open_entailment(self.settings.inference, shared=self._shared_backends())
-        )
+        opened = partial(open_entailment, self.settings.inference, shared=self._backends)
+        return await self._once("entailment", opened)
 
-    def _shared_backends(self) -> "SharedBackends":
+    @cached_property
+    def _backends(self) -> "SharedBackends":
         from services.common.adapters.encoders.trunks import SharedBackends
 
-        self._backends = self._backends or SharedBackends()
-        return self._backends
+        return SharedBackends()
 
     async def sentence_heads(self) -> "SentenceHeads | None":
         """Return the heads on the NLI encoder, its digests verified; ``None`` without the model, or where it has none.
@@ -199,9 +196,8 @@ class Adapters:
             return None
         from services.common.adapters.encoders.grounding import open_grounding
 
-        return await self._once(
-            "grounding", lambda: open_grounding(self.settings.inference, shared=self._shared_backends())
-        )
+        opened = partial(open_grounding, self.settings.inference, shared=self._backends)
+        return await self._once("grounding", opened)
 
     async def reranker(self) -> "Reranker | None":
         """Return the cross-encoder that orders facts: the grounding model's encoder (ADR 0067); ``None`` without it."""
@@ -402,11 +398,7 @@ class Adapters:
         return pool
 
     async def credential_gate(self, settings: Settings) -> "CredentialGate":
-        """Return where the callers of this process are proven, over gRPC and HTTP alike.
-
-        Args:
-            settings: of the process that asks first.
-        """
+        """Return where callers are proven, over gRPC and HTTP alike; ``settings``: of the process that asks first."""
         kind = "open" if settings.server.insecure_local else "proving"
         return await self._once(f"credential_gate {kind}", lambda: self._gate(settings))
 

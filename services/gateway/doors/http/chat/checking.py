@@ -17,6 +17,7 @@ from services.common.errors import ErrorReason, UnavailableError
 from services.common.ports.chat_provider import ChatProvider, ChatStream
 from services.common.settings import GatewaySettings
 from services.common.settings.http import HttpSettings
+from services.common.taxonomy import RiskLevel
 from services.gateway.check_policy import read_policy_request
 from services.gateway.domain.command import derived_id
 from services.gateway.domain.grounds import Grounds, GroundText, grounds_of
@@ -45,7 +46,6 @@ _CONTRADICTED: Final = "CONTRADICTED"
 _NO_SOURCES: Final = {"mode": "check", "reason": "NO_SOURCES"}
 _INNER: Final = frozenset({"certain", "faulted_at", "headers"})
 """Of a check, for those who hold a stream back, and for the headers of the answer."""
-_RISKS: Final = ("LOW", "MEDIUM", "HIGH", "CRITICAL")
 _OF_DISPATCHES: Final = ("conversation", "session_token", "continuation_ids", "ai_system_id")
 _STREAM_MODE: Final = HEADER_OF_FIELD["stream_safety_mode"]
 
@@ -283,4 +283,4 @@ def _unjudged(options: ChatOptions, force: PolicyInForce) -> dict[str, Any]:
 
 
 def _gravity(found: Mapping[str, Any]) -> tuple[bool, int]:
-    return found["withheld"], _RISKS.index(found.get("risk_level", "LOW")) if "risk_level" in found else -1
+    return found["withheld"], RiskLevel(found["risk_level"]).rank if "risk_level" in found else -1
