@@ -35,7 +35,6 @@ from services.gateway.enveloping import Enveloping
 from services.gateway.http.calls import Routes
 from services.gateway.ports import EnvelopeClient, ProvenanceClient, SessionClient, Summariser
 from services.gateway.remedying import Remedying
-from services.gateway.screening import Screening
 from services.gateway.servicer import ROLES, SERVICE_NAME, DispatchServicer
 from services.gateway.summarising import ExtractiveSummariser, ModelSummariser, Summarising
 from services.gateway.window_run import WindowRun
@@ -109,9 +108,10 @@ def window_run(clients: Clients, writing: Writing, settings: GatewaySettings) ->
         enveloping=Enveloping(clients.envelopes),
         writing=writing,
         analysing=analysing,
-        summarising=Summarising(clients.sessions, clients.provenance, summariser, writing),
+        summarising=Summarising(
+            clients.sessions, clients.provenance, summariser, writing, policy=settings.suspected_transfers
+        ),
         remedying=Remedying(writing, analysing, settings),
-        screening=Screening(reports=settings.suspected_queries == "report"),
     )
 
 
@@ -145,13 +145,12 @@ async def _http(settings: Settings, adapters: Adapters) -> list[PeerChannels]:
     guard = GuardServiceStub(dpe)  # type: ignore[no-untyped-call]  # generated
     gate = await adapters.credential_gate(settings)
     checking = ProvenanceServiceStub(dpe)  # type: ignore[no-untyped-call]  # generated
-    policy = settings.gateway.default_safety_policy
     routers: list[Routes] = [
-        CheckRoutes(checking, gate, settings.http, adapters.clock, policy),
+        CheckRoutes(checking, gate, settings.http, adapters.clock, settings.gateway),
         GuardRoutes(guard, gate, settings.http, adapters.clock),
     ]
     if (provider := await adapters.chat_provider()) is not None:
-        routers.append(ChatRoutes(provider, checking, gate, settings.http, policy))
+        routers.append(ChatRoutes(provider, checking, gate, settings.http, settings.gateway))
     app = create_app(stub, gate, settings.http, adapters.clock, version("groundtrail"), routers)
     server = await HttpServer.open(app, settings.http, adapters.clock, gate.addresses)
     adapters.closing(server.close)

@@ -22,7 +22,7 @@ from services.gateway.domain.window import BuiltEnvelope, EnvelopeSummary, Opene
 from services.gateway.domain.written import CallPurpose
 from services.gateway.enveloping import Enveloping
 from services.gateway.remedying import Bettered, Case, Remedying
-from services.gateway.screening import Screening
+from services.gateway.screening import query_notices
 from services.gateway.summarising import Summarising
 from services.gateway.writing import SAFETY_MARGIN_TOKENS, Writing
 
@@ -41,14 +41,12 @@ class WindowRun:
         analysing: Analysing,
         summarising: Summarising,
         remedying: Remedying,
-        screening: Screening,
     ) -> None:
         self._enveloping = enveloping
         self._writing = writing
         self._analysing = analysing
         self._summarising = summarising
         self._remedying = remedying
-        self._screening = screening
 
     async def available_budget_tokens(self, job: Job) -> int:
         """Return what the context window leaves for facts: SPEC-004 §8.2's available budget, at least 0.
@@ -94,9 +92,16 @@ class WindowRun:
         at("improving the answer")
         found = await self._remedying.bettered(case, first)
         draft = _draft(case, found, gated.upgrade)
-        suspected = await self._screening.notices(job.command.query)
         return replace(
-            draft, notices=(*draft.notices, *suspected), transfers=transfers, calls=(*calls, call, *found.calls)
+            draft,
+            notices=(*draft.notices, *query_notices(job.suspicion)),
+            transfers=transfers,
+            calls=(*calls, call, *found.calls),
+            suspicions=(
+                *((job.suspicion,) if job.suspicion is not None else ()),
+                *(one for transfer in transfers for one in transfer.suspicions),
+                *envelope.summary.suspicions,
+            ),
         )
 
 

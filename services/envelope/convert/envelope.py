@@ -17,6 +17,7 @@ from services.envelope.convert.common import (
     stale_reason,
     timestamp,
 )
+from services.envelope.convert.injection import finding_message
 from services.envelope.convert.search_modes import mode_message, requested_mode
 from services.envelope.domain.caching import read_directives
 from services.envelope.domain.candidates import RankedFact
@@ -137,6 +138,14 @@ def build_response(
         recommended_strategy=(
             None if built.recommended_strategy is None else _STRATEGIES_BACK[built.recommended_strategy]
         ),
+        suspected_facts=[
+            envelope_service_pb2.SuspectedFact(
+                fact_id=one.fact_id,
+                carried_from_window_id=one.carried_from_window_id,
+                finding=finding_message(one.finding, one.treatment),
+            )
+            for one in built.suspected
+        ],
     )
 
 

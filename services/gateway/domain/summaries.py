@@ -11,6 +11,7 @@ from typing import Final
 
 from services.common.extractive.sentences import passage_spans
 from services.gateway.domain.prompt import enclosed, indented
+from services.gateway.domain.suspicion import Suspicion
 from services.gateway.domain.window import OpenedWindow, Parent, PriorWindow
 from services.gateway.domain.written import ModelCall
 
@@ -69,6 +70,7 @@ class CarriedTransfer:
     fidelity_score: float | None = None
     model_fingerprint: str = ""
     reason: str = ""
+    suspicions: tuple[Suspicion, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,17 +3,19 @@
 import base64
 import binascii
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from crp.common.v1 import taxonomy_pb2
 from crp.dpe.v1 import claim_pb2
 from crp.dpe.v1 import provenance_service_pb2 as pb
 
 from services.common.errors import FieldViolation, InvalidRequestError
+from services.common.injection.masking import MARK
 from services.common.rpc.canonical import message_json
 from services.gateway.check_policy import PolicyVerdict, policy_verdict
 from services.gateway.domain.grounds import Grounds
 from services.gateway.domain.outcome import PolicyInForce
+from services.gateway.domain.source_screening import SourceFinding, SourceScreening
 from services.gateway.http.check_schemas import CheckForm, DocumentForm, FactForm, GuardrailOptions
 
 _MARKDOWN: Final = "text/markdown"
@@ -43,12 +45,42 @@ def guardrail_request(answer: str, options: GuardrailOptions, grounds: Grounds) 
     return request
 
 
+_FormT = TypeVar("_FormT", CheckForm, GuardrailOptions)
+
+
+def screened_form(form: _FormT, screening: SourceScreening) -> _FormT:
+    """Return a form with its facts and texts as they go on; documents in base64 are read elsewhere, and stay."""
+    facts = [_fact(fact, screening, f"facts[{number}]") for number, fact in enumerate(form.facts)]
+    documents = [
+        one if one.text is None else one.model_copy(update={"text": screening.text(one.text, f"documents[{number}]")})
+        for number, one in enumerate(form.documents)
+    ]
+    return form.model_copy(
+        update={
+            "facts": [one for one in facts if one.content.strip() != MARK],
+            "documents": [one for one in documents if one.text is None or one.text.strip() != MARK],
+        }
+    )
+
+
+def _fact(fact: str | FactForm, screening: SourceScreening, place: str) -> FactForm:
+    one = FactForm(content=fact) if isinstance(fact, str) else fact
+    return one.model_copy(update={"content": screening.text(one.content, place)})
+
+
 def has_sources(request: pb.CheckRequest) -> bool:
     """Say whether there is anything to hold the answer against but what was answered before."""
     return bool(request.facts or request.documents)
 
 
-def check_answer(response: pb.CheckResponse, force: PolicyInForce, grounds: Grounds, *, report: bool) -> dict[str, Any]:
+def check_answer(
+    response: pb.CheckResponse,
+    force: PolicyInForce,
+    grounds: Grounds,
+    *,
+    report: bool,
+    injections: Sequence[SourceFinding] = (),
+) -> dict[str, Any]:
     """Return what ``/v1/check`` answers; fields as ``CheckAnswer``."""
     verdict = policy_verdict(response.report, force)
     claims = judged_claims(response)
@@ -60,6 +92,7 @@ def check_answer(response: pb.CheckResponse, force: PolicyInForce, grounds: Grou
         "claims": claims,
         "policy": _policy(verdict),
         "unreadable_parts": grounds.unreadable,
+        "injections": [one.told() for one in injections],
         "warnings": list(response.warnings),
         "facts": [message_json(fact) for fact in response.facts],
         "report": message_json(response.report) if report else None,

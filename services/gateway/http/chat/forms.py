@@ -1,7 +1,7 @@
 """Bodies of ``/v1/chat/completions``: read as data, forwarded as they came, answered in the same dialect."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import Any, Final
@@ -83,6 +83,12 @@ def read_chat(body: bytes) -> ChatAsk:
         options = _options(value.pop(FIELD))
         forwarded = json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
     return ChatAsk(forwarded, messages, options, is_streamed, choices)
+
+
+def with_messages(ask: ChatAsk, messages: Sequence[Mapping[str, Any]]) -> bytes:
+    """Return what the provider gets where something in the messages was taken out (ADR 0145)."""
+    value = {**read_json(ask.forwarded.decode("utf-8-sig")), "messages": messages}
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
 
 
 def texts_of(completion: Mapping[str, Any]) -> tuple[list[str], list[str]]:

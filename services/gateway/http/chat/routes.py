@@ -5,6 +5,7 @@ import contextlib
 import json
 import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 from crp.dpe.v1.provenance_service_pb2_grpc import ProvenanceServiceStub
@@ -20,9 +21,11 @@ from services.common.errors import CrpError, ErrorReason, UnavailableError
 from services.common.ports.chat_provider import ChatProvider, ChatStream
 from services.common.rpc.credential_gate import CredentialGate
 from services.common.rpc.status import internal_error
+from services.common.settings.gateway import GatewaySettings
 from services.common.settings.http import HttpSettings
 from services.gateway.check_policy import read_policy
-from services.gateway.domain.grounds import Grounds, grounds_of
+from services.gateway.domain.grounds import Grounds
+from services.gateway.domain.source_screening import SourceScreening
 from services.gateway.http.callers import prove_caller
 from services.gateway.http.chat.forms import (
     FIELD,
@@ -31,11 +34,18 @@ from services.gateway.http.chat.forms import (
     read_chat,
     refusal_of,
     texts_of,
+    with_messages,
     withheld_response,
 )
 from services.gateway.http.chat.held_back import Check
 from services.gateway.http.chat.streaming import streamed_answer
-from services.gateway.http.check_messages import blocked_reason, check_answer, guardrail_request, has_sources
+from services.gateway.http.check_messages import (
+    blocked_reason,
+    check_answer,
+    guardrail_request,
+    has_sources,
+    screened_form,
+)
 from services.gateway.http.problems import json_bytes
 from services.gateway.http.requests import (
     ClientGoneError,
@@ -68,7 +78,7 @@ class ChatRoutes:
         stub: ProvenanceService, over a channel that raises the peer's own errors.
         gate: proves callers before anything of their bodies is read.
         settings: limits and deadlines.
-        policy: safety policy where a request names none.
+        gateway: the safety policy where a request names none, and what becomes of injections.
     """
 
     forms: Sequence[type[BaseModel]] = ()
@@ -80,13 +90,14 @@ class ChatRoutes:
         stub: ProvenanceServiceStub,
         gate: CredentialGate,
         settings: HttpSettings,
-        policy: str,
+        gateway: GatewaySettings,
     ) -> None:
         self._provider = provider
         self._stub = stub
         self._gate = gate
         self._settings = settings
-        self._policy = policy
+        self._policy = gateway.default_safety_policy
+        self._gateway = gateway
 
     def router(self) -> APIRouter:
         """Return the routes, for an app."""
@@ -131,10 +142,15 @@ class ChatRoutes:
         body = await read_body(request, self._settings)
         ask = await compute_unless_small(len(body), read_chat, body)
         read_policy(self._policy if ask.options.policy is None else ask.options.policy)  # refused before it costs
-        grounds = await compute_unless_small(len(body), grounds_of, ask.messages)
-        check = self._check(request, request_id, ask, grounds)
+        screening = SourceScreening(self._gateway.suspected_sources)
+        screened = await compute(screening.messages, ask.messages, self._gateway.suspected_queries)
+        options = await compute(screened_form, ask.options, screening)
+        forwarded = await compute(with_messages, ask, screened.messages) if screened.is_changed else ask.forwarded
+        ask = replace(ask, options=options, forwarded=forwarded)
+        check = self._check(request, request_id, ask, screened.grounds)
+        injections = [one.told() for one in screening.findings]
         if ask.is_streamed:
-            return await self._streamed(request, request_id, ask, check)
+            return await self._streamed(request, request_id, ask, check, injections)
         reply = await until_disconnected(request, self._provider.ask(ask.forwarded))
         if reply.status != _OK:
             return refusal_of(reply)
@@ -145,7 +161,7 @@ class ChatRoutes:
             text = "The language model did not answer with a chat completion."
             raise UnavailableError(ErrorReason.LLM_UNAVAILABLE, text, cause="malformed_reply") from None
         found = await asyncio.gather(*(check(text, is_whole=True) for text in texts if text.strip()))
-        told = _told(found, unchecked)
+        told = _told(found, unchecked, injections)
         if withheld := [one for one in found if one["withheld"]]:
             return withheld_response(" ".join(one["blocked_reason"] for one in withheld), told, request_id)
         answer = await compute(json_bytes, {**completion, FIELD: told})
@@ -172,7 +188,9 @@ class ChatRoutes:
 
         return check
 
-    async def _streamed(self, request: Request, request_id: str, ask: ChatAsk, check: Check) -> Response:
+    async def _streamed(
+        self, request: Request, request_id: str, ask: ChatAsk, check: Check, injections: list[dict[str, Any]]
+    ) -> Response:
         """Open the provider's stream first, so that a refusal has its status."""
         opened = contextlib.AsyncExitStack()
         try:
@@ -185,7 +203,11 @@ class ChatRoutes:
         except BaseException:
             await opened.aclose()
             raise
-        events = streamed_answer(stream.events, check, lambda told, unchecked: _told([told] if told else [], unchecked))
+
+        def told_at_end(told: dict[str, Any] | None, unchecked: list[str]) -> dict[str, Any]:
+            return _told([told] if told else [], unchecked, injections)
+
+        events = streamed_answer(stream.events, check, told_at_end)
         headers = {"X-Request-Id": request_id, "X-Accel-Buffering": "no"}
         return _Streamed(events, opened, self._settings.run_timeout_s + _LATE_S, headers)
 
@@ -222,12 +244,14 @@ def _judged(found: Any, force: Any, grounds: Grounds) -> dict[str, Any]:
     answer = check_answer(found, force, grounds, report=False)
     answer.pop("facts")
     answer.pop("report")
+    answer.pop("injections")
     faults = [claim["start"] for claim in answer["claims"] if claim["verdict"] == _CONTRADICTED]
     answer["certain"], answer["faulted_at"] = bool(faults), min(faults, default=None)
     answer["blocked_reason"] = blocked_reason(answer) if answer["withheld"] else ""
     return answer
 
 
-def _told(found: list[dict[str, Any]], unchecked: list[str]) -> dict[str, Any]:
+def _told(found: list[dict[str, Any]], unchecked: list[str], injections: list[dict[str, Any]]) -> dict[str, Any]:
     kept = [{name: value for name, value in one.items() if name not in _INNER} for one in found]
-    return {"mode": "check", "checks": kept, "unchecked": unchecked}
+    told = {"mode": "check", "checks": kept, "unchecked": unchecked}
+    return {**told, "injections": injections} if injections else told
