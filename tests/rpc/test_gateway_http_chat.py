@@ -255,7 +255,7 @@ class TestScreening:
         assert sent[-1] == {**HOSTILE[-1], "content": "Opening hours: 9 to 5. [removed]"}
         assert sent[:-1] == MESSAGES
         text, _, told = await door.streamed(messages=HOSTILE)
-        assert (text, [one["action"] for one in told["injections"]]) == (FEE, ["masked"])
+        assert (text.strip(), [one["action"] for one in told["injections"]]) == (FEE, ["masked"])
 
     @pytest.mark.parametrize("door", [screens(suspected_sources="leave_out")], indirect=True)
     async def test_left_out_the_tool_call_still_has_its_result(self, door):

@@ -79,7 +79,10 @@ def masked(text: str, least_weight: float, *, keeps_length: bool = False) -> Mas
         keeps_length: blanks behind each mark, so that every other character stays where it stands; a stretch that is
             shorter than the mark becomes blanks alone.
     """
-    read, stretches, matches, edges = text, [], [], None
+    read = text
+    stretches: list[Stretch] = []
+    matches: list[Match] = []
+    edges: list[int] = []
     for _ in range(ROUNDS):
         found = [match for match in find_injections(read).matches if match.weight >= least_weight]
         if not found:
@@ -153,7 +156,8 @@ def _tail(taken: str) -> str:
 
 
 def _joined(text: str, stretches: Sequence[Stretch], marks: Sequence[str]) -> str:
-    parts, at = [], 0
+    parts: list[str] = []
+    at = 0
     for (start, end), mark in zip(stretches, marks, strict=True):
         parts += (text[at:start], mark)
         at = end

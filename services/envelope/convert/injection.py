@@ -9,7 +9,7 @@ from services.envelope.domain.instructions import Treatment
 def finding_message(finding: Finding, treatment: Treatment) -> injection_pb2.InjectionFinding:
     """Return what is told of a text: rules, places, counts, never words."""
     return injection_pb2.InjectionFinding(
-        action=injection_pb2.InjectionAction.Value(f"INJECTION_ACTION_{treatment.name}"),
+        action=f"INJECTION_ACTION_{treatment.name}",
         rules=[injection_pb2.InjectionRuleCount(rule_id=rule_id, count=count) for rule_id, count in finding.rules],
         spans=[text_pb2.TextSpan(start=start, end=end) for start, end in finding.places],
         span_count=finding.count,

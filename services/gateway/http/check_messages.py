@@ -3,7 +3,7 @@
 import base64
 import binascii
 from collections.abc import Sequence
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
 from crp.common.v1 import taxonomy_pb2
 from crp.dpe.v1 import claim_pb2
@@ -45,22 +45,17 @@ def guardrail_request(answer: str, options: GuardrailOptions, grounds: Grounds) 
     return request
 
 
-_FormT = TypeVar("_FormT", CheckForm, GuardrailOptions)
-
-
-def screened_form(form: _FormT, screening: SourceScreening) -> _FormT:
-    """Return a form with its facts and texts as they go on; documents in base64 are read elsewhere, and stay."""
+def screened_sources(form: CheckForm | GuardrailOptions, screening: SourceScreening) -> dict[str, Any]:
+    """Return a form's facts and documents as they go on; what is in base64 is read elsewhere, and stays."""
     facts = [_fact(fact, screening, f"facts[{number}]") for number, fact in enumerate(form.facts)]
     documents = [
         one if one.text is None else one.model_copy(update={"text": screening.text(one.text, f"documents[{number}]")})
         for number, one in enumerate(form.documents)
     ]
-    return form.model_copy(
-        update={
-            "facts": [one for one in facts if one.content.strip() != MARK],
-            "documents": [one for one in documents if one.text is None or one.text.strip() != MARK],
-        }
-    )
+    return {
+        "facts": [one for one in facts if one.content.strip() != MARK],
+        "documents": [one for one in documents if one.text is None or one.text.strip() != MARK],
+    }
 
 
 def _fact(fact: str | FactForm, screening: SourceScreening, place: str) -> FactForm:

@@ -30,7 +30,7 @@ from services.gateway.http.check_messages import (
     form_request,
     guardrail_request,
     has_sources,
-    screened_form,
+    screened_sources,
 )
 from services.gateway.http.guarded import Asked, guarded
 from services.gateway.http.json_bodies import read_form
@@ -110,7 +110,7 @@ class CheckRoutes:
         screening = SourceScreening(self._gateway.suspected_sources)
         screened = await compute(screening.messages, form.messages, self._gateway.suspected_queries)
         grounds = screened.grounds
-        form = await compute(screened_form, form, screening)
+        form = form.model_copy(update=await compute(screened_sources, form, screening))
         message = await compute(form_request, form, grounds)
         found = await self._asked(request, asked, message)
 
@@ -131,7 +131,11 @@ class CheckRoutes:
             screened = await compute(screening.messages, messages, self._gateway.suspected_queries)
             grounds = screened.grounds
             kept = bool(call_id) and self._remembered.keep(tenant, call_id, grounds)
-            told = {"remembered": kept, "sources": len(grounds.sources), "unreadable_parts": grounds.unreadable}
+            told: dict[str, Any] = {
+                "remembered": kept,
+                "sources": len(grounds.sources),
+                "unreadable_parts": grounds.unreadable,
+            }
             if screening.findings:
                 told["injections"] = [one.told() for one in screening.findings]
             return self._answer(asked, {"action": _NONE, "groundtrail": told})
@@ -148,14 +152,14 @@ class CheckRoutes:
     ) -> Response:
         texts = [text for text in form.texts or [] if text.strip()]
         screening = SourceScreening(self._gateway.suspected_sources)
-        options = await compute(screened_form, options, screening)
+        options = options.model_copy(update=await compute(screened_sources, options, screening))
         messages = [await compute(guardrail_request, text, options, grounds) for text in texts]
         if not all(map(has_sources, messages)):
-            told = {"reason": _NO_SOURCES, "unreadable_parts": grounds.unreadable}
+            lacking = {"reason": _NO_SOURCES, "unreadable_parts": grounds.unreadable}
             if options.without_sources == "pass":
-                return self._answer(asked, {"action": _NONE, "groundtrail": told})
+                return self._answer(asked, {"action": _NONE, "groundtrail": lacking})
             text = "Withheld: there is nothing to check this answer against."
-            return self._answer(asked, {"action": _BLOCKED, "blocked_reason": text, "groundtrail": told})
+            return self._answer(asked, {"action": _BLOCKED, "blocked_reason": text, "groundtrail": lacking})
         force = self._force(options.policy)
         found = await asyncio.gather(*(self._asked(request, asked, message) for message in messages))
         checked = [await compute(_checked, one, force, grounds) for one in found]

@@ -44,7 +44,7 @@ from services.gateway.http.check_messages import (
     check_answer,
     guardrail_request,
     has_sources,
-    screened_form,
+    screened_sources,
 )
 from services.gateway.http.problems import json_bytes
 from services.gateway.http.requests import (
@@ -144,7 +144,7 @@ class ChatRoutes:
         read_policy(self._policy if ask.options.policy is None else ask.options.policy)  # refused before it costs
         screening = SourceScreening(self._gateway.suspected_sources)
         screened = await compute(screening.messages, ask.messages, self._gateway.suspected_queries)
-        options = await compute(screened_form, ask.options, screening)
+        options = ask.options.model_copy(update=await compute(screened_sources, ask.options, screening))
         forwarded = await compute(with_messages, ask, screened.messages) if screened.is_changed else ask.forwarded
         ask = replace(ask, options=options, forwarded=forwarded)
         check = self._check(request, request_id, ask, screened.grounds)
