@@ -32,6 +32,7 @@ COUNT = 10_000
 SEED = 2_000
 MOST_CHARS = 3_000
 AT_ONCE = 4
+RUNS = ("a", " ", "é", "\u202e", "\u200b", "%", "A", "0", "\n", "\U0001d400", "ignore ")
 ALLOWED = {
     grpc.StatusCode.OK,
     grpc.StatusCode.INVALID_ARGUMENT,
@@ -55,7 +56,7 @@ def texts(number):
     source = random.Random(SEED + number)
     made = [hostile(source)[:MOST_CHARS] for _ in range(3)]
     if number % 40 == 0:
-        made[0] = source.choice(("a", " ", "é", "\u202e", "\u200b", "%", "A", "0", "\n", "\U0001d400", "ignore ")) * 20_000
+        made[0] = source.choice(RUNS) * 20_000
     return made
 
 
@@ -200,6 +201,6 @@ def test_messages_of_any_shape_are_screened(policy):
         return {name: source.choice([source.choice(kinds), shape(depth + 1)]) for name in source.sample(names, 4)}
 
     for _ in range(150):
-        message = {"role": source.choice(["tool", "user", "system", None, 3]), "content": shape(0)}
+        message = {"role": source.choice(["tool", "user", "system", None, 3, [], {}]), "content": shape(0)}
         found = SourceScreening(policy).messages([message], "mask")
         assert len(found.messages) == 1

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal
 
 from services.common.injection.masking import MARK, Finding, finding_of, masked
-from services.gateway.domain.grounds import Grounds, grounds_of
+from services.gateway.domain.grounds import Grounds, grounds_of, named
 
 SUSPECTED_FROM: Final = 0.7
 """The page's threshold of detection."""
@@ -116,7 +116,7 @@ class SourceScreening:
         return kept
 
     def _message(self, message: Mapping[str, Any], place: str, queries: SourcePolicy) -> Mapping[str, Any]:
-        role, content = message.get("role"), message.get("content")
+        role, content = named(message, "role"), message.get("content")
         own: SourcePolicy = self.policy if role in _TOOL else queries if role == "user" else "off"
         kept = self._content(content, place, own, 0)
         return message if kept is content else {**message, "content": kept}
@@ -135,7 +135,7 @@ class SourceScreening:
             return self._content(part, place, own, depth)
         if not isinstance(part, Mapping):
             return part
-        kind, name = part.get("type"), "content"
+        kind, name = named(part, "type"), "content"
         if kind in _TEXT_PARTS:
             name = "text"
         elif kind in _HELD:
