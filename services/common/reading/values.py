@@ -19,6 +19,7 @@ from services.common.reading.folding import folded
 from services.common.reading.intervals import APART, INTERVAL, read_interval
 from services.common.reading.lexicon import APPROXIMATORS, FINITE_VERBS, STOPWORDS
 from services.common.reading.numerals import DIGITS, SCALE, WORDS, parse_digits, parse_words, plain, scale_factor
+from services.common.reading.ordinals import ORDINAL_DAY, read_ordinal
 from services.common.reading.periods import PERIOD, read_period
 from services.common.reading.ratios import AND_A_HALF, HALF_A, QUARTERS_OF, RATIO, SHARE, TIMES, read_ratio
 from services.common.reading.scanning import find_all
@@ -90,6 +91,12 @@ _MONEY: Final = _compile(
 _SHARE: Final = _compile(rf"(?<![\w.,])(?P<n>{_NUMBER})[\s-]?(?P<pc>{_PERCENT})")
 _OF_A_KIND: Final = r"(?:(?:operating|consecutive|full|complete|whole|further|additional|more|extra|successive)\s)?"
 _QUANTITY: Final = _compile(rf"(?<![\w.,])(?P<n>{_NUMBER})[\s-]?{_OF_A_KIND}(?P<unit>{_UNIT})(?![\w/])")
+_PAID_BY_TIME: Final = r"(?:(?:net|gross|basic|full)\s)?(?:rent|salary|pay|wages|notice)\b"
+# "a month's rent" is that of one month, "three monthly rents" are those of three.
+_TIMES_WORTH: Final = _compile(rf"\ba\s(?P<unit>week|month|quarter|year)(?=['\u2019]s\s{_PAID_BY_TIME})")
+_MONTHLY_SUMS: Final = _compile(
+    rf"(?<![\w.,])(?P<n>{_NUMBER})\s(?:(?:net|gross|basic|full)\s)?monthly(?=\s(?:rents|salaries|wages)\b)"
+)
 _LABEL: Final = _compile(r"(?<!\w)(?:step|option|point|item|question|part|example)\s\d{1,3}(?!\w|[.,]\d)")
 _LIST_MARK: Final = re.compile(r"^[ \t>]*(?:#{1,6}[ \t]+)?\(?\d{1,3}[.)](?=\s)", re.MULTILINE)
 _IDENTIFIER: Final = re.compile(
@@ -339,6 +346,11 @@ def _read_url(match: re.Match[str]) -> Value:
     return Value(EntityKind.URL, text, match.start(), match.start() + len(text), bare)
 
 
+def _read_ordinal(match: re.Match[str]) -> Value:
+    number = Decimal(read_ordinal(match["ordinal"]))
+    return replace(_plain(match, EntityKind.NUMBER, str(number)), number=number, magnitude=number)
+
+
 def _read_identifier(match: re.Match[str]) -> Value | None:
     if _NOT_IDENTIFIER.fullmatch(match.group()):
         return None
@@ -364,6 +376,7 @@ _SCANNERS: Final[tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], Value | 
     (_CLOCK, _read_clock),
     (SPOKEN_TIME, _read_spoken_time),
     (INTERVAL, _read_interval),
+    (ORDINAL_DAY, _read_ordinal),
     (AND_A_HALF, _read_and_a_half),
     (QUARTERS_OF, _read_quarters),
     (HALF_A, _read_half_a),
@@ -371,6 +384,8 @@ _SCANNERS: Final[tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], Value | 
     (_RANGE, _read_range),
     (_MONEY, _read_money),
     (_SHARE, _read_share),
+    (_TIMES_WORTH, lambda match: _measure(match, EntityKind.QUANTITY, "one", match["unit"])),
+    (_MONTHLY_SUMS, lambda match: _measure(match, EntityKind.QUANTITY, match["n"], "month")),
     (_QUANTITY, _read_quantity),
     (YEAR, _read_year),
     (_IDENTIFIER, _read_identifier),
