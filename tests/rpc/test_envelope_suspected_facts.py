@@ -77,7 +77,6 @@ async def test_a_masked_document_is_told_of_with_rules_and_places_and_a_dry_run_
     async with World(settings=MASK).serving() as client:
         alice = client()
         shown = await alice.call("PreviewIngestion", uri="doc", content=document.encode(), media_type="text/markdown")
-        assert not [fact for fact in shown.facts if "instructions" in fact.content and "removed" in fact.content]
         done = await alice.ingest(document)
         (told,) = done.report.suspected_instructions
         assert "Ignore all previous" in told.text
@@ -87,6 +86,7 @@ async def test_a_masked_document_is_told_of_with_rules_and_places_and_a_dry_run_
             injection_pb2.INJECTION_ACTION_MASKED,
             injection_pb2.INJECTION_ACTION_QUARANTINED,
         }
-        assert [fact.fact_id for fact in shown.facts] or done
-        active = [text for text, status in statuses(await alice.facts()).items() if status == "ACTIVE"]
+        stored = statuses(await alice.facts())
+        active = [text for text, status in stored.items() if status == "ACTIVE"]
         assert not [text for text in active if "Ignore" in text]
+        assert sorted(fact.content for fact in shown.facts) == sorted(stored)

@@ -62,6 +62,17 @@ async def test_a_query_by_policy(policy, left, code):
     assert verified.integrity == taxonomy.CHAIN_INTEGRITY_VALID
 
 
+async def test_an_earlier_question_that_the_caller_tells_is_masked_as_the_query_is():
+    gateway = GatewayWorld(settings=GatewaySettings(suspected_queries="mask"))
+    async with gateway.serving() as client:
+        answer = await client.dispatch("And when is it late?", earlier_questions=[f"{QUESTION} {ORDER}"])
+    assert all("reveal" not in message.content for message in gateway.model.requests[0].messages)
+    assert any(QUESTION in message.content for message in gateway.model.requests[0].messages)
+    assert not [warning for warning in answer.warnings if warning.code.startswith("INJECTION")]
+    ((event),) = gateway.events_of(TYPE)
+    assert [(one["part"], one["action"]) for one in event["texts"]] == [("earlier_question", "masked")]
+
+
 async def test_what_the_envelope_service_found_is_recorded_with_the_query_before_the_commit():
     gateway, _, _ = await dispatched(f"{QUESTION} {ORDER}", "report", suspected=(suspected_fact(),))
     ((event),) = gateway.events_of(TYPE)

@@ -1,11 +1,9 @@
 """What is decided before a window is opened: policy, strategy, AI system, a call's defaults (CRP-SPEC-006, -008)."""
 
-from dataclasses import replace
-
 from services.common.errors import ErrorReason, InvalidRequestError, PermissionDeniedError
 from services.common.ports.credentials import AiSystemRecord
 from services.common.settings import GatewaySettings
-from services.gateway.dispatch.screening import screened_query
+from services.gateway.dispatch.screening import screened_command
 from services.gateway.dispatch.strategies.choosing import served_strategy
 from services.gateway.domain.admitted import AdmittedDispatch
 from services.gateway.domain.ai_systems import unknown_ai_system
@@ -41,9 +39,9 @@ class Admission:
         """
         generation, settings = command.generation, self._settings
         default = settings.default_temperature
-        query = await screened_query(command.query, settings.suspected_queries)
+        command, suspicions = await screened_command(command, settings.suspected_queries)
         return AdmittedDispatch(
-            command=command if query.text == command.query else replace(command, query=query.text),
+            command=command,
             policy=await self._policy(command, tenant_id),
             strategy=served_strategy(command.strategies, len(command.continuation.continuation_ids)),
             model=generation.model or self._default_model,
@@ -52,7 +50,7 @@ class Admission:
             ai_system=await self._ai_system(command, tenant_id),
             remedies=self._remedies(command),
             prompt_augmentation=settings.prompt_augmentation,
-            suspicion=query.suspicion,
+            suspicions=suspicions,
         )
 
     def _remedies(self, command: DispatchCommand) -> RemedyMode:

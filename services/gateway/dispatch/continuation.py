@@ -29,5 +29,5 @@ def continuing(admitted: AdmittedDispatch, last: Part, focus: Focus, number: int
         focus=focus,
         cache_status="",
         # Told of and recorded with the window of the query.
-        suspicion=None,
+        suspicions=(),
     )

@@ -99,11 +99,11 @@ class WindowRun:
         draft = _draft(context, found, accepted.upgrade)
         return replace(
             draft,
-            notices=(*draft.notices, *query_notices(admitted.suspicion)),
+            notices=(*draft.notices, *query_notices(admitted.suspicions)),
             transfers=transfers,
             calls=(*calls, call, *found.calls),
             suspicions=(
-                *((admitted.suspicion,) if admitted.suspicion is not None else ()),
+                *admitted.suspicions,
                 *(one for transfer in transfers for one in transfer.suspicions),
                 *envelope.summary.suspicions,
             ),

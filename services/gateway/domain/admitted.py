@@ -24,7 +24,7 @@ class AdmittedDispatch:
         cache_status: what a comparison before the window said (SPEC-003 §11.2); empty = none was made.
         leans_on: questions of the session that the query leans on, nearest first (ADR 0096).
         breaker: circuit breaker at the budget that the window starts with; unless CLOSED, reflexive is forced.
-        suspicion: what the caller's query says to a model; masked, the command holds it no more (ADR 0145).
+        suspicions: what the caller's questions say to a model; masked, the command holds it no more (ADR 0145).
     """
 
     command: DispatchCommand
@@ -40,7 +40,7 @@ class AdmittedDispatch:
     cache_status: str = ""
     leans_on: tuple[str, ...] = ()
     breaker: BreakerState = BreakerState.CLOSED
-    suspicion: Suspicion | None = None
+    suspicions: tuple[Suspicion, ...] = ()
 
     @property
     def instruction(self) -> str:

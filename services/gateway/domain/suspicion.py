@@ -16,6 +16,8 @@ class Part(StrEnum):
     """What of a dispatch a text is."""
 
     QUERY = "query"
+    EARLIER_QUESTION = "earlier_question"
+    """That the caller tells, of a conversation which the caller keeps."""
     FACT = "fact"
     SUMMARY = "summary"
     """Of an earlier window, written to be carried (SPEC-004 §12)."""
@@ -29,7 +31,7 @@ class Suspicion:
 
     Attributes:
         part: what it is.
-        of: the fact, or the window that it comes from; empty for the query.
+        of: the fact, or the window that it comes from; empty for what the caller says.
         action: what was done: reported, masked, left_out.
         tells: what it says to a model, for people.
         rules: ids of the rules that matched and how often.
@@ -52,7 +54,8 @@ class Suspicion:
 
     def record(self) -> dict[str, Any]:
         """Return what an auditor reads of it."""
-        named = {} if self.part is Part.QUERY else {"fact_id" if self.part is Part.FACT else "window_id": self.of}
+        own = self.part in {Part.QUERY, Part.EARLIER_QUESTION}
+        named = {} if own else {"fact_id" if self.part is Part.FACT else "window_id": self.of}
         return {
             "part": self.part.value,
             **named,

@@ -17,7 +17,7 @@ async def test_the_caller_is_told_what_the_query_does_and_not_what_it_says():
     found = await screened_query(ATTACK, "report")
     assert found.text == ATTACK
     told = "the query speaks to a model out of turn: asks for secrets, overrides instructions"
-    assert query_notices(found.suspicion) == (Notice("INJECTION_SUSPECTED", told),)
+    assert query_notices((found.suspicion,)) == (Notice("INJECTION_SUSPECTED", told),)
 
 
 @pytest.mark.parametrize("policy", ["off", "report", "mask"])
@@ -25,7 +25,7 @@ async def test_the_caller_is_told_what_the_query_does_and_not_what_it_says():
 async def test_ordinary_queries_and_quotations_stay_and_are_not_told_of(query, policy):
     found = await screened_query(query, policy)
     assert found.text == query
-    assert query_notices(found.suspicion) == ()
+    assert found.suspicion is None
 
 
 async def test_nothing_is_told_where_the_setting_is_off():
@@ -36,7 +36,7 @@ async def test_nothing_is_told_where_the_setting_is_off():
 async def test_a_masked_query_is_answered_without_the_order():
     found = await screened_query(f"{QUESTION} {ATTACK}", "mask")
     assert found.text == f"{QUESTION} [removed]"
-    (notice,) = query_notices(found.suspicion)
+    (notice,) = query_notices((found.suspicion,))
     assert notice.code == "INJECTION_MASKED"
     assert "reveal" not in notice.message
 
