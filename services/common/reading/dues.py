@@ -1,4 +1,4 @@
-"""What is paid by time: "a month's rent" is that of one month, "three monthly rents" are those of three (SPEC-005 §5)."""
+"""What is paid by time: "a month's rent" is that of one month, "three monthly rents" those of three (SPEC-005 §5)."""
 
 import re
 from typing import Final

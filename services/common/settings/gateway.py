@@ -59,7 +59,8 @@ class GatewaySettings(BaseModel):
     suspected_queries: Literal["off", "report", "mask"] = "report"
     """What becomes of a query that speaks to the model out of turn (ADR 0145): off, it is not looked for; report, the
     caller is told so by a warning, INJECTION_SUSPECTED, and the query stays; mask, it is answered without the sentences
-    that do, and the warning is INJECTION_MASKED. Found ones are recorded in the audit chain. Default report."""
+    that do, and the warning is INJECTION_MASKED. Earlier questions that the caller tells go the same way, without a
+    warning. Found ones are recorded in the audit chain. Default report."""
 
     suspected_transfers: Literal["report", "refuse", "mask"] = "refuse"
     """What becomes of a summary of an earlier window that gives orders to a model (SPEC-004 §17.5, ADR 0145): report,
