@@ -1,4 +1,4 @@
-"""Hostile inputs to every RPC and route of the guard: each is answered or refused, none is an error of ours (issue 20).
+"""Hostile inputs to every RPC and route of the guard: each is answered or refused, none is an error of ours.
 
 10,000 cases: rules' own examples, codes within codes, odd characters, long runs of one, bytes that are no UTF-8. A
 hundredth of them in ``make test``, for each is a whole analysis; all of them in ``make test-faults``.

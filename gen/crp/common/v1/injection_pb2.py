@@ -25,13 +25,14 @@ _sym_db = _symbol_database.Default()
 from crp.common.v1 import text_pb2 as crp_dot_common_dot_v1_dot_text__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1d\x63rp/common/v1/injection.proto\x12\rcrp.common.v1\x1a\x18\x63rp/common/v1/text.proto\"4\n\x12InjectionRuleCount\x12\x0f\n\x07rule_id\x18\x01 \x01(\t\x12\r\n\x05\x63ount\x18\x02 \x01(\r\"\xb0\x01\n\x10InjectionFinding\x12.\n\x06\x61\x63tion\x18\x01 \x01(\x0e\x32\x1e.crp.common.v1.InjectionAction\x12\x30\n\x05rules\x18\x02 \x03(\x0b\x32!.crp.common.v1.InjectionRuleCount\x12&\n\x05spans\x18\x03 \x03(\x0b\x32\x17.crp.common.v1.TextSpan\x12\x12\n\nspan_count\x18\x04 \x01(\r*\xb0\x01\n\x0fInjectionAction\x12 \n\x1cINJECTION_ACTION_UNSPECIFIED\x10\x00\x12\x1d\n\x19INJECTION_ACTION_REPORTED\x10\x01\x12 \n\x1cINJECTION_ACTION_QUARANTINED\x10\x02\x12\x1d\n\x19INJECTION_ACTION_LEFT_OUT\x10\x03\x12\x1b\n\x17INJECTION_ACTION_MASKED\x10\x04\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1d\x63rp/common/v1/injection.proto\x12\rcrp.common.v1\x1a\x18\x63rp/common/v1/text.proto\"4\n\x12InjectionRuleCount\x12\x0f\n\x07rule_id\x18\x01 \x01(\t\x12\r\n\x05\x63ount\x18\x02 \x01(\r\"\xb0\x01\n\x10InjectionFinding\x12.\n\x06\x61\x63tion\x18\x01 \x01(\x0e\x32\x1e.crp.common.v1.InjectionAction\x12\x30\n\x05rules\x18\x02 \x03(\x0b\x32!.crp.common.v1.InjectionRuleCount\x12&\n\x05spans\x18\x03 \x03(\x0b\x32\x17.crp.common.v1.TextSpan\x12\x12\n\nspan_count\x18\x04 \x01(\r*\xb0\x01\n\x0fInjectionAction\x12 \n\x1cINJECTION_ACTION_UNSPECIFIED\x10\x00\x12\x1d\n\x19INJECTION_ACTION_REPORTED\x10\x01\x12 \n\x1cINJECTION_ACTION_QUARANTINED\x10\x02\x12\x1d\n\x19INJECTION_ACTION_LEFT_OUT\x10\x03\x12\x1b\n\x17INJECTION_ACTION_MASKED\x10\x04\x42]\n\x19groundtrail.crp.common.v1P\x01Z\"groundtrail/crp/common/v1;commonv1\xaa\x02\x19Groundtrail.Crp.Common.V1b\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'crp.common.v1.injection_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
-  DESCRIPTOR._loaded_options = None
+  _globals['DESCRIPTOR']._loaded_options = None
+  _globals['DESCRIPTOR']._serialized_options = b'\n\031groundtrail.crp.common.v1P\001Z\"groundtrail/crp/common/v1;commonv1\252\002\031Groundtrail.Crp.Common.V1'
   _globals['_INJECTIONACTION']._serialized_start=308
   _globals['_INJECTIONACTION']._serialized_end=484
   _globals['_INJECTIONRULECOUNT']._serialized_start=74
