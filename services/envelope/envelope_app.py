@@ -112,7 +112,9 @@ class EnvelopeApp:
         self._tokens = tokens
         self._states = states
         self._settings = settings
-        self._screening = Screening(settings.suspected_in_envelopes)
+        self._screening = Screening(
+            settings.suspected_in_envelopes, tokens, selector.embedding, overhead_tokens=settings.fact_overhead_tokens
+        )
         self._clock = clock
         self._model = selector.embedding_model
         self._builds = RememberedBuilds(settings.remembered_builds)
@@ -284,7 +286,7 @@ class EnvelopeApp:
             etag_salt=request.session_id if self._settings.etag_salt else "",
         )
         at("screening")
-        selection, screened = await self._screening.of(selection)
+        selection, screened = await self._screening.of(selection, counted.model)
         at("packing")
         assembly = await _assembled(selection, terms)
         state = await self._states.of(tenant_id, assembly.communities or ("",))
@@ -308,6 +310,7 @@ class EnvelopeApp:
             stands_until=_stands_until(selection, assembly, plan),
             sources=sources,
             conflicts=await _conflicts(assembly.facts, self._subjects),
+            suspected=screened.suspected(assembly.facts),
         )
 
     def _summary(self, assembly: Assembly, selection: Selection, plan: _Plan, state_hash: str) -> EnvelopeSummary:

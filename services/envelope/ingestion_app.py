@@ -20,10 +20,10 @@ from services.envelope.community_app import CommunityApp
 from services.envelope.counted_facts import count_beside
 from services.envelope.domain.identity import fact_id_for
 from services.envelope.domain.importance import IMPORTANCE_BY_SOURCE_TYPE, importance_of
-from services.envelope.domain.instructions import why_suspected
+from services.envelope.domain.instructions import IngestionPolicy, Treatment, Written, as_written
 from services.envelope.domain.outlines import Outlined, outline
 from services.envelope.domain.validity import of_metadata
-from services.envelope.drafting import drafted, told_quarantine, told_validities, validities_of
+from services.envelope.drafting import drafted, told_masked, told_quarantine, told_validities, validities_of
 from services.envelope.knowledge_reads import KnowledgeReads
 from services.envelope.knowledge_stores import KnowledgeStores
 from services.envelope.outbox import key_of, keyed, visible_metadata
@@ -69,7 +69,6 @@ class IngestionApp:
             stores, models, settings.embedding_batch, compares=settings.compare_with_other_sources
         )
         self._settings = settings
-        self._quarantines = settings.suspected_facts == "quarantine"
 
     async def ingest_source(
         self, tenant_id: str, document: SourceDocument, ticket: WriteTicket[IngestOutcome]
@@ -97,14 +96,15 @@ class IngestionApp:
             parsed = await self._reader.read(document.content, document.media_type, document.uri)
             title = plain_name(parsed.title) or document.uri
             version = self._document_version(tenant_id, document, former, title)
-            draft = await compute(drafted, version.source_id, key_of(version), parsed)
+            policy = self._settings.suspected_facts
+            draft = await compute(drafted, version.source_id, key_of(version), parsed, policy)
             record = replace(version, document_hash=document_hash, media_type=parsed.media_type)
             given = document.importance_weight
             validities = await compute(
-                validities_of, document.metadata, document.content, parsed, self._settings.validity_from_text
+                validities_of, document.metadata, document.content, draft.drafts, self._settings.validity_from_text
             )
-            kept_out = frozenset(draft.report.suspected_fact_ids if self._quarantines else ())
-            warnings = (*parsed.warnings, *told_validities(validities), *told_quarantine(len(kept_out)))
+            told = (*told_quarantine(len(draft.kept_out)), *told_masked(draft.masked))
+            warnings = (*parsed.warnings, *told_validities(validities), *told)
             facts = tuple(
                 NewFact(
                     fact_id,
@@ -113,9 +113,9 @@ class IngestionApp:
                     importance_of(document.source_type, one.kind) if given is None else given,
                     document.ttl,
                     validity=validity,
-                    quarantined=fact_id in kept_out,
+                    quarantined=fact_id in draft.kept_out,
                 )
-                for fact_id, one, validity in zip(draft.fact_ids, parsed.drafts, validities, strict=True)
+                for fact_id, one, validity in zip(draft.fact_ids, draft.drafts, validities, strict=True)
             )
             outcome = await self._writer.write(
                 SourceVersion(
@@ -150,18 +150,18 @@ class IngestionApp:
             former = await self._settled(tenant_id, entries.uri)
             record = self._facts_version(tenant_id, entries, former)
             default = IMPORTANCE_BY_SOURCE_TYPE[entries.source_type]
-            contents = {entry.content for entry in entries.facts} if self._quarantines else set()
-            suspected = await compute(_suspected, contents)
+            contents = {entry.content for entry in entries.facts}
+            looked = await compute(_as_written, contents, self._settings.suspected_facts)
             facts = tuple(
                 NewFact(
-                    fact_id_for(record.source_id, key_of(record), entry.source_location, entry.content),
-                    entry.content,
+                    fact_id_for(record.source_id, key_of(record), entry.source_location, looked[entry.content].content),
+                    looked[entry.content].content,
                     entry.source_location,
                     default if entry.importance_weight is None else entry.importance_weight,
                     entry.ttl,
                     MappingProxyType(dict(entry.metadata)),
                     of_metadata(entry.metadata),
-                    quarantined=entry.content in suspected,
+                    quarantined=_is(looked[entry.content], Treatment.QUARANTINED),
                 )
                 for entry in entries.facts
             )
@@ -173,7 +173,10 @@ class IngestionApp:
                 replaces_all=False,
                 superseded=superseded,
                 outline=entries_of,
-                warnings=tuple(told_quarantine(len({fact.fact_id for fact in facts if fact.quarantined}))),
+                warnings=(
+                    *told_quarantine(len({fact.fact_id for fact in facts if fact.quarantined})),
+                    *told_masked(sum(_is(one, Treatment.MASKED) for one in looked.values())),
+                ),
             )
             outcome = await self._writer.write(version, ticket)
         await self._communities.facts_added(tenant_id, outcome.created_fact_ids)
@@ -294,6 +297,12 @@ class IngestionApp:
         return tuple(fact_id for fact_id in wanted if known[fact_id].superseded_at is None)
 
 
-def _suspected(contents: set[str]) -> frozenset[str]:
-    """Return the texts that speak to a model (SPEC-003 §16). CPU-bound, linear."""
-    return frozenset(content for content in contents if why_suspected(content))
+def _as_written(contents: set[str], policy: IngestionPolicy) -> dict[str, Written]:
+    """Return what becomes of texts; of those that a caller has cut there is no report. CPU-bound, linear."""
+    if policy == "report":
+        return {content: Written(content) for content in contents}
+    return {content: as_written(content, policy) for content in contents}
+
+
+def _is(one: Written, treatment: Treatment) -> bool:
+    return one.finding is not None and one.treatment is treatment

@@ -19,6 +19,7 @@ from services.common.settings.envelope import EnvelopeSettings
 from services.envelope.comparison import compare
 from services.envelope.domain.fragments import is_fragment
 from services.envelope.domain.ingestion_report import DocumentReport
+from services.envelope.domain.instructions import IngestionPolicy, as_written
 from services.envelope.domain.outlines import Standing
 from services.envelope.domain.source_diff import DiffFact, SourceDiff, source_diff
 from services.envelope.domain.subjects import Stated
@@ -83,7 +84,7 @@ class InspectionApp:
         reads: what the tenant may read.
         models: what reads the text.
         reader: reads documents.
-        settings: batch sizes, and whether the words of a document say when it holds.
+        settings: batch sizes, whether the words of a document say when it holds, what becomes of injections.
     """
 
     def __init__(
@@ -99,6 +100,7 @@ class InspectionApp:
         self._models = models
         self._reader = reader
         self._batch = settings.embedding_batch
+        self._policy = settings.suspected_facts
         self._validity_from_text = settings.validity_from_text
 
     async def preview(
@@ -122,12 +124,12 @@ class InspectionApp:
         former = await self._stores.graph.find_source(tenant_id, document.name)
         cut = await self._reader.read(document.content, document.media_type, document.name)
         source_id, key = look_of(tenant_id, document.name) if former is None else (former.source_id, key_of(former))
-        draft = await compute(drafted, source_id, key, cut)
+        draft = await compute(drafted, source_id, key, cut, self._policy)
         stored = await self._stored(tenant_id, source_id)
         fingerprint = self._models.embedding.fingerprint
         change = version_change(stored, draft.fact_ids, fingerprint, replaces_all=True)
-        by_id = dict(zip(draft.fact_ids, cut.drafts, strict=True))
-        validities = await compute(validities_of, {}, document.content, cut, self._validity_from_text)
+        by_id = dict(zip(draft.fact_ids, draft.drafts, strict=True))
+        validities = await compute(validities_of, {}, document.content, draft.drafts, self._validity_from_text)
         report = replace(draft.report, warnings=(*draft.report.warnings, *told_validities(validities)))
         if compares and change.written:
             facts = [
@@ -183,9 +185,10 @@ class InspectionApp:
         if isinstance(one, VersionName):
             return await self._stored_side(tenant_id, one)
         cut = await self._reader.read(one.content, one.media_type, one.name)
+        contents = await compute(_contents, [draft.content for draft in cut.drafts], self._policy)
         return [
-            DiffFact(draft.content, plain_name(draft.section), draft.location, "", draft.place, position)
-            for position, draft in enumerate(cut.drafts, start=1)
+            DiffFact(content, plain_name(draft.section), draft.location, "", draft.place, position)
+            for position, (draft, content) in enumerate(zip(cut.drafts, contents, strict=True), start=1)
         ]
 
     async def _stored_side(self, tenant_id: str, one: VersionName) -> Sequence[DiffFact]:
@@ -241,3 +244,8 @@ def _compared(fact: FactRecord, place: Place, position: int) -> DiffFact:
 
 def _not_found(one: VersionName, why: str) -> NotFoundError:
     return NotFoundError(ErrorReason.SOURCE_NOT_FOUND, f"source {one.source_id} {why}", source_id=one.source_id)
+
+
+def _contents(texts: Sequence[str], policy: IngestionPolicy) -> list[str]:
+    """Return texts as they would be written. CPU-bound, linear."""
+    return [as_written(text, policy).content if policy == "mask" else text for text in texts]

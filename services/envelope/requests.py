@@ -14,6 +14,7 @@ from services.envelope.domain.candidates import RankedFact
 from services.envelope.domain.conflicts import Conflict
 from services.envelope.domain.importance import CARRIED_IMPORTANCE, SourceType
 from services.envelope.domain.ingestion_report import DocumentReport
+from services.envelope.domain.instructions import SuspectedFact
 from services.envelope.domain.quality_gap import QualityGap
 from services.envelope.domain.quality_tier import TierVerdict
 
@@ -194,6 +195,7 @@ class BuiltEnvelope:
         stands_until: when it would come out otherwise although nothing was written; ``None`` = never.
         sources: the documents of the facts, by id; for the reader alone, the build does not depend on them.
         conflicts: current facts of it that give different values for the same thing (ADR 0109).
+        suspected: candidates that speak to a model, and what was done with them (ADR 0145).
     """
 
     summary: EnvelopeSummary
@@ -212,6 +214,7 @@ class BuiltEnvelope:
     stands_until: datetime | None = None
     sources: Mapping[str, SourceRecord] = field(default_factory=dict)
     conflicts: tuple[Conflict, ...] = ()
+    suspected: tuple[SuspectedFact, ...] = ()
 
     @property
     def accepted(self) -> bool:

@@ -121,6 +121,11 @@ class Selector:
         """Fingerprint of the model that scores relevance."""
         return self._embedding.fingerprint
 
+    @property
+    def embedding(self) -> EmbeddingModel:
+        """The model that scores relevance."""
+        return self._embedding
+
     async def select(
         self, tenant_id: str, request: EnvelopeRequest, sub_queries: Sequence[str], time: TimeFilter
     ) -> Selection:

@@ -34,7 +34,6 @@ from services.gateway.dispatch.envelope_gate import EnvelopeGate
 from services.gateway.dispatch.model_caller import ModelCaller
 from services.gateway.dispatch.parent_summaries import ExtractiveSummariser, ModelSummariser, ParentSummaries
 from services.gateway.dispatch.remediation import Remediator
-from services.gateway.dispatch.screening import Screening
 from services.gateway.dispatch.window import WindowRun
 from services.gateway.domain.policy import PolicyError, parse_policy
 from services.gateway.doors.grpc.admin import admin_service
@@ -116,9 +115,10 @@ def window_run(clients: Clients, model_caller: ModelCaller, settings: GatewaySet
         gate=EnvelopeGate(clients.envelopes),
         model_caller=model_caller,
         analyzer=analyzer,
-        summaries=ParentSummaries(clients.sessions, clients.provenance, summariser, model_caller),
+        summaries=ParentSummaries(
+            clients.sessions, clients.provenance, summariser, model_caller, policy=settings.suspected_transfers
+        ),
         remediator=Remediator(model_caller, analyzer, settings),
-        screening=Screening(reports=settings.suspected_queries == "report"),
     )
 
 
@@ -154,9 +154,8 @@ async def _http(settings: Settings, adapters: Adapters, backlog: Backlog) -> lis
     guard = GuardServiceStub(dpe)  # type: ignore[no-untyped-call]  # generated
     gate = await adapters.credential_gate(settings)
     checking = ProvenanceServiceStub(dpe)  # type: ignore[no-untyped-call]  # generated
-    policy = settings.gateway.default_safety_policy
     routers: list[Routes] = [
-        CheckRoutes(checking, gate, settings.http, adapters.clock, policy),
+        CheckRoutes(checking, gate, settings.http, adapters.clock, settings.gateway),
         GuardRoutes(guard, gate, settings.http, adapters.clock),
     ]
     dispatches = pb_grpc.DispatchServiceStub(channels.to("gateway"))  # type: ignore[no-untyped-call]  # generated

@@ -157,6 +157,10 @@ class SessionClient(Protocol):
         """Append that the quality of the session's envelopes keeps falling (SPEC-003 §14.3): levels, no content."""
         ...
 
+    async def record_injections(self, request_id: str, draft: DispatchDraft) -> None:
+        """Append what of the draft's window speaks to a model, and what was done: rules, places, counts (ADR 0145)."""
+        ...
+
     async def grounded_spans(self, session_id: str, window_id: str) -> tuple[Span, ...]:
         """Return where a committed window's report found claims CONTEXT_GROUNDED and not CONTRADICTED.
 

@@ -124,6 +124,8 @@ class Script:
     faults: dict = field(default_factory=dict)
     asked: dict = field(default_factory=dict)
     hold: Hold | None = None
+    suspected: tuple = ()
+    """``SuspectedFact`` messages of every envelope."""
 
     async def around(self, rpc, request, answer):
         self.asked.setdefault(rpc, []).append(request)
@@ -182,6 +184,7 @@ class ScriptedEnvelopes(envelope_service_pb2_grpc.EnvelopeServiceServicer):
         )
         not_modified = script.not_modified and bool(request.if_match_etag)
         return env.BuildEnvelopeResponse(
+            suspected_facts=script.suspected,
             envelope=envelope,
             deferred_facts=[envelope_pb2.DeferredFact(fact_id="f-later", token_count=7, composite_score=0.4)],
             system_prompt="Prefer the provided context when answering.",

@@ -66,7 +66,7 @@ class InjectionWorld:
         await server.start()
         try:
             async with grpc.aio.insecure_channel(server.address) as channel:
-                yield Detecting(pb_grpc.GuardServiceStub(channel))
+                yield Detecting(pb_grpc.GuardServiceStub(channel), channel)
         finally:
             await server.drain()
             telemetry.close()
@@ -77,6 +77,7 @@ class Detecting:
     """A caller of DetectInjection."""
 
     stub: pb_grpc.GuardServiceStub
+    channel: grpc.aio.Channel
 
     async def detect(self, text, **fields):
         request = pb.DetectInjectionRequest(input=text, **fields)

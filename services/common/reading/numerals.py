@@ -58,6 +58,8 @@ DIGITS: Final = (
 """A number in digits, with English, Swiss, SI or continental separators."""
 SCALE: Final = r"(?:[\s-]?(?:thousand|million|billion|trillion|mill|mn|mln|bn|tn)\b|[kKmMbB]\b)"
 """A scale after digits."""
+NUMBER: Final = rf"(?>(?:{DIGITS})(?:{SCALE})?|{WORDS})"
+"""Any of them; atomic: read once and never shortened, so that a long run of number words costs no backtracking."""
 
 _SCALE_FACTORS: Final = {
     "thousand": 10**3, "k": 10**3, "million": 10**6, "mill": 10**6, "mn": 10**6, "mln": 10**6, "m": 10**6,

@@ -15,10 +15,12 @@ from typing import Final
 from services.common.ports.recognition import EntityKind
 from services.common.reading.clocks import SPOKEN_TIME, read_spoken_time
 from services.common.reading.dates import DATE, YEAR, read_date
+from services.common.reading.dues import MONTHLY_SUMS, TIMES_WORTH
 from services.common.reading.folding import folded
 from services.common.reading.intervals import APART, INTERVAL, read_interval
 from services.common.reading.lexicon import APPROXIMATORS, FINITE_VERBS, STOPWORDS
-from services.common.reading.numerals import DIGITS, SCALE, WORDS, parse_digits, parse_words, plain, scale_factor
+from services.common.reading.numerals import DIGITS, NUMBER, SCALE, parse_digits, parse_words, plain, scale_factor
+from services.common.reading.ordinals import ORDINAL_DAY, read_ordinal
 from services.common.reading.periods import PERIOD, read_period
 from services.common.reading.ratios import AND_A_HALF, HALF_A, QUARTERS_OF, RATIO, SHARE, TIMES, read_ratio
 from services.common.reading.scanning import find_all
@@ -43,8 +45,6 @@ _CURRENCY_WORDS: Final = {
 _HUNDREDTHS: Final = frozenset({"cents", "cent", "pence", "penny"})
 _HUNDREDTH: Final = Decimal("0.01")
 _CODES: Final = "USD|EUR|GBP|JPY|CHF|AUD|CAD|NZD|INR|CNY|SEK|NOK|DKK|PLN|CZK|HUF|SGD|HKD|ZAR|BRL|MXN"
-# Atomic: a number is read once and never shortened, so that a long run of number words costs no backtracking.
-_NUMBER: Final = rf"(?>(?:{DIGITS})(?:{SCALE})?|{WORDS})"
 _NAMED_MONEY: Final = "|".join(sorted(_CURRENCY_WORDS, key=len, reverse=True))
 _AFTER_MONEY: Final = rf"(?:(?:{_CODES}|{_NAMED_MONEY})\b|[€£](?!\s?\d))"
 # "1,500 m" is a distance; "5 m customers" and "5 m EUR" are millions.
@@ -79,17 +79,17 @@ _CLOCK: Final = _compile(
 )
 _HOURS: Final = {"noon": "12:00", "midday": "12:00", "midnight": "00:00"}
 _RANGE: Final = _compile(
-    rf"(?<![\w.,])(?P<n>{_NUMBER})\s?(?:–|—|-|to|and|or)\s?"  # noqa: RUF001 - dashes of ranges
-    rf"(?={_NUMBER}[\s-]?(?:(?P<pc>{_PERCENT})|(?P<cur>{_AFTER_MONEY})|(?P<unit>{_UNIT})(?![\w/])"
+    rf"(?<![\w.,])(?P<n>{NUMBER})\s?(?:–|—|-|to|and|or)\s?"  # noqa: RUF001 - dashes of ranges
+    rf"(?={NUMBER}[\s-]?(?:(?P<pc>{_PERCENT})|(?P<cur>{_AFTER_MONEY})|(?P<unit>{_UNIT})(?![\w/])"
     r"|(?P<times>times\b|fold\b)))"
 )
 _MONEY: Final = _compile(
-    rf"(?<![\w$€£])(?P<sign>US\$|A\$|C\$|[$€£¥₹]|(?:{_CODES})(?=[\s\d]))\s?(?P<n>{_NUMBER})(?!\w)"
-    rf"|(?<![\w.,])(?P<n2>{_NUMBER})[\s-]?(?P<cur>{_AFTER_MONEY})"
+    rf"(?<![\w$€£])(?P<sign>US\$|A\$|C\$|[$€£¥₹]|(?:{_CODES})(?=[\s\d]))\s?(?P<n>{NUMBER})(?!\w)"
+    rf"|(?<![\w.,])(?P<n2>{NUMBER})[\s-]?(?P<cur>{_AFTER_MONEY})"
 )
-_SHARE: Final = _compile(rf"(?<![\w.,])(?P<n>{_NUMBER})[\s-]?(?P<pc>{_PERCENT})")
+_SHARE: Final = _compile(rf"(?<![\w.,])(?P<n>{NUMBER})[\s-]?(?P<pc>{_PERCENT})")
 _OF_A_KIND: Final = r"(?:(?:operating|consecutive|full|complete|whole|further|additional|more|extra|successive)\s)?"
-_QUANTITY: Final = _compile(rf"(?<![\w.,])(?P<n>{_NUMBER})[\s-]?{_OF_A_KIND}(?P<unit>{_UNIT})(?![\w/])")
+_QUANTITY: Final = _compile(rf"(?<![\w.,])(?P<n>{NUMBER})[\s-]?{_OF_A_KIND}(?P<unit>{_UNIT})(?![\w/])")
 _LABEL: Final = _compile(r"(?<!\w)(?:step|option|point|item|question|part|example)\s\d{1,3}(?!\w|[.,]\d)")
 _LIST_MARK: Final = re.compile(r"^[ \t>]*(?:#{1,6}[ \t]+)?\(?\d{1,3}[.)](?=\s)", re.MULTILINE)
 _IDENTIFIER: Final = re.compile(
@@ -97,7 +97,7 @@ _IDENTIFIER: Final = re.compile(
 )
 _NOT_IDENTIFIER: Final = _compile(r"(?<![\d.,])[\d.,]++(?:st|nd|rd|th|s|[kmbx])")
 _LONG_DIGITS: Final = re.compile(r"(?<!\d)\d{31,}")
-_BARE: Final = _compile(rf"(?<![\w.])(?P<n>{_NUMBER})(?:st\b|nd\b|rd\b|th\b|s\b)?(?!\w)")
+_BARE: Final = _compile(rf"(?<![\w.])(?P<n>{NUMBER})(?:st\b|nd\b|rd\b|th\b|s\b)?(?!\w)")
 _BEHIND: Final = re.compile(r"[\s-]?(?P<word>[^\W\d_]+)")
 _PERIODS: Final = "second|minute|hour|day|week|month|quarter|year|night"
 _PER: Final = _compile(
@@ -339,6 +339,11 @@ def _read_url(match: re.Match[str]) -> Value:
     return Value(EntityKind.URL, text, match.start(), match.start() + len(text), bare)
 
 
+def _read_ordinal(match: re.Match[str]) -> Value:
+    number = Decimal(read_ordinal(match["ordinal"]))
+    return replace(_plain(match, EntityKind.NUMBER, str(number)), number=number, magnitude=number)
+
+
 def _read_identifier(match: re.Match[str]) -> Value | None:
     if _NOT_IDENTIFIER.fullmatch(match.group()):
         return None
@@ -364,6 +369,7 @@ _SCANNERS: Final[tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], Value | 
     (_CLOCK, _read_clock),
     (SPOKEN_TIME, _read_spoken_time),
     (INTERVAL, _read_interval),
+    (ORDINAL_DAY, _read_ordinal),
     (AND_A_HALF, _read_and_a_half),
     (QUARTERS_OF, _read_quarters),
     (HALF_A, _read_half_a),
@@ -371,6 +377,8 @@ _SCANNERS: Final[tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], Value | 
     (_RANGE, _read_range),
     (_MONEY, _read_money),
     (_SHARE, _read_share),
+    (TIMES_WORTH, lambda match: _measure(match, EntityKind.QUANTITY, "one", match["unit"])),
+    (MONTHLY_SUMS, lambda match: _measure(match, EntityKind.QUANTITY, match["n"], "month")),
     (_QUANTITY, _read_quantity),
     (YEAR, _read_year),
     (_IDENTIFIER, _read_identifier),

@@ -152,14 +152,15 @@ class EnvelopeSettings(BaseModel):
     """Whether a document's facts are compared with those of the tenant's other sources while it is ingested, for the
     report: one search for each new fact. Default on."""
 
-    suspected_facts: Literal["report", "quarantine"] = "report"
-    """What becomes of facts that speak to a language model (SPEC-003 §16, ADR 0125): report, they are told of and
-    written as any other; quarantine, they are written quarantined until somebody restores them. Default report."""
+    suspected_facts: Literal["report", "quarantine", "mask"] = "report"
+    """What becomes of facts that speak to a language model (SPEC-003 §16, ADR 0125, ADR 0145): report, they are told of
+    and written as any other; quarantine, they are written quarantined until somebody restores them; mask, they are
+    written without the sentences that do, and quarantined where nothing else is left. Default report."""
 
-    suspected_in_envelopes: Literal["off", "report", "leave_out"] = "off"
-    """What becomes of candidates of an envelope that speak to a language model (SPEC-003 §16, ADR 0125): off, they are
-    not looked for; report, a warning counts those that are packed; leave_out, they are not packed and counted.
-    Default off: ingestion tells of them."""
+    suspected_in_envelopes: Literal["off", "report", "leave_out", "mask"] = "off"
+    """What becomes of candidates of an envelope that speak to a language model (SPEC-003 §16, ADR 0125, ADR 0145): off,
+    they are not looked for; report, those that are packed are told of; leave_out, they are not packed; mask, they are
+    packed without the sentences that do, unless nothing else is left. Default off: ingestion tells of them."""
 
     recluster_after_facts: int = Field(default=50, ge=0)
     """New facts after which communities are computed again (CRP-SPEC-009). Default 50; 0 = only on demand."""

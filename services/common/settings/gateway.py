@@ -56,9 +56,21 @@ class GatewaySettings(BaseModel):
     the plan of the analysis calls so. Default policy. The circuit breaker of the safety budget forces re-dispatches in
     any mode (ADR 0103)."""
 
-    suspected_queries: Literal["off", "report"] = "report"
-    """Whether a caller whose query speaks to the model out of turn is told so by a warning, INJECTION_SUSPECTED; the
-    query itself stays (ADR 0125). Default report."""
+    suspected_queries: Literal["off", "report", "mask"] = "report"
+    """What becomes of a query that speaks to the model out of turn (ADR 0145): off, it is not looked for; report, the
+    caller is told so by a warning, INJECTION_SUSPECTED, and the query stays; mask, it is answered without the sentences
+    that do, and the warning is INJECTION_MASKED. Earlier questions that the caller tells go the same way, without a
+    warning. Found ones are recorded in the audit chain. Default report."""
+
+    suspected_transfers: Literal["report", "refuse", "mask"] = "refuse"
+    """What becomes of a summary of an earlier window that gives orders to a model (SPEC-004 §17.5, ADR 0145): report,
+    it is carried; refuse, the earlier answer's last paragraph flows instead; mask, the rest of it is carried. Unless it
+    is report, that last paragraph flows without such sentences. Found ones are recorded. Default refuse."""
+
+    suspected_sources: Literal["off", "report", "leave_out", "mask"] = "report"
+    """What becomes of sources that a check or a chat brings, results of tools too, that speak to a language model
+    (ADR 0145): off, they are not looked for; report, the answer tells of them; leave_out, nothing is checked
+    against them; mask, they are read without the sentences that do, by the provider of a chat too. Default report."""
 
     max_redispatches: int = Field(default=2, ge=0, le=2)
     """Most re-dispatches of one window; 0-2, default 2 (CRP-SPEC-005 §19.2). Where the circuit breaker of the safety

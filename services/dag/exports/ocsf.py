@@ -104,6 +104,7 @@ KINDS: Final[dict[str, Kind]] = {
     "ERCP_OPERATOR": Kind(_C, _INFO, "An ERCP operator ran"),
     "SAFETY_BUDGET_RETURNED": Kind(_O, _INFO, "An agent's session handed up what it has left"),
     "SAFETY_BUDGET_LOWERED": Kind(_U, _LOW, "An agent's session lowered the safety budget"),
+    "INJECTION_FOUND": Kind(_O, _HIGH, "A text speaks to a language model"),
     "QUALITY_DEGRADED": Kind(_O, _MEDIUM, "The quality of a session's envelopes keeps falling"),
 }
 """One row per event type of CRP-SPEC-011; a test holds it against the contract's enum."""

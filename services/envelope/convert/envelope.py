@@ -19,6 +19,7 @@ from services.envelope.convert.common import (
     stale_reason,
     timestamp,
 )
+from services.envelope.convert.injection import finding_message
 from services.envelope.convert.search_modes import RETRIEVAL_MODES
 from services.envelope.domain.caching import read_directives
 from services.envelope.domain.candidates import RankedFact
@@ -127,6 +128,14 @@ def build_response(
         recommended_strategy=(
             None if built.recommended_strategy is None else enums.STRATEGIES.number(built.recommended_strategy)
         ),
+        suspected_facts=[
+            envelope_service_pb2.SuspectedFact(
+                fact_id=one.fact_id,
+                carried_from_window_id=one.carried_from_window_id,
+                finding=finding_message(one.finding, one.treatment),
+            )
+            for one in built.suspected
+        ],
     )
 
 

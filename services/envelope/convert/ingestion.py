@@ -10,6 +10,7 @@ from services.common.documents.facts.draft import FactKind
 from services.common.ports.outline import OutlineVersion
 from services.common.progress import Progress
 from services.envelope.convert.common import timestamp
+from services.envelope.convert.injection import finding_message
 from services.envelope.domain.ingestion_report import DocumentReport, LikeFact, OtherSources
 from services.envelope.domain.outlines import Standing
 from services.envelope.domain.source_diff import DiffFact, Pair, SourceDiff
@@ -110,7 +111,12 @@ def report_message(report: DocumentReport) -> ingestion_pb2.IngestionReport:
         hidden_text_count=report.hidden_count,
         suspected_instructions=[
             ingestion_pb2.SuspectedInstruction(
-                text=one.text, why=one.why, hidden=one.is_hidden, fact_id=one.fact_id, place=place_message(one.place)
+                text=one.text,
+                why=one.why,
+                hidden=one.is_hidden,
+                fact_id=one.fact_id,
+                place=place_message(one.place),
+                finding=finding_message(one.finding, one.treatment),
             )
             for one in report.suspected
         ],

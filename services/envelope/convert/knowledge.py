@@ -167,6 +167,7 @@ def ingest_facts_response(outcome: IngestOutcome) -> knowledge_service_pb2.Inges
         facts_created=outcome.facts_created,
         facts_stale=outcome.facts_stale,
         facts_unchanged=outcome.facts_unchanged,
+        warnings=outcome.warnings,
     )
 
 

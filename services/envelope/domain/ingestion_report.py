@@ -7,9 +7,10 @@ from typing import Final
 
 from services.common.documents.document import NOWHERE, DoubtfulTable, HiddenText, Place
 from services.common.documents.facts.draft import FactKind
+from services.common.injection.masking import Finding
 from services.common.ports.documents import CutDocument
 from services.envelope.domain.fragments import is_fragment
-from services.envelope.domain.instructions import why_suspected
+from services.envelope.domain.instructions import Treatment, Written, found_in
 from services.envelope.domain.languages import language_of
 from services.envelope.domain.suspect_columns import suspect_columns
 
@@ -22,8 +23,10 @@ _TEXT_CHARS: Final = 2_000
 class SuspectedInstruction:
     """Text that speaks to a model; ``fact_id`` is empty for what nobody sees, which becomes no fact."""
 
-    text: str
+    text: str = field(repr=False)
     why: str
+    finding: Finding
+    treatment: Treatment
     is_hidden: bool
     fact_id: str = ""
     place: Place = NOWHERE
@@ -64,7 +67,6 @@ class DocumentReport:
 
     Attributes:
         others: ``None`` where nothing was compared.
-        suspected_fact_ids: all facts that speak to a model.
     """
 
     media_type: str
@@ -86,7 +88,6 @@ class DocumentReport:
     furniture_count: int
     warnings: tuple[str, ...]
     others: OtherSources | None = None
-    suspected_fact_ids: tuple[str, ...] = ()
 
     @property
     def fragment_ratio(self) -> float:
@@ -94,19 +95,26 @@ class DocumentReport:
         return self.fragment_count / self.fact_count if self.fact_count else 0.0
 
 
-def document_report(cut: CutDocument, fact_ids: Sequence[str]) -> DocumentReport:
-    """Return the report of a document that was read; ``fact_ids`` are those of its drafts, in their order."""
+def document_report(cut: CutDocument, fact_ids: Sequence[str], looked: Sequence[Written]) -> DocumentReport:
+    """Return the report of a document that was read.
+
+    Args:
+        cut: the document.
+        fact_ids: those of its drafts, in their order.
+        looked: what became of their texts, in the same order.
+    """
     drafts = list(dict(zip(fact_ids, cut.drafts, strict=True)).items())
     fragments = [fact_id for fact_id, draft in drafts if is_fragment(draft.content, draft.kind)]
     suspected = [
-        SuspectedInstruction(one.text[:_TEXT_CHARS], ", ".join(why), is_hidden=True, place=one.place)
+        _suspected(one.text, one.place, Written(one.text, found, Treatment.LEFT_OUT))
         for one in cut.hidden
-        if (why := why_suspected(one.text))
+        if (found := found_in(one.text)) is not None
     ]
+    written = dict(zip(fact_ids, looked, strict=True))
     suspected += [
-        SuspectedInstruction(draft.content[:_TEXT_CHARS], ", ".join(why), False, fact_id, draft.place)  # noqa: FBT003
+        _suspected(draft.content, draft.place, written[fact_id], fact_id)
         for fact_id, draft in drafts
-        if (why := why_suspected(draft.content))
+        if written[fact_id].finding is not None
     ]
     doubtful = (*cut.doubtful, *suspect_columns(cut.drafts))
     return DocumentReport(
@@ -128,5 +136,13 @@ def document_report(cut: CutDocument, fact_ids: Sequence[str]) -> DocumentReport
         furniture=cut.furniture[:LISTED],
         furniture_count=len(cut.furniture),
         warnings=cut.warnings,
-        suspected_fact_ids=tuple(one.fact_id for one in suspected if one.fact_id),
+    )
+
+
+def _suspected(text: str, place: Place, written: Written, fact_id: str = "") -> SuspectedInstruction:
+    """Return what is told of a text; ``written`` has a finding."""
+    assert written.finding is not None
+    why = ", ".join(written.finding.tells)
+    return SuspectedInstruction(
+        text[:_TEXT_CHARS], why, written.finding, written.treatment, not fact_id, fact_id, place
     )

@@ -19,6 +19,7 @@ from services.gateway.domain.command import DispatchDraft, derived_id
 from services.gateway.domain.outcome import OVERSIGHT_REQUIRED, UNACCEPTABLE_SYSTEM
 from services.gateway.domain.quality import QualityUpgrade
 from services.gateway.domain.remedies import RemedyRound, ReportRef
+from services.gateway.domain.suspicion import event_data
 from services.gateway.domain.window import CommittedWindow, OpenedWindow, ReportSummary, WindowPlace
 
 MAX_CLAIMS: Final = 150
@@ -158,6 +159,11 @@ def degradation_event(
         "saturation": round(draft.envelope.saturation, 6),
     }
     return _event(request_id, draft.place, "QUALITY_DEGRADED", data)
+
+
+def injection_event(request_id: str, draft: DispatchDraft) -> session_service_pb2.AppendEventRequest:
+    """Return the event of texts that speak to a language model: what they are, which rules, where, what was done."""
+    return _event(request_id, draft.place, "INJECTION_FOUND", event_data(draft.suspicions))
 
 
 def _round_data(tried: RemedyRound) -> dict[str, Any]:

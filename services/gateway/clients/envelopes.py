@@ -2,12 +2,14 @@
 
 import grpc
 from crp.ckf.v1 import ckf_pb2
+from crp.common.v1 import injection_pb2
 from crp.envelope.v1 import envelope_pb2, envelope_service_pb2, envelope_service_pb2_grpc
 
 from services.common.days import last_day
 from services.common.rpc import enums
 from services.gateway import wire
 from services.gateway.domain.quality import QualityGap, Shortfall
+from services.gateway.domain.suspicion import Part, Suspicion
 from services.gateway.domain.window import (
     BuiltEnvelope,
     DeferredFact,
@@ -21,6 +23,7 @@ from services.gateway.ports import BuildEnvelope
 _SIGNAL = "QUALITY_SIGNAL_"
 _RULE = "TIER_RULE_"
 _STALE = "STALE_REASON_"
+_ACTION = "INJECTION_ACTION_"
 _OUT_OF_TIME = frozenset(
     {
         ckf_pb2.STALE_REASON_SUPERSEDED,
@@ -162,4 +165,18 @@ def _summary(response: envelope_service_pb2.BuildEnvelopeResponse) -> EnvelopeSu
         retrieval_mode=wire.RETRIEVAL_MODES.get(envelope.retrieval_mode),
         facts_out_of_time=sum(fact.stale_reason in _OUT_OF_TIME for fact in envelope.facts),
         source_conflicts=len(envelope.conflicts),
+        suspicions=tuple(_suspicion(one) for one in response.suspected_facts),
+    )
+
+
+def _suspicion(fact: envelope_service_pb2.SuspectedFact) -> Suspicion:
+    finding = fact.finding
+    return Suspicion(
+        part=Part.FACT,
+        of=fact.fact_id,
+        action=injection_pb2.InjectionAction.Name(finding.action).removeprefix(_ACTION).lower(),
+        tells=(),
+        rules=tuple((rule.rule_id, rule.count) for rule in finding.rules),
+        places=tuple((span.start, span.end) for span in finding.spans),
+        count=finding.span_count,
     )

@@ -17,6 +17,7 @@ from services.gateway.clients.audit_events import (
     degradation_event,
     depletion_event,
     halt_event,
+    injection_event,
     prohibited_events,
     remedy_events,
 )
@@ -82,6 +83,10 @@ class GrpcSessionClient:
     async def record_degradation(self, request_id: str, draft: DispatchDraft, committed: CommittedWindow) -> None:
         """Append the warning of a quality that keeps falling."""
         await self._stub.AppendEvent(degradation_event(request_id, draft, committed))
+
+    async def record_injections(self, request_id: str, draft: DispatchDraft) -> None:
+        """Append what of the draft's window speaks to a model."""
+        await self._stub.AppendEvent(injection_event(request_id, draft))
 
     async def grounded_spans(self, session_id: str, window_id: str) -> tuple[Span, ...]:
         """Read a committed window's report."""

@@ -3,6 +3,7 @@
 from services.common.errors import ErrorReason, InvalidRequestError, PermissionDeniedError
 from services.common.ports.credentials import AiSystemRecord
 from services.common.settings import GatewaySettings
+from services.gateway.dispatch.screening import screened_command
 from services.gateway.dispatch.strategies.choosing import served_strategy
 from services.gateway.domain.admitted import AdmittedDispatch
 from services.gateway.domain.ai_systems import unknown_ai_system
@@ -38,6 +39,7 @@ class Admission:
         """
         generation, settings = command.generation, self._settings
         default = settings.default_temperature
+        command, suspicions = await screened_command(command, settings.suspected_queries)
         return AdmittedDispatch(
             command=command,
             policy=await self._policy(command, tenant_id),
@@ -48,6 +50,7 @@ class Admission:
             ai_system=await self._ai_system(command, tenant_id),
             remedies=self._remedies(command),
             prompt_augmentation=settings.prompt_augmentation,
+            suspicions=suspicions,
         )
 
     def _remedies(self, command: DispatchCommand) -> RemedyMode:

@@ -172,6 +172,8 @@ class Attempts:
         """Commit the draft, or give its window up where the policy withholds the answer (SPEC-004 §16.3)."""
         if draft.rounds or draft.upgrade is not None:
             await self._sessions.record_remedies(steps.remedies, draft)
+        if draft.suspicions:
+            await self._sessions.record_injections(steps.injected, draft)
         if draft.report.ai_system_id:
             # Before the commit, and for a withheld answer too, whose report is kept nowhere else (SPEC-005 §14).
             await self._sessions.record_classification(steps.classified, draft)

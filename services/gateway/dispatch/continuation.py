@@ -28,4 +28,6 @@ def continuing(admitted: AdmittedDispatch, last: Part, focus: Focus, number: int
         strategy=DispatchStrategy.PUSH,
         focus=focus,
         cache_status="",
+        # Told of and recorded with the window of the query.
+        suspicions=(),
     )

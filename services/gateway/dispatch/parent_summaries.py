@@ -7,15 +7,15 @@ edge says why.
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import replace
-from typing import Final
+from dataclasses import dataclass, field, replace
+from typing import Final, Literal
 
 from services.common.concurrency import deadline_within, remaining_s
 from services.common.errors import CrpError
 from services.common.extractive.model import NAME
 from services.common.ports.language_model import ChatMessage, ChatRole, LanguageRequest
 from services.gateway.dispatch.model_caller import ModelCaller
-from services.gateway.dispatch.screening import is_suspected
+from services.gateway.dispatch.screening import LEFT_OUT, MASKED, REPORTED, screened, suspected
 from services.gateway.domain.admitted import AdmittedDispatch
 from services.gateway.domain.completion import CallPurpose, Completion, ModelCall
 from services.gateway.domain.summaries import (
@@ -35,11 +35,13 @@ from services.gateway.domain.summaries import (
     with_summaries,
     within,
 )
+from services.gateway.domain.suspicion import Part, Suspicion
 from services.gateway.domain.window import OpenedWindow, Parent
 from services.gateway.ports import ProvenanceClient, SessionClient, Summariser, SummaryAsk
 
 TIME_SHARE: Final = 1 / 3
 """Share of the caller's time that summaries may take together; the answer needs the rest."""
+TransferPolicy = Literal["report", "refuse", "mask"]
 SLACK_TOKENS: Final = 32
 """What the model may write beyond N: a summary that is a little too long is cut behind a passage, not within a word."""
 
@@ -88,16 +90,39 @@ class _NoSummaryError(Exception):
         self.check = check
 
 
+@dataclass(slots=True)
+class _Notes:
+    """What one summary cost, and what of it speaks to a model, as far as it has come."""
+
+    calls: list[ModelCall] = field(default_factory=list)
+    suspicions: list[Suspicion] = field(default_factory=list)
+
+
 class ParentSummaries:
-    """Summarises the parents of opened windows; holds no state between them."""
+    """Summarises the parents of opened windows; holds no state between them.
+
+    Args:
+        sessions: knows what the parents' reports grounded.
+        provenance: checks summaries.
+        summariser: writes them.
+        model_caller: counts tokens.
+        policy: what becomes of a summary that gives orders to a model (SPEC-004 §17.5, ADR 0145).
+    """
 
     def __init__(
-        self, sessions: SessionClient, provenance: ProvenanceClient, summariser: Summariser, model_caller: ModelCaller
+        self,
+        sessions: SessionClient,
+        provenance: ProvenanceClient,
+        summariser: Summariser,
+        model_caller: ModelCaller,
+        *,
+        policy: TransferPolicy = "refuse",
     ) -> None:
         self._sessions = sessions
         self._provenance = provenance
         self._summariser = summariser
         self._model_caller = model_caller
+        self._policy: TransferPolicy = policy
 
     async def resolve(
         self, admitted: AdmittedDispatch, opened: OpenedWindow
@@ -113,13 +138,13 @@ class ParentSummaries:
         return with_summaries(opened, done), tuple(each.transfer for each in done), calls
 
     async def _one(self, admitted: AdmittedDispatch, opened: OpenedWindow, parent: Parent) -> Summarised:
-        calls: list[ModelCall] = []
+        notes = _Notes()
         try:
-            text, check = await self._verified(admitted, opened, parent, calls)
+            text, check = await self._verified(admitted, opened, parent, notes)
         except _NoSummaryError as refusal:
-            return self._fallback(admitted, parent, refusal.reason, refusal.check, tuple(calls))
+            return await self._fallback(admitted, parent, refusal.reason, refusal.check, notes)
         except CrpError as error:  # whatever step of a summary fails, the dispatch goes on
-            return self._fallback(admitted, parent, error.reason.value, None, tuple(calls))
+            return await self._fallback(admitted, parent, error.reason.value, None, notes)
         tokens = self._model_caller.counts([text], admitted.model)[0]
         deferred = max(0, parent.transferred_tokens - parent.summary_tokens)
         transfer = CarriedTransfer(
@@ -128,12 +153,13 @@ class ParentSummaries:
             transferred_tokens=tokens + deferred,
             summary_text=text,
             fidelity_score=check.fidelity_score,
-            model_fingerprint=calls[-1].model_fingerprint,
+            model_fingerprint=notes.calls[-1].model_fingerprint,
+            suspicions=tuple(notes.suspicions),
         )
-        return Summarised(replace(parent, response_text=text), transfer, tuple(calls))
+        return Summarised(replace(parent, response_text=text), transfer, tuple(notes.calls))
 
     async def _verified(
-        self, admitted: AdmittedDispatch, opened: OpenedWindow, parent: Parent, calls: list[ModelCall]
+        self, admitted: AdmittedDispatch, opened: OpenedWindow, parent: Parent, notes: _Notes
     ) -> tuple[str, SummaryCheck]:
         """Return a summary that may be carried, and its check."""
         grounded = await self._sessions.grounded_spans(opened.place.session_id, parent.window_id)
@@ -141,7 +167,7 @@ class ParentSummaries:
             raise _NoSummaryError("the parent's report grounds no claim of its answer")
         ask = SummaryAsk(opened.place.window_id, parent.response_text, grounded, parent.summary_tokens, admitted.model)
         written, call = await self._summariser.summarise(ask)
-        calls.append(call)
+        notes.calls.append(call)
         passages = summary_passages(written.text)
         if written.finish_reason == "length":
             passages = passages[:-1]  # broken off: what it would have said is not known
@@ -155,14 +181,33 @@ class ParentSummaries:
         if not kept:
             raise _NoSummaryError("the parent's report grounds nothing of the summary", check)
         if kept != text:
-            check = await self._faithful(kept, parent, grounded)
-            if verified_part(kept, check) != kept:
-                raise _NoSummaryError(
-                    "the summary does not stand without what the parent's report did not ground", check
-                )
-        if await is_suspected(kept):  # SPEC-004 §17.5
+            check = await self._standing(kept, parent, grounded, "what the parent's report did not ground")
+        return await self._harmless(kept, check, parent, grounded, notes)
+
+    async def _harmless(
+        self, text: str, check: SummaryCheck, parent: Parent, grounded: tuple[Span, ...], notes: _Notes
+    ) -> tuple[str, SummaryCheck]:
+        """Return what of a summary gives no orders to a model, by policy, and its check (SPEC-004 §17.5)."""
+        finding = await suspected(text)
+        if finding is None:
+            return text, check
+        action = {"report": REPORTED, "refuse": LEFT_OUT, "mask": MASKED}[self._policy]
+        notes.suspicions.append(Suspicion.found(Part.SUMMARY, parent.window_id, action, finding))
+        if self._policy == "report":
+            return text, check
+        passages = summary_passages(text) if self._policy == "mask" else []
+        rest = joined([passage for passage in passages if await suspected(passage) is None])
+        if not rest or await suspected(rest) is not None:
+            notes.suspicions[-1] = replace(notes.suspicions[-1], action=LEFT_OUT)
             raise _NoSummaryError("the summary speaks to a language model", check)
-        return kept, check
+        return rest, await self._standing(rest, parent, grounded, "what speaks to a language model")
+
+    async def _standing(self, text: str, parent: Parent, grounded: tuple[Span, ...], without: str) -> SummaryCheck:
+        """Return the check of a summary of which something was left out: every part of it still has to stand."""
+        check = await self._faithful(text, parent, grounded)
+        if verified_part(text, check) != text:
+            raise _NoSummaryError(f"the summary does not stand without {without}", check)
+        return check
 
     async def _grounded_part(self, text: str, parent: Parent, grounded: tuple[Span, ...]) -> str:
         """Return the passages that also hold against the grounded part alone.
@@ -182,15 +227,14 @@ class ParentSummaries:
             raise _NoSummaryError(f"fidelity {check.fidelity_score:.3f} is below 0.80", check)
         return check
 
-    def _fallback(
-        self,
-        admitted: AdmittedDispatch,
-        parent: Parent,
-        reason: str,
-        check: SummaryCheck | None,
-        calls: tuple[ModelCall, ...],
+    async def _fallback(
+        self, admitted: AdmittedDispatch, parent: Parent, reason: str, check: SummaryCheck | None, notes: _Notes
     ) -> Summarised:
-        text = parent.fallback_text
+        masks = self._policy != "report"
+        looked = await screened(parent.fallback_text, Part.RESULT, parent.window_id, masks=masks)
+        if looked.suspicion is not None:
+            notes.suspicions.append(looked.suspicion)
+        text, calls = looked.text, tuple(notes.calls)
         transfer = CarriedTransfer(
             source_window_id=parent.window_id,
             transfer_type=RESULT_ONLY,
@@ -198,6 +242,7 @@ class ParentSummaries:
             fidelity_score=check.fidelity_score if check is not None else None,
             model_fingerprint=calls[-1].model_fingerprint if calls else "",
             reason=reason,
+            suspicions=tuple(notes.suspicions),
         )
         # SPEC-004 §8.1: the result only, no deferred fact. What a fan-in is handed of its parents' envelopes stays, for
         # no search finds it again (ADR 0050).

@@ -15,7 +15,7 @@ from services.gateway.dispatch.envelope_gate import EnvelopeGate
 from services.gateway.dispatch.model_caller import SAFETY_MARGIN_TOKENS, ModelCaller
 from services.gateway.dispatch.parent_summaries import ParentSummaries
 from services.gateway.dispatch.remediation import RemediationResult, Remediator, WindowContext
-from services.gateway.dispatch.screening import Screening
+from services.gateway.dispatch.screening import query_notices
 from services.gateway.domain.admitted import AdmittedDispatch
 from services.gateway.domain.command import DispatchDraft, Notice
 from services.gateway.domain.completion import CallPurpose
@@ -40,14 +40,12 @@ class WindowRun:
         analyzer: AnswerAnalyzer,
         summaries: ParentSummaries,
         remediator: Remediator,
-        screening: Screening,
     ) -> None:
         self._gate = gate
         self._model_caller = model_caller
         self._analyzer = analyzer
         self._summaries = summaries
         self._remediator = remediator
-        self._screening = screening
 
     async def available_budget_tokens(self, admitted: AdmittedDispatch) -> int:
         """Return what the context window leaves for facts: SPEC-004 §8.2's available budget, at least 0.
@@ -99,9 +97,16 @@ class WindowRun:
         at("improving the answer")
         found = await self._remediator.remediate(context, first)
         draft = _draft(context, found, accepted.upgrade)
-        suspected = await self._screening.notices(admitted.command.query)
         return replace(
-            draft, notices=(*draft.notices, *suspected), transfers=transfers, calls=(*calls, call, *found.calls)
+            draft,
+            notices=(*draft.notices, *query_notices(admitted.suspicions)),
+            transfers=transfers,
+            calls=(*calls, call, *found.calls),
+            suspicions=(
+                *admitted.suspicions,
+                *(one for transfer in transfers for one in transfer.suspicions),
+                *envelope.summary.suspicions,
+            ),
         )
 
 

@@ -8,6 +8,7 @@ from services.common.taxonomy import BreakerState, DispatchStrategy
 from services.gateway.domain.command import DispatchCommand
 from services.gateway.domain.outcome import PolicyInForce
 from services.gateway.domain.remedies import Focus, RemedyTerms
+from services.gateway.domain.suspicion import Suspicion
 from services.gateway.domain.vocabulary import RemedyMode
 
 
@@ -23,6 +24,7 @@ class AdmittedDispatch:
         cache_status: what a comparison before the window said (SPEC-003 §11.2); empty = none was made.
         leans_on: questions of the session that the query leans on, nearest first (ADR 0096).
         breaker: circuit breaker at the budget that the window starts with; unless CLOSED, reflexive is forced.
+        suspicions: what the caller's questions say to a model; masked, the command holds it no more (ADR 0145).
     """
 
     command: DispatchCommand
@@ -38,6 +40,7 @@ class AdmittedDispatch:
     cache_status: str = ""
     leans_on: tuple[str, ...] = ()
     breaker: BreakerState = BreakerState.CLOSED
+    suspicions: tuple[Suspicion, ...] = ()
 
     @property
     def instruction(self) -> str:

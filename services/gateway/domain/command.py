@@ -12,6 +12,7 @@ from services.gateway.domain.outcome import PolicyRequest, Verdict
 from services.gateway.domain.quality import QualityUpgrade
 from services.gateway.domain.remedies import Focus, RemedyRound
 from services.gateway.domain.summaries import CarriedTransfer
+from services.gateway.domain.suspicion import Suspicion
 from services.gateway.domain.vocabulary import FanInPolicy, OversightMode, RemedyMode
 from services.gateway.domain.window import CommittedWindow, EnvelopeSummary, ReportSummary, WindowPlace
 
@@ -113,11 +114,12 @@ class StepIds:
     classified: str
     remedies: str
     degraded: str
+    injected: str
 
     @classmethod
     def of(cls, request_id: str, attempt: int) -> "StepIds":
         """Derive the ids of the 0-based ``attempt``."""
-        steps = ("open", "commit", "fail", "draft", "event", "classified", "remedies", "degraded")
+        steps = ("open", "commit", "fail", "draft", "event", "classified", "remedies", "degraded", "injected")
         return cls(*(_derived(f"{request_id}/{attempt}/{step}") for step in steps))
 
 
@@ -153,6 +155,7 @@ class DispatchDraft:
         rounds: what was tried to better the answer, in order.
         focus: what the gateway shall continue with by itself; ``None`` = nothing.
         upgrade: the attempt that reached a tier which the caller accepts; ``None`` = none was needed (SPEC-003 §8.4).
+        suspicions: what of the window speaks to a model: query, what earlier windows handed on, facts (ADR 0145).
     """
 
     place: WindowPlace
@@ -172,6 +175,7 @@ class DispatchDraft:
     rounds: tuple[RemedyRound, ...] = ()
     focus: Focus | None = None
     upgrade: QualityUpgrade | None = None
+    suspicions: tuple[Suspicion, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

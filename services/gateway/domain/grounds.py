@@ -69,7 +69,7 @@ def grounds_of(messages: Sequence[Mapping[str, Any]]) -> Grounds:
     """Return what messages hold; whatever is not of a known form holds nothing."""
     question, sources, earlier, unreadable = "", [], [], 0
     for number, message in enumerate(messages, 1):
-        role = message.get("role")
+        role = named(message, "role")
         texts = list(_texts(message.get("content"), 0))
         unreadable += sum(text is None for _, text in texts)
         spoken = "\n\n".join(text for place, text in texts if text and not place)
@@ -85,6 +85,12 @@ def grounds_of(messages: Sequence[Mapping[str, Any]]) -> Grounds:
         elif role == _ASSISTANT and spoken.strip():
             earlier.append(spoken)
     return Grounds(question, tuple(sources), tuple(earlier[-_MOST_EARLIER:]), unreadable)
+
+
+def named(value: Mapping[str, Any], key: str) -> str:
+    """Return a name that data holds, such as a message's role; empty where it is no text."""
+    name = value.get(key)
+    return name if isinstance(name, str) else ""
 
 
 def _source(title: str, text: str) -> list[GroundText]:
@@ -104,7 +110,7 @@ def _texts(content: Any, depth: int) -> Iterator[tuple[str, str | None]]:
 
 
 def _of_part(part: Mapping[str, Any], depth: int) -> Iterator[tuple[str, str | None]]:
-    kind, text = part.get("type"), part.get("text")
+    kind, text = named(part, "type"), part.get("text")
     if kind in _TEXT_PARTS and isinstance(text, str):
         yield "", text
     elif kind == "tool_result":

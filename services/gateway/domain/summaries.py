@@ -12,6 +12,7 @@ from typing import Final
 from services.common.extractive.sentences import passage_spans
 from services.gateway.domain.completion import ModelCall
 from services.gateway.domain.prompt import enclosed, indented
+from services.gateway.domain.suspicion import Suspicion
 from services.gateway.domain.window import OpenedWindow, Parent, PriorWindow
 
 SUMMARY_TEMPERATURE: Final = 0.1  # SPEC-004 §12.2, 3
@@ -69,6 +70,7 @@ class CarriedTransfer:
     fidelity_score: float | None = None
     model_fingerprint: str = ""
     reason: str = ""
+    suspicions: tuple[Suspicion, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,7 @@ from services.common.taxonomy import (
 )
 from services.gateway.domain.quality import QualityGap
 from services.gateway.domain.remedy_plan import RemedyPlan
+from services.gateway.domain.suspicion import Suspicion
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,6 +160,7 @@ class EnvelopeSummary:
         retrieval_mode: how its facts were found; ``None`` when nobody said.
         facts_out_of_time: facts of it that do not hold now.
         source_conflicts: things on which current facts of it disagree.
+        suspicions: candidates that speak to a model, and what was done with them.
     """
 
     facts_available: int
@@ -179,6 +181,7 @@ class EnvelopeSummary:
     retrieval_mode: RetrievalMode | None = None
     facts_out_of_time: int = 0
     source_conflicts: int = 0
+    suspicions: tuple[Suspicion, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

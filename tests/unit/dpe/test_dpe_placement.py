@@ -52,6 +52,16 @@ MENU = "Hall | Weekday | Weekend\nLarge hall | 120 EUR | 180 EUR\nSmall hall | 7
         ("The box costs 40 EUR a month.", "The box costs 40 EUR a year.", True),
         ("The notice period is 14 days.", "The notice period is 14 working days.", True),
         ("The notice period is 14 business days.", "The notice period is 14 working days.", False),
+        ("Rent is due on the first working day.", "Rent is due on the third working day of each month.", True),
+        ("Rent is due on the 3rd working day.", "Rent is due on the third working day of each month.", False),
+        ("Rent is due on the third business day.", "Rent is due on the 3rd working day of the month.", False),
+        ("The meeting is held on the first Monday.", "The meeting is held on the third Monday of the month.", True),
+        ("In the first instance rent is due in May.", "In the second instance rent is due in May.", False),
+        ("The deposit is three monthly rents.", "The tenant pays a deposit of two months' rent.", True),
+        ("The deposit is two net monthly rents.", "The tenant pays a deposit of two months' rent.", False),
+        ("The deposit is a month's rent.", "The tenant pays a deposit of two months' rent.", True),
+        ("The contract can be ended at a month's notice.", "The contract can be ended at three months' notice.", True),
+        ("The contract can be ended at a month's notice.", "The contract can be ended at one month's notice.", False),
     ],
 )
 def test_what_a_value_is_said_of(answer, fact, conflict):

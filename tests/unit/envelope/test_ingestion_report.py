@@ -8,7 +8,7 @@ from services.common.ports.documents import CutDocument
 from services.envelope.domain import instructions
 from services.envelope.domain.fragments import is_fragment
 from services.envelope.domain.ingestion_report import LISTED, document_report
-from services.envelope.domain.instructions import why_suspected
+from services.envelope.domain.instructions import as_written, why_suspected
 from services.envelope.domain.languages import language_of
 from services.envelope.domain.suspect_columns import suspect_columns
 
@@ -118,7 +118,8 @@ def test_counts_are_exact_and_lists_are_bounded():
         pages=4,
         doubtful=(DoubtfulTable("Fees", 3, 2, "a row is too long"),),
     )
-    found = document_report(cut, [f"f{n}" for n in range(count + 1)])
+    looked = [as_written(draft.content, "report") for draft in cut.drafts]
+    found = document_report(cut, [f"f{n}" for n in range(count + 1)], looked)
     assert (found.fact_count, found.fragment_count, len(found.fragment_ids)) == (count + 1, count, LISTED)
     assert (found.hidden_count, len(found.hidden)) == (count, LISTED)
     assert (found.suspected_count, len(found.suspected)) == (count, LISTED)

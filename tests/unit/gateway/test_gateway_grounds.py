@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from services.gateway.domain.grounds import grounds_of
+from services.gateway.domain.grounds import Grounds, grounds_of
 
 FEE = "The fee is 5 euros."
 
@@ -111,3 +111,9 @@ def test_a_repeated_piece_takes_linear_time(piece):
         return time.process_time() - started
 
     assert spent(40_000) <= 8 * max(spent(10_000), 0.02)
+
+
+@pytest.mark.parametrize("odd", [{}, [], {"a": 1}, 3, None])
+def test_names_that_are_no_text_name_nothing(odd):
+    messages = [{"role": odd, "content": "x"}, {"role": "user", "content": [{"type": odd, "text": "y"}]}]
+    assert grounds_of(messages) == Grounds()

@@ -1,5 +1,6 @@
 import datetime
 
+from crp.common.v1 import injection_pb2 as _injection_pb2
 from google.protobuf import timestamp_pb2 as _timestamp_pb2
 from google.protobuf.internal import containers as _containers
 from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
@@ -121,18 +122,20 @@ class HiddenText(_message.Message):
     def __init__(self, text: _Optional[str] = ..., why: _Optional[str] = ..., place: _Optional[_Union[FactPlace, _Mapping]] = ...) -> None: ...
 
 class SuspectedInstruction(_message.Message):
-    __slots__ = ("text", "why", "hidden", "fact_id", "place")
+    __slots__ = ("text", "why", "hidden", "fact_id", "place", "finding")
     TEXT_FIELD_NUMBER: _ClassVar[int]
     WHY_FIELD_NUMBER: _ClassVar[int]
     HIDDEN_FIELD_NUMBER: _ClassVar[int]
     FACT_ID_FIELD_NUMBER: _ClassVar[int]
     PLACE_FIELD_NUMBER: _ClassVar[int]
+    FINDING_FIELD_NUMBER: _ClassVar[int]
     text: str
     why: str
     hidden: bool
     fact_id: str
     place: FactPlace
-    def __init__(self, text: _Optional[str] = ..., why: _Optional[str] = ..., hidden: _Optional[bool] = ..., fact_id: _Optional[str] = ..., place: _Optional[_Union[FactPlace, _Mapping]] = ...) -> None: ...
+    finding: _injection_pb2.InjectionFinding
+    def __init__(self, text: _Optional[str] = ..., why: _Optional[str] = ..., hidden: _Optional[bool] = ..., fact_id: _Optional[str] = ..., place: _Optional[_Union[FactPlace, _Mapping]] = ..., finding: _Optional[_Union[_injection_pb2.InjectionFinding, _Mapping]] = ...) -> None: ...
 
 class DuplicateFact(_message.Message):
     __slots__ = ("fact_id", "content", "other_fact_id", "other_source_id", "other_content", "exact", "cosine")

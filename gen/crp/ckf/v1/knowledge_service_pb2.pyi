@@ -236,18 +236,20 @@ class IngestFactsRequest(_message.Message):
     def __init__(self, request_id: _Optional[str] = ..., uri: _Optional[str] = ..., title: _Optional[str] = ..., source_type: _Optional[_Union[_ckf_pb2.SourceType, str]] = ..., facts: _Optional[_Iterable[_Union[FactInput, _Mapping]]] = ...) -> None: ...
 
 class IngestFactsResponse(_message.Message):
-    __slots__ = ("source", "fact_ids", "facts_created", "facts_stale", "facts_unchanged")
+    __slots__ = ("source", "fact_ids", "facts_created", "facts_stale", "facts_unchanged", "warnings")
     SOURCE_FIELD_NUMBER: _ClassVar[int]
     FACT_IDS_FIELD_NUMBER: _ClassVar[int]
     FACTS_CREATED_FIELD_NUMBER: _ClassVar[int]
     FACTS_STALE_FIELD_NUMBER: _ClassVar[int]
     FACTS_UNCHANGED_FIELD_NUMBER: _ClassVar[int]
+    WARNINGS_FIELD_NUMBER: _ClassVar[int]
     source: _ckf_pb2.Source
     fact_ids: _containers.RepeatedScalarFieldContainer[str]
     facts_created: int
     facts_stale: int
     facts_unchanged: int
-    def __init__(self, source: _Optional[_Union[_ckf_pb2.Source, _Mapping]] = ..., fact_ids: _Optional[_Iterable[str]] = ..., facts_created: _Optional[int] = ..., facts_stale: _Optional[int] = ..., facts_unchanged: _Optional[int] = ...) -> None: ...
+    warnings: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, source: _Optional[_Union[_ckf_pb2.Source, _Mapping]] = ..., fact_ids: _Optional[_Iterable[str]] = ..., facts_created: _Optional[int] = ..., facts_stale: _Optional[int] = ..., facts_unchanged: _Optional[int] = ..., warnings: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class GetFactRequest(_message.Message):
     __slots__ = ("fact_id",)

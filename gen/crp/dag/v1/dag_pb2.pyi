@@ -93,6 +93,7 @@ class AuditEventType(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     AUDIT_EVENT_TYPE_LEGAL_HOLD_SET: _ClassVar[AuditEventType]
     AUDIT_EVENT_TYPE_LEGAL_HOLD_RELEASED: _ClassVar[AuditEventType]
     AUDIT_EVENT_TYPE_SESSION_TOMBSTONED: _ClassVar[AuditEventType]
+    AUDIT_EVENT_TYPE_INJECTION_FOUND: _ClassVar[AuditEventType]
 
 class DegradationLevel(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     __slots__ = ()
@@ -170,6 +171,7 @@ AUDIT_EVENT_TYPE_RETENTION_SET: AuditEventType
 AUDIT_EVENT_TYPE_LEGAL_HOLD_SET: AuditEventType
 AUDIT_EVENT_TYPE_LEGAL_HOLD_RELEASED: AuditEventType
 AUDIT_EVENT_TYPE_SESSION_TOMBSTONED: AuditEventType
+AUDIT_EVENT_TYPE_INJECTION_FOUND: AuditEventType
 DEGRADATION_LEVEL_UNSPECIFIED: DegradationLevel
 DEGRADATION_LEVEL_NONE: DegradationLevel
 DEGRADATION_LEVEL_FIRST_DROP: DegradationLevel

@@ -1,4 +1,5 @@
 from crp.ckf.v1 import knowledge_service_pb2 as _knowledge_service_pb2
+from crp.common.v1 import injection_pb2 as _injection_pb2
 from crp.common.v1 import taxonomy_pb2 as _taxonomy_pb2
 from crp.envelope.v1 import envelope_pb2 as _envelope_pb2
 from google.api import annotations_pb2 as _annotations_pb2
@@ -79,7 +80,7 @@ class BuildEnvelopeRequest(_message.Message):
     def __init__(self, session_id: _Optional[str] = ..., window_id: _Optional[str] = ..., window_number: _Optional[int] = ..., query: _Optional[str] = ..., model: _Optional[str] = ..., grounding_mode: _Optional[_Union[_taxonomy_pb2.GroundingMode, str]] = ..., strategy: _Optional[_Union[_taxonomy_pb2.DispatchStrategy, str]] = ..., system_prompt: _Optional[str] = ..., expected_response_tokens: _Optional[int] = ..., max_envelope_tokens: _Optional[int] = ..., facts_seen: _Optional[_Iterable[str]] = ..., deferred_fact_ids: _Optional[_Iterable[str]] = ..., carried_facts: _Optional[_Iterable[_Union[CarriedFact, _Mapping]]] = ..., if_match_etag: _Optional[str] = ..., cache_directives: _Optional[_Iterable[str]] = ..., accept_quality: _Optional[_Iterable[_Union[_taxonomy_pb2.QualityTier, str]]] = ..., include_embeddings: _Optional[bool] = ..., transferred_fact_ids: _Optional[_Iterable[str]] = ..., retrieval_mode: _Optional[_Union[_knowledge_service_pb2.SearchMode, str]] = ..., approximate_tokens: _Optional[bool] = ..., context_window_tokens: _Optional[int] = ..., upgrade_on_risk: _Optional[bool] = ..., compare_only: _Optional[bool] = ..., active_fact_ids: _Optional[_Iterable[str]] = ..., max_memory_tier: _Optional[int] = ..., include_superseded: _Optional[bool] = ...) -> None: ...
 
 class BuildEnvelopeResponse(_message.Message):
-    __slots__ = ("envelope", "deferred_facts", "system_prompt", "not_modified", "sub_queries", "cache_status", "warnings", "continuation_recommended", "reuse_ckf_recommended", "quality", "recommended_strategy")
+    __slots__ = ("envelope", "deferred_facts", "system_prompt", "not_modified", "sub_queries", "cache_status", "warnings", "continuation_recommended", "reuse_ckf_recommended", "quality", "recommended_strategy", "suspected_facts")
     ENVELOPE_FIELD_NUMBER: _ClassVar[int]
     DEFERRED_FACTS_FIELD_NUMBER: _ClassVar[int]
     SYSTEM_PROMPT_FIELD_NUMBER: _ClassVar[int]
@@ -91,6 +92,7 @@ class BuildEnvelopeResponse(_message.Message):
     REUSE_CKF_RECOMMENDED_FIELD_NUMBER: _ClassVar[int]
     QUALITY_FIELD_NUMBER: _ClassVar[int]
     RECOMMENDED_STRATEGY_FIELD_NUMBER: _ClassVar[int]
+    SUSPECTED_FACTS_FIELD_NUMBER: _ClassVar[int]
     envelope: _envelope_pb2.ContextEnvelope
     deferred_facts: _containers.RepeatedCompositeFieldContainer[_envelope_pb2.DeferredFact]
     system_prompt: str
@@ -102,7 +104,18 @@ class BuildEnvelopeResponse(_message.Message):
     reuse_ckf_recommended: bool
     quality: _envelope_pb2.QualityAssessment
     recommended_strategy: _taxonomy_pb2.DispatchStrategy
-    def __init__(self, envelope: _Optional[_Union[_envelope_pb2.ContextEnvelope, _Mapping]] = ..., deferred_facts: _Optional[_Iterable[_Union[_envelope_pb2.DeferredFact, _Mapping]]] = ..., system_prompt: _Optional[str] = ..., not_modified: _Optional[bool] = ..., sub_queries: _Optional[_Iterable[str]] = ..., cache_status: _Optional[str] = ..., warnings: _Optional[_Iterable[str]] = ..., continuation_recommended: _Optional[bool] = ..., reuse_ckf_recommended: _Optional[bool] = ..., quality: _Optional[_Union[_envelope_pb2.QualityAssessment, _Mapping]] = ..., recommended_strategy: _Optional[_Union[_taxonomy_pb2.DispatchStrategy, str]] = ...) -> None: ...
+    suspected_facts: _containers.RepeatedCompositeFieldContainer[SuspectedFact]
+    def __init__(self, envelope: _Optional[_Union[_envelope_pb2.ContextEnvelope, _Mapping]] = ..., deferred_facts: _Optional[_Iterable[_Union[_envelope_pb2.DeferredFact, _Mapping]]] = ..., system_prompt: _Optional[str] = ..., not_modified: _Optional[bool] = ..., sub_queries: _Optional[_Iterable[str]] = ..., cache_status: _Optional[str] = ..., warnings: _Optional[_Iterable[str]] = ..., continuation_recommended: _Optional[bool] = ..., reuse_ckf_recommended: _Optional[bool] = ..., quality: _Optional[_Union[_envelope_pb2.QualityAssessment, _Mapping]] = ..., recommended_strategy: _Optional[_Union[_taxonomy_pb2.DispatchStrategy, str]] = ..., suspected_facts: _Optional[_Iterable[_Union[SuspectedFact, _Mapping]]] = ...) -> None: ...
+
+class SuspectedFact(_message.Message):
+    __slots__ = ("fact_id", "carried_from_window_id", "finding")
+    FACT_ID_FIELD_NUMBER: _ClassVar[int]
+    CARRIED_FROM_WINDOW_ID_FIELD_NUMBER: _ClassVar[int]
+    FINDING_FIELD_NUMBER: _ClassVar[int]
+    fact_id: str
+    carried_from_window_id: str
+    finding: _injection_pb2.InjectionFinding
+    def __init__(self, fact_id: _Optional[str] = ..., carried_from_window_id: _Optional[str] = ..., finding: _Optional[_Union[_injection_pb2.InjectionFinding, _Mapping]] = ...) -> None: ...
 
 class PreviewEnvelopeRequest(_message.Message):
     __slots__ = ("query", "model", "grounding_mode", "strategy", "system_prompt", "expected_response_tokens", "max_envelope_tokens", "retrieval_mode", "approximate_tokens", "context_window_tokens", "include_superseded")

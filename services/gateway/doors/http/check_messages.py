@@ -10,10 +10,12 @@ from crp.dpe.v1 import claim_pb2, report_pb2
 from crp.dpe.v1 import provenance_service_pb2 as pb
 
 from services.common.errors import FieldViolation, InvalidRequestError
+from services.common.injection.masking import MARK
 from services.common.rpc.canonical import message_json
 from services.gateway.check_policy import PolicyVerdict, policy_verdict
 from services.gateway.domain.grounds import Grounds
 from services.gateway.domain.outcome import PolicyInForce
+from services.gateway.domain.source_screening import SourceFinding, SourceScreening
 from services.gateway.doors.http.check_schemas import CheckForm, DocumentForm, FactForm, GuardrailOptions
 
 _MARKDOWN: Final = "text/markdown"
@@ -43,12 +45,37 @@ def guardrail_request(answer: str, options: GuardrailOptions, grounds: Grounds) 
     return request
 
 
+def screened_sources(form: CheckForm | GuardrailOptions, screening: SourceScreening) -> dict[str, Any]:
+    """Return a form's facts and documents as they go on; what is in base64 is read elsewhere, and stays."""
+    facts = [_fact(fact, screening, f"facts[{number}]") for number, fact in enumerate(form.facts)]
+    documents = [
+        one if one.text is None else one.model_copy(update={"text": screening.text(one.text, f"documents[{number}]")})
+        for number, one in enumerate(form.documents)
+    ]
+    return {
+        "facts": [one for one in facts if one.content.strip() != MARK],
+        "documents": [one for one in documents if one.text is None or one.text.strip() != MARK],
+    }
+
+
+def _fact(fact: str | FactForm, screening: SourceScreening, place: str) -> FactForm:
+    one = FactForm(content=fact) if isinstance(fact, str) else fact
+    return one.model_copy(update={"content": screening.text(one.content, place)})
+
+
 def has_sources(request: pb.CheckRequest) -> bool:
     """Say whether there is anything to hold the answer against but what was answered before."""
     return bool(request.facts or request.documents)
 
 
-def check_answer(response: pb.CheckResponse, force: PolicyInForce, grounds: Grounds, *, report: bool) -> dict[str, Any]:
+def check_answer(
+    response: pb.CheckResponse,
+    force: PolicyInForce,
+    grounds: Grounds,
+    *,
+    report: bool,
+    injections: Sequence[SourceFinding] = (),
+) -> dict[str, Any]:
     """Return what ``/v1/check`` answers; fields as ``CheckAnswer``."""
     verdict = policy_verdict(response.report, force)
     claims = judged_claims(response.report)
@@ -60,6 +87,7 @@ def check_answer(response: pb.CheckResponse, force: PolicyInForce, grounds: Grou
         "claims": claims,
         "policy": _policy(verdict),
         "unreadable_parts": grounds.unreadable,
+        "injections": [one.told() for one in injections],
         "warnings": list(response.warnings),
         "facts": [message_json(fact) for fact in response.facts],
         "report": message_json(response.report) if report else None,

@@ -17,10 +17,12 @@ from services.common.clock import Clock
 from services.common.computing import compute, compute_unless_small
 from services.common.context import Role
 from services.common.rpc.credential_gate import CredentialGate
+from services.common.settings.gateway import GatewaySettings
 from services.common.settings.http import HttpSettings
 from services.gateway.check_policy import read_policy
-from services.gateway.domain.grounds import Grounds, grounds_of
+from services.gateway.domain.grounds import Grounds
 from services.gateway.domain.outcome import PolicyInForce
+from services.gateway.domain.source_screening import SourceScreening
 from services.gateway.doors.http import check_schemas as schemas
 from services.gateway.doors.http.check_messages import (
     blocked_reason,
@@ -28,6 +30,7 @@ from services.gateway.doors.http.check_messages import (
     form_request,
     guardrail_request,
     has_sources,
+    screened_sources,
 )
 from services.gateway.doors.http.guarded import Asked, guarded
 from services.gateway.doors.http.json_bodies import read_form
@@ -54,20 +57,26 @@ class CheckRoutes:
         gate: proves callers before anything of their bodies is read.
         settings: limits and deadlines.
         clock: the time.
-        policy: safety policy where a request names none.
+        gateway: the safety policy where a request names none, and what becomes of injections.
     """
 
     forms: Sequence[type[BaseModel]] = (schemas.CheckForm, schemas.GuardrailForm)
     """Schemas of the bodies."""
 
     def __init__(
-        self, stub: ProvenanceServiceStub, gate: CredentialGate, settings: HttpSettings, clock: Clock, policy: str
+        self,
+        stub: ProvenanceServiceStub,
+        gate: CredentialGate,
+        settings: HttpSettings,
+        clock: Clock,
+        gateway: GatewaySettings,
     ) -> None:
         self._stub = stub
         self._gate = gate
         self._settings = settings
         self._clock = clock
-        self._policy = policy
+        self._policy = gateway.default_safety_policy
+        self._gateway = gateway
         self._remembered = RememberedGrounds()
 
     def router(self) -> APIRouter:
@@ -98,12 +107,15 @@ class CheckRoutes:
     async def _check(self, request: Request, asked: Asked) -> Response:
         form = await self._form(request, schemas.CheckForm)
         force = self._force(form.policy)
-        grounds = await compute_unless_small(_size(form.messages), grounds_of, form.messages)
+        screening = SourceScreening(self._gateway.suspected_sources)
+        screened = await compute(screening.messages, form.messages, self._gateway.suspected_queries)
+        grounds = screened.grounds
+        form = form.model_copy(update=await compute(screened_sources, form, screening))
         message = await compute(form_request, form, grounds)
         found = await self._asked(request, asked, message)
 
         def written() -> bytes:
-            return json_bytes(check_answer(found, force, grounds, report=form.report))
+            return json_bytes(check_answer(found, force, grounds, report=form.report, injections=screening.findings))
 
         return Response(await compute(written), 200, {"X-Request-Id": asked.request_id}, "application/json")
 
@@ -115,9 +127,17 @@ class CheckRoutes:
         if form.input_type == "request":
             texts = form.texts or []
             messages = form.structured_messages or [{"role": "user", "content": text} for text in texts]
-            grounds = await compute_unless_small(_size(messages), grounds_of, messages)
+            screening = SourceScreening(self._gateway.suspected_sources)
+            screened = await compute(screening.messages, messages, self._gateway.suspected_queries)
+            grounds = screened.grounds
             kept = bool(call_id) and self._remembered.keep(tenant, call_id, grounds)
-            told = {"remembered": kept, "sources": len(grounds.sources), "unreadable_parts": grounds.unreadable}
+            told: dict[str, Any] = {
+                "remembered": kept,
+                "sources": len(grounds.sources),
+                "unreadable_parts": grounds.unreadable,
+            }
+            if screening.findings:
+                told["injections"] = [one.told() for one in screening.findings]
             return self._answer(asked, {"action": _NONE, "groundtrail": told})
         held = self._remembered.found(tenant, call_id)
         return await self._judged(request, asked, form, options, held or Grounds())
@@ -131,18 +151,22 @@ class CheckRoutes:
         grounds: Grounds,
     ) -> Response:
         texts = [text for text in form.texts or [] if text.strip()]
+        screening = SourceScreening(self._gateway.suspected_sources)
+        options = options.model_copy(update=await compute(screened_sources, options, screening))
         messages = [await compute(guardrail_request, text, options, grounds) for text in texts]
         if not all(map(has_sources, messages)):
-            told = {"reason": _NO_SOURCES, "unreadable_parts": grounds.unreadable}
+            lacking = {"reason": _NO_SOURCES, "unreadable_parts": grounds.unreadable}
             if options.without_sources == "pass":
-                return self._answer(asked, {"action": _NONE, "groundtrail": told})
+                return self._answer(asked, {"action": _NONE, "groundtrail": lacking})
             text = "Withheld: there is nothing to check this answer against."
-            return self._answer(asked, {"action": _BLOCKED, "blocked_reason": text, "groundtrail": told})
+            return self._answer(asked, {"action": _BLOCKED, "blocked_reason": text, "groundtrail": lacking})
         force = self._force(options.policy)
         found = await asyncio.gather(*(self._asked(request, asked, message) for message in messages))
         checked = [await compute(_checked, one, force, grounds) for one in found]
         withheld = [one for one in checked if one["withheld"]]
-        told = {"checks": checked}
+        told: dict[str, Any] = {"checks": checked}
+        if screening.findings:
+            told["injections"] = [one.told() for one in screening.findings]
         if not withheld:
             return self._answer(asked, {"action": _NONE, "groundtrail": told})
         reason = " ".join(map(blocked_reason, withheld))
@@ -172,9 +196,4 @@ def _read(body: bytes, form: type[_FormT], most_nodes: int) -> _FormT:
 
 def _checked(response: pb.CheckResponse, force: PolicyInForce, grounds: Grounds) -> dict[str, Any]:
     found = check_answer(response, force, grounds, report=False)
-    return {name: value for name, value in found.items() if name != "facts"}
-
-
-def _size(messages: list[dict[str, Any]]) -> int:
-    """Return about how many characters messages hold, without walking through them."""
-    return sum(len(text) if isinstance(text := message.get("content"), str) else 4_096 for message in messages)
+    return {name: value for name, value in found.items() if name not in {"facts", "injections"}}

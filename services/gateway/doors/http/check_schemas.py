@@ -94,6 +94,17 @@ class PolicyAnswer(BaseModel):
     findings: list[PolicyFindingAnswer]
 
 
+class InjectionAnswer(BaseModel):
+    """A source that speaks to a language model; never its words."""
+
+    source: str
+    action: Literal["reported", "left_out", "masked"]
+    tells: list[str]
+    rules: dict[str, int]
+    places: list[list[int]]
+    count: int
+
+
 class CheckAnswer(BaseModel):
     """What was found."""
 
@@ -104,6 +115,7 @@ class CheckAnswer(BaseModel):
     claims: list[ClaimAnswer]
     policy: PolicyAnswer
     unreadable_parts: int
+    injections: list[InjectionAnswer]
     warnings: list[str]
     facts: list[dict[str, Any]]
     report: dict[str, Any] | None

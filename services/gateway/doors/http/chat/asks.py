@@ -3,7 +3,7 @@
 import json
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from crp.gateway.v1 import dispatch_service_pb2 as pb
@@ -49,6 +49,7 @@ class ChatAsk:
         value: the body without our field.
         messages: of the chat, a system prompt among them.
         is_streamed: the answer is asked for piece by piece.
+        leading: how many of the messages stand before those of the body: its system prompt, where that is a field.
     """
 
     forwarded: bytes = field(repr=False)
@@ -56,6 +57,12 @@ class ChatAsk:
     messages: list[Mapping[str, Any]] = field(repr=False)
     options: ChatOptions
     is_streamed: bool
+    leading: int = 0
+
+    def rewritten(self, changed: Mapping[str, Any]) -> "ChatAsk":
+        """Return the request with fields of the body that a policy of the deployment changed (ADR 0145)."""
+        value = {**self.value, **changed}
+        return replace(self, value=value, forwarded=_escaped(value))
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,8 +148,7 @@ def without_field(value: dict[str, Any], body: bytes) -> tuple[ChatOptions, byte
     except ValidationError as error:
         first = error.errors(include_url=False, include_context=False, include_input=False)[0]
         raise wrong(".".join([FIELD, *map(str, first["loc"])]), first["msg"]) from None
-    # Escaped, so that half a surrogate pair in the caller's JSON goes on as it came.
-    return options, json.dumps(value, separators=(",", ":")).encode()
+    return options, _escaped(value)
 
 
 def mode_of(call: Call, settings: ChatSettings, *, provided: bool) -> ChatMode:
@@ -171,3 +177,8 @@ def mode_of(call: Call, settings: ChatSettings, *, provided: bool) -> ChatMode:
 def wrong(place: str, text: str) -> InvalidRequestError:
     """Return the refusal of one field."""
     return InvalidRequestError.of(FieldViolation(place, text))
+
+
+def _escaped(value: Mapping[str, Any]) -> bytes:
+    """Return a body; escaped, so that half a surrogate pair in the caller's JSON goes on as it came."""
+    return json.dumps(value, separators=(",", ":")).encode()

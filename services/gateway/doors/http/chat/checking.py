@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from crp.dpe.v1.provenance_service_pb2_grpc import ProvenanceServiceStub
@@ -22,6 +22,7 @@ from services.gateway.check_policy import read_policy_request
 from services.gateway.domain.command import derived_id
 from services.gateway.domain.grounds import Grounds, GroundText, grounds_of
 from services.gateway.domain.outcome import PolicyInForce, PolicyRequest
+from services.gateway.domain.source_screening import SourceScreening
 from services.gateway.domain.vocabulary import OversightMode
 from services.gateway.doors.grpc import convert, validate
 from services.gateway.doors.http.chat.asks import FIELD, Call, ChatOptions, wrong
@@ -30,7 +31,13 @@ from services.gateway.doors.http.chat.held_back import Check, Hold
 from services.gateway.doors.http.chat.refusals import refusal_of, withheld_response
 from services.gateway.doors.http.chat.sending import HeldBack, Streamed, held_back_answer
 from services.gateway.doors.http.chat.surrogates import whole_characters
-from services.gateway.doors.http.check_messages import blocked_reason, check_answer, guardrail_request, has_sources
+from services.gateway.doors.http.check_messages import (
+    blocked_reason,
+    check_answer,
+    guardrail_request,
+    has_sources,
+    screened_sources,
+)
 from services.gateway.doors.http.protocol import (
     HEADER_OF_FIELD,
     checked_headers,
@@ -86,6 +93,21 @@ class Judge:
         request = PolicyRequest(text, asked.report_only, asked.mode, asked.oversight, asked.accept_risk)
         return read_policy_request(request, self.policy if options.policy is None else "")
 
+    async def screened(self, call: Call, dialect: Dialect) -> "Screened":
+        """Return a call as it goes on, to the provider and to the check, and what its messages hold (ADR 0145)."""
+        screening, ask = SourceScreening(self.gateway.suspected_sources), call.ask
+        queries = self.gateway.suspected_queries
+
+        def screened() -> Screened:
+            found = screening.messages(ask.messages, queries, ask.leading)
+            kept = dialect.with_messages(ask, found.messages) if found.is_changed else ask
+            options = ask.options.model_copy(update=screened_sources(ask.options, screening))
+            kept = replace(kept, messages=found.messages, options=options)
+            injections = [one.told() for one in screening.findings]
+            return Screened(replace(call, ask=kept), whole_grounds(found.grounds), injections)
+
+        return await compute(screened)
+
     def check(self, call: Call, force: PolicyInForce, grounds: Grounds) -> Check:
         """Return what judges a text of the answer; a beginning is not asked whether it is complete."""
         options = call.ask.options
@@ -110,6 +132,20 @@ class Judge:
 
 
 @dataclass(frozen=True, slots=True)
+class Screened:
+    """A call whose sources were looked at.
+
+    Attributes:
+        grounds: what is left to check against.
+        injections: what was found, as the answer tells of it.
+    """
+
+    call: Call
+    grounds: Grounds
+    injections: list[dict[str, Any]]
+
+
+@dataclass(frozen=True, slots=True)
 class CheckMode:
     """Answers in mode check.
 
@@ -125,19 +161,20 @@ class CheckMode:
 
     async def answer(self, call: Call) -> Response:
         """Ask the provider, and hand its answer on when it has passed."""
-        provider, ask = provider_of(self.provider), call.ask
+        provider = provider_of(self.provider)
         force = self.judge.force(call)  # refused before it costs
-        grounds = await compute_unless_small(len(ask.forwarded), readable_grounds, ask.messages)
-        check = self.judge.check(call, force, grounds)
+        screened = await self.judge.screened(call, self.dialect)
+        call, ask = screened.call, screened.call.ask
+        check = self.judge.check(call, force, screened.grounds)
         if ask.is_streamed:
-            return await self._streamed(call, provider, check, force)
+            return await self._streamed(screened, provider, check, force)
         headers = self.dialect.forwarded_headers(call.request.headers)
         reply = await until_disconnected(call.request, provider.ask(ask.forwarded, headers))
         if reply.status != OK:
             return labelled(refusal_of(self.dialect, reply, call.request_id), policy_headers(force))
         completion, texts, unchecked = await read_completion(self.dialect, reply.body)
         found = await asyncio.gather(*(check(text, is_whole=True) for text in texts if text.strip()))
-        told = told_of(list(found), unchecked)
+        told = told_of(list(found), unchecked, screened.injections)
         worst = max(found, key=_gravity, default=None)
         headers = policy_headers(force) if worst is None else worst["headers"]
         if withheld := [one for one in found if one["withheld"]]:
@@ -146,7 +183,10 @@ class CheckMode:
         answer = await compute(ascii_json, {**completion, FIELD: told} if ask.options.labelled else completion)
         return Response(answer, OK, {"X-Request-Id": call.request_id, **headers}, "application/json")
 
-    async def _streamed(self, call: Call, provider: ChatProvider, check: Check, force: PolicyInForce) -> Response:
+    async def _streamed(
+        self, screened: Screened, provider: ChatProvider, check: Check, force: PolicyInForce
+    ) -> Response:
+        call = screened.call
         hold = hold_of(call.wishes, force)
         opened, source = await opened_stream(self.dialect, call, provider)
         if isinstance(source, Response):
@@ -156,7 +196,7 @@ class CheckMode:
             if not call.ask.options.labelled:
                 return None
             headers = last.get("headers") or policy_headers(force)
-            return {**told_of([last] if last else [], unchecked), "headers": headers}
+            return {**told_of([last] if last else [], unchecked, screened.injections), "headers": headers}
 
         how = HeldBack(check, hold, told, call.request_id)
         events = held_back_answer(source.events, self.dialect.stream(), how)
@@ -215,8 +255,12 @@ def provider_of(provider: ChatProvider | None) -> ChatProvider:
 
 
 def readable_grounds(messages: Sequence[Mapping[str, Any]]) -> Grounds:
-    """Return what messages hold, half characters replaced: a provider may take them, nothing that judges does."""
-    found = grounds_of(messages)
+    """Return what messages hold, as ``whole_grounds`` does."""
+    return whole_grounds(grounds_of(messages))
+
+
+def whole_grounds(found: Grounds) -> Grounds:
+    """Return grounds with half characters replaced: a provider may take them, nothing that judges does."""
     return Grounds(
         whole_characters(found.question),
         tuple(GroundText(whole_characters(one.title), whole_characters(one.text)) for one in found.sources),
@@ -254,6 +298,7 @@ def judged(found: Any, force: PolicyInForce, grounds: Grounds) -> dict[str, Any]
     answer = check_answer(found, force, grounds, report=False)
     answer.pop("facts")
     answer.pop("report")
+    answer.pop("injections")
     faults = [claim["start"] for claim in answer["claims"] if claim["verdict"] == _CONTRADICTED]
     answer["certain"], answer["faulted_at"] = bool(faults), min(faults, default=None)
     answer["blocked_reason"] = blocked_reason(answer) if answer["withheld"] else ""
@@ -262,10 +307,11 @@ def judged(found: Any, force: PolicyInForce, grounds: Grounds) -> dict[str, Any]
     return answer
 
 
-def told_of(found: list[dict[str, Any]], unchecked: list[str]) -> dict[str, Any]:
+def told_of(found: list[dict[str, Any]], unchecked: list[str], injections: list[dict[str, Any]]) -> dict[str, Any]:
     """Return our object of an answer."""
     kept = [{name: value for name, value in one.items() if name not in _INNER} for one in found]
-    return {"mode": "check", "checks": kept, "unchecked": unchecked}
+    told = {"mode": "check", "checks": kept, "unchecked": unchecked}
+    return {**told, "injections": injections} if injections else told
 
 
 def labelled(response: Response, headers: Mapping[str, str]) -> Response:

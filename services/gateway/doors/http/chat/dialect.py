@@ -1,6 +1,6 @@
 """What a dialect of chats must say, so that every mode is written once for all of them."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from http import HTTPStatus
 from typing import Any, Protocol
 
@@ -85,6 +85,10 @@ class Dialect(Protocol):
         Raises:
             InvalidRequestError: INVALID_FIELD.
         """
+        ...
+
+    def with_messages(self, ask: ChatAsk, messages: Sequence[Mapping[str, Any]]) -> ChatAsk:
+        """Return a request with other messages, as many as it had, where something was taken out of them (ADR 0145)."""
         ...
 
     def forwarded_headers(self, headers: Mapping[str, str]) -> dict[str, str]:

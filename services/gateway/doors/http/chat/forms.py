@@ -1,6 +1,6 @@
 """Bodies of ``/v1/chat/completions``: read as data, forwarded as they came, answered in the same dialect."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from http import HTTPStatus
 from typing import Any, Final
 
@@ -67,6 +67,10 @@ class OpenAiDialect:
             raise wrong("n", "must be 1 where the answer is streamed: each choice would have to be held back by itself")
         options, forwarded = without_field(value, body)
         return ChatAsk(forwarded, value, messages, options, is_streamed)
+
+    def with_messages(self, ask: ChatAsk, messages: Sequence[Mapping[str, Any]]) -> ChatAsk:
+        """Return a request with other messages."""
+        return ask.rewritten({"messages": messages})
 
     def forwarded_headers(self, headers: Mapping[str, str]) -> dict[str, str]:  # noqa: ARG002 - there are none
         """Return none: nothing of this form stands in headers."""

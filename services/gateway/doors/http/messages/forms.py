@@ -1,7 +1,7 @@
 """Bodies of ``/v1/messages``: read as data, forwarded as they came, answered in the same dialect."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from http import HTTPStatus
 from typing import Any, Final
 
@@ -45,10 +45,14 @@ class AnthropicDialect:
         """Return a request; its system prompt is the first of the messages."""
         value = read_object(body)
         messages = messages_of(value)
-        if value.get("system"):
-            messages = [{"role": "system", "content": value["system"]}, *messages]
+        system = [{"role": "system", "content": value["system"]}] if value.get("system") else []
         options, forwarded = without_field(value, body)
-        return ChatAsk(forwarded, value, messages, options, value.get("stream") is True)
+        return ChatAsk(forwarded, value, [*system, *messages], options, value.get("stream") is True, len(system))
+
+    def with_messages(self, ask: ChatAsk, messages: Sequence[Mapping[str, Any]]) -> ChatAsk:
+        """Return a request with other messages; the system prompt is a field by itself."""
+        system = {"system": messages[0]["content"]} if ask.leading else {}
+        return ask.rewritten({"messages": messages[ask.leading :], **system})
 
     def forwarded_headers(self, headers: Mapping[str, str]) -> dict[str, str]:
         """Return the version of the form, and what of it is asked for before its time."""

@@ -1,0 +1,18 @@
+"""What is paid by time: "a month's rent" is that of one month, "three monthly rents" those of three (SPEC-005 §5)."""
+
+import re
+from typing import Final
+
+from services.common.reading.numerals import NUMBER
+
+_OF_A_KIND: Final = r"(?:(?:net|gross|basic|full)\s)?"
+
+TIMES_WORTH: Final = re.compile(
+    rf"\ba\s(?P<unit>week|month|quarter|year)(?=['\u2019]s\s{_OF_A_KIND}(?:rent|salary|pay|wages|notice)\b)",
+    re.IGNORECASE,
+)
+"""One period; ``unit`` is its word."""
+MONTHLY_SUMS: Final = re.compile(
+    rf"(?<![\w.,])(?P<n>{NUMBER})\s{_OF_A_KIND}monthly(?=\s(?:rents|salaries|wages)\b)", re.IGNORECASE
+)
+"""Several months; ``n`` is how many."""
