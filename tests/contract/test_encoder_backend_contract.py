@@ -183,7 +183,7 @@ async def test_a_closed_backend_says_so(kind_of_backend):
 @pytest.mark.parametrize("name", ENCODERS)
 async def test_one_session_gives_the_same_alone_and_in_a_batch_of_32(name):
     repository = open_repository(InferenceSettings())
-    encoder = OnnxEncoder(repository, repository.entry(name), threads=1)
+    encoder = OnnxEncoder(repository, repository.trunk(repository.entry(name)), threads=1)
     batch = items_of(3 + number * number // 16 for number in range(32))
     together = encoder.encode(batch)
     for row in (0, 9, 20, 31):

@@ -3,6 +3,7 @@
 What is stored and hashed is always the whole; a view is a copy and has no hash of its own.
 """
 
+import re
 from collections.abc import Iterable
 from typing import Final
 
@@ -21,6 +22,10 @@ _LEFT_OUT: Final = (
 _SOUND: Final = frozenset({taxonomy.STAGE_STATUS_COMPLETED, taxonomy.STAGE_STATUS_NOT_APPLICABLE})
 
 
+_UNSUPPORTED: Final = re.compile(r"bears “[^”]*” out")
+"""How ``services.dpe.domain.why`` quotes what nothing bears out."""
+
+
 def check_view(found: Violations, field: str, view: int) -> None:
     """Note a view that is none."""
     found.require(view in report_pb2.ReportView.values(), field, "is not a value of the enum")
@@ -36,15 +41,17 @@ def in_view(report: report_pb2.DpeReport, view: int) -> report_pb2.DpeReport | N
 def withheld(report: report_pb2.DpeReport) -> report_pb2.DpeReport:
     """Return the report of a withheld answer without its words: what was found and where, verdicts and evidence.
 
-    The sentence on a verdict names the words that are wrong; where the text holds personal data it is left out too.
+    The sentence on a verdict names the value or the few words that a document contradicts. What is borne out by nothing
+    is not quoted: it may be most of a sentence. Where the text holds personal data the sentence is left out too.
     """
     told = report_pb2.DpeReport()
     told.CopyFrom(report)
     for claim in told.claims:
         claim.text = ""
         del claim.entities[:]
-        if report.gdpr_pii_detected and claim.HasField("judgement"):
-            claim.judgement.why = ""
+        if claim.HasField("judgement"):
+            said = "" if report.gdpr_pii_detected else claim.judgement.why
+            claim.judgement.why = _UNSUPPORTED.sub("bears this out", said)
         for item in (*claim.attribution.evidence, *claim.judgement.evidence):
             _without_words(item.aligned_values)
             item.ClearField("quote")  # an answer that quotes its document would stand there whole
