@@ -32,7 +32,8 @@ FORBIDDEN: Final = frozenset({"services", "crp", "ercp"})
 """Names that no wheel may install or import."""
 MODELS: Final = {
     "groundtrail-models": ("embedder, names, injection", ("embedder", "injection", "ner")),
-    "groundtrail-models-grounding": ("grounding, entailment", ("grounding", "nli")),
+    "groundtrail-models-grounding": ("grounding", ("grounding",)),
+    "groundtrail-models-entailment": ("entailment", ("nli",)),
 }
 """The parts of the models: what they hold, and which folders of model_repository; each below 100 MB."""
 _PARTS: Final = "|".join(sorted(path.name for path in (ROOT / "services").iterdir() if (path / "__init__.py").exists()))

@@ -39,7 +39,7 @@ def checked(folder, **settings):
 
 def test_the_command_shows_what_the_second_opinion_did_and_that_it_failed(tmp_path):
     alone = checked(tmp_path)
-    assert alone["claims"][0]["verdict"] == "CLAIM_VERDICT_UNSUPPORTED"
+    assert alone["claims"][0]["verdict"] == "CLAIM_VERDICT_UNDECIDED"
     assert "second_opinion" not in alone
     with serving(all_of("supported")) as endpoint:
         moved = checked(tmp_path, **settings_for(endpoint))
@@ -92,7 +92,7 @@ async def test_a_server_asks_by_grpc_and_a_request_turns_it_off(tmp_path):
             assert server.stop() == 0
         assert endpoint.authorizations == ["Bearer sk-from-a-file"]
     assert asked.claims[0].verdict == claim_pb2.CLAIM_VERDICT_SUPPORTED
-    assert alone.claims[0].verdict == claim_pb2.CLAIM_VERDICT_UNSUPPORTED
+    assert alone.claims[0].verdict == claim_pb2.CLAIM_VERDICT_UNDECIDED
     assert not alone.HasField("second_opinion")
     log = server.log.read_text(encoding="utf-8")
     assert "sk-from-a-file" not in log

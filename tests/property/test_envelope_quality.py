@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from services.common.taxonomy import QualityTier
+from services.common.taxonomy import QualityTier, worst_tier
 from services.envelope.domain.quality_gap import QualitySignal, quality_gap
 from services.envelope.domain.quality_tier import TierSignals, cap_of, classify
 
@@ -35,17 +35,17 @@ def signals(draw):
 def test_a_tier_is_the_worst_of_score_saturation_and_caps(given_signals):
     verdict = classify(given_signals)
     caps = [cap_of(rule) for rule in verdict.rules]
-    assert verdict.tier == max(verdict.score_tier, verdict.saturation_tier, *caps)
+    assert verdict.tier == worst_tier(verdict.score_tier, verdict.saturation_tier, *caps)
 
 
 @given(signals(), st.lists(st.sampled_from(TIERS), max_size=3))
 def test_a_refused_tier_has_a_reason_and_an_accepted_one_none(given_signals, accepted):
     verdict = classify(given_signals)
     gap = quality_gap(verdict, accepted)
-    if not accepted or verdict.tier <= max(accepted):
+    if not accepted or verdict.tier.rank <= worst_tier(*accepted).rank:
         assert gap is None
         return
-    assert (gap.reached, gap.required) == (verdict.tier, max(accepted))
+    assert (gap.reached, gap.required) == (verdict.tier, worst_tier(*accepted))
     assert gap.shortfalls or gap.capping_rules
     assert all(each.shortfall > 0 for each in gap.shortfalls)
 
@@ -66,4 +66,4 @@ def test_what_is_told_of_the_relevance_closes_the_gap_of_the_score(given_signals
 @given(signals(), st.floats(0, 1))
 def test_a_fuller_envelope_is_never_worse(given_signals, saturation):
     fuller = replace(given_signals, saturation=max(saturation, given_signals.saturation))
-    assert classify(fuller).tier <= classify(given_signals).tier
+    assert classify(fuller).tier.rank <= classify(given_signals).tier.rank

@@ -2,5 +2,5 @@
 
 from typing import Final
 
-MANIFEST_SHA256: Final = "719f655ed213633a41a9e4a4284e446ad9b6cecfef8a118511b582ac2e6d327e"
+MANIFEST_SHA256: Final = "7215decf2ddd1c58905f03edd57dfaba13931d24fd2cf36c0b1b0e4ce2b6707f"
 """SHA-256 of the delivered ``model_repository/MANIFEST.json``, which pins every other file of it."""

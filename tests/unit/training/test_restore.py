@@ -11,6 +11,7 @@ pytest.importorskip("onnxscript", reason="install the training group")
 from onnx import helper  # noqa: E402
 from transformers import AutoModel, MPNetConfig  # noqa: E402
 
+from tests.fakes.tiny_encoders import TinyEncoder, serve, write_repository  # noqa: E402
 from training.encoder import PairEncoder, load  # noqa: E402
 from training.export import Checkpoint  # noqa: E402
 from training.parity import alone_and_together, encoder_of, largest_difference, random_items, session_of  # noqa: E402
@@ -106,6 +107,8 @@ def test_the_command_checks_the_repository_and_says_what_it_wrote(tmp_path, caps
 
 
 def test_a_model_without_a_graph_names_the_one_that_serves_it(tmp_path, capsys):
+    write_repository(tmp_path, TinyEncoder("grounding", "grounding", joint=True))
+    serve(tmp_path)
     with pytest.raises(SystemExit):
-        main(["--model", "nli", "--checkpoint", str(tmp_path / "nli")])
+        main(["--repository", str(tmp_path), "--model", "nli", "--checkpoint", str(tmp_path / "checkpoint")])
     assert "restore grounding, which serves it" in capsys.readouterr().err

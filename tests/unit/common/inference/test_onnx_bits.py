@@ -24,7 +24,7 @@ def opened(name, threads):
 @pytest.mark.slow
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("threads", [1, 2])
-@pytest.mark.parametrize("name", ["embedder", "grounding"])
+@pytest.mark.parametrize("name", ["embedder", "nli", "grounding"])
 def test_an_item_scores_the_same_bits_in_every_batch(name, threads):
     encoder = opened(name, threads)
     draw = random.Random(11)
@@ -41,7 +41,7 @@ def test_an_item_scores_the_same_bits_in_every_batch(name, threads):
 
 @pytest.mark.slow
 @pytest.mark.tenth(inside=True)
-@pytest.mark.parametrize("name", ["embedder", "grounding"])
+@pytest.mark.parametrize("name", ["embedder", "nli", "grounding"])
 def test_no_width_changes_a_bit(name):
     encoder = opened(name, 2)
     draw = random.Random(12)
@@ -55,7 +55,7 @@ def test_no_width_changes_a_bit(name):
 
 @pytest.mark.parametrize(
     ("name", "shapes"),
-    [("embedder", [(1, 12), (2, 20)]), ("grounding", [(1, 11), (2, 17)])],
+    [("embedder", [(1, 12), (2, 20)]), ("nli", [(1, 11), (2, 17)]), ("grounding", [(1, 11), (2, 17)])],
 )
 def test_nothing_is_computed_beyond_the_items_but_an_embedders_step(name, shapes, monkeypatch):
     encoder = opened(name, 1)
