@@ -198,9 +198,12 @@ def test_messages_of_any_shape_are_screened(policy):
             return [shape(depth + 1) for _ in range(source.randint(0, 3))]
         names = ("type", "role", "content", "text", "source", "data", "title")
         kinds = ("text", "tool_result", "document", "search_result", "image", "tool", "user", 3)
-        return {name: source.choice([source.choice(kinds), shape(depth + 1)]) for name in source.sample(names, 4)}
+        return {
+            name: shape(depth + 1) if source.random() < 0.5 else source.choice(kinds)
+            for name in source.sample(names, 4)
+        }
 
-    for _ in range(50):
+    for _ in range(150):
         message = {"role": source.choice(["tool", "user", "system", None, 3, [], {}]), "content": shape(0)}
         found = SourceScreening(policy).messages([message], "mask")
         assert len(found.messages) == 1
