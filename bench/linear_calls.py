@@ -219,6 +219,7 @@ _CALLS: Final = (
     Place("EnvelopeService/CountTokens", "texts", 200_000, {"model": "gpt-4o"}),
     Place("DispatchService/Dispatch", "query", 16_384),
     Place("DispatchService/Dispatch", "system_prompt", 32_768, {"query": QUESTION}, **_MINOR),
+    Place("DispatchService/Dispatch", "earlier_questions", 8_192, {"query": QUESTION}, **_MINOR),
     Place("DispatchService/DispatchStream", "dispatch.query", 16_384, **_MINOR),
     Place(
         "DispatchService/DispatchStream",
@@ -227,11 +228,25 @@ _CALLS: Final = (
         {"dispatch": {"query": QUESTION}},
         **_MINOR,
     ),
+    Place(
+        "DispatchService/DispatchStream",
+        "dispatch.earlier_questions",
+        8_192,
+        {"dispatch": {"query": QUESTION}},
+        **_MINOR,
+    ),
     Place("DispatchService/DispatchBatch", "dispatches.query", 16_384, **_MINOR),
     Place(
         "DispatchService/DispatchBatch",
         "dispatches.system_prompt",
         32_768,
+        {"dispatches": [{"query": QUESTION}]},
+        **_MINOR,
+    ),
+    Place(
+        "DispatchService/DispatchBatch",
+        "dispatches.earlier_questions",
+        8_192,
         {"dispatches": [{"query": QUESTION}]},
         **_MINOR,
     ),

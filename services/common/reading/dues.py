@@ -8,10 +8,10 @@ from services.common.reading.numerals import NUMBER
 _OF_A_KIND: Final = r"(?:(?:net|gross|basic|full)\s)?"
 
 TIMES_WORTH: Final = re.compile(
-    rf"\ba\s(?P<unit>week|month|quarter|year)(?=['\u2019]s\s{_OF_A_KIND}(?:rent|salary|pay|wages|notice)\b)",
+    rf"(?<!%\sof\s)(?<!percent\sof\s)\ba\s(?P<unit>week|month|quarter|year)(?=['\u2019]s\s{_OF_A_KIND}(?:rent|salary|pay|wages|notice)\b)",
     re.IGNORECASE,
 )
-"""One period; ``unit`` is its word."""
+"""One period; ``unit`` is its word. A share of it ("10% of a year's salary") is a share, no period."""
 MONTHLY_SUMS: Final = re.compile(
     rf"(?<![\w.,])(?P<n>{NUMBER})\s{_OF_A_KIND}monthly(?=\s(?:rents|salaries|wages)\b)", re.IGNORECASE
 )

@@ -72,6 +72,7 @@ async def test_the_grounding_encoder_is_as_good_as_the_delivered_one(tmp_path):
     shelf = Shelf(tmp_path / "models")
     add_model(hub(tmp_path, "grounding"), Wish(role="spans", name="ours"), shelf, DELIVERED)
     rows = claims(24 if WHOLE else 6)
+    rows.append((rows[0][0], "Edwin Marlow bought the lighthouse for 77 million dollars on 3 May 1987.", False))
     requests = [GroundingRequest(claim, (passage,)) for passage, claim, _ in rows]
     verdicts = []
     for chosen in (settings(shelf, grounding_model="ours"), InferenceSettings(intra_op_threads=1)):
@@ -85,5 +86,5 @@ async def test_the_grounding_encoder_is_as_good_as_the_delivered_one(tmp_path):
     assert [verdict.evidence for verdict in verdicts[0]] == [verdict.evidence for verdict in verdicts[1]]
     labels = np.array([label for _, _, label in rows])
     assert auroc(np.array(own), labels) == auroc(np.array(delivered), labels)
-    assert any(verdict.spans for verdict in verdicts[0])
+    assert any(verdict.spans for verdict in verdicts[1])  # its threshold is fitted; that of an own model is not
     assert not open_repository(settings(shelf)).entry("ours").calibrated
