@@ -1,6 +1,7 @@
 """What of a dispatch speaks to a model: masked or told of, and in the session's chain, never its words (ADR 0145)."""
 
 import json
+from typing import Any
 
 import pytest
 from crp.common.v1 import injection_pb2, text_pb2
@@ -66,8 +67,9 @@ async def test_an_earlier_question_that_the_caller_tells_is_masked_as_the_query_
     gateway = GatewayWorld(settings=GatewaySettings(suspected_queries="mask"))
     async with gateway.serving() as client:
         answer = await client.dispatch("And when is it late?", earlier_questions=[f"{QUESTION} {ORDER}"])
-    assert all("reveal" not in message.content for message in gateway.model.requests[0].messages)
-    assert any(QUESTION in message.content for message in gateway.model.requests[0].messages)
+    model: Any = gateway.model
+    assert all("reveal" not in message.content for message in model.requests[0].messages)
+    assert any(QUESTION in message.content for message in model.requests[0].messages)
     assert not [warning for warning in answer.warnings if warning.code.startswith("INJECTION")]
     ((event),) = gateway.events_of(TYPE)
     assert [(one["part"], one["action"]) for one in event["texts"]] == [("earlier_question", "masked")]
