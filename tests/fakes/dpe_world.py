@@ -2,7 +2,7 @@
 
 import contextlib
 import uuid
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -166,6 +166,15 @@ def app(limits=None, policy=None, **changes):
 
 def facts(*contents, importance=0.5):
     return tuple(EnvelopeFact(f"f{number}", text, importance) for number, text in enumerate(contents, start=1))
+
+
+def changed(analysis, **values):
+    """Return an analysis with some results changed: ``flow__score=0.1`` is the score of the result ``flow``."""
+    outputs = analysis.outputs
+    for name, value in values.items():
+        result, _, part = name.partition("__")
+        outputs = replace(outputs, **{result: replace(getattr(outputs, result), **{part: value}) if part else value})
+    return replace(analysis, outputs=outputs)
 
 
 async def analyse(answer, *contents, query="What holds?", using=None, importance=0.5, **given):

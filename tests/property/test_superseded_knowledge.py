@@ -154,7 +154,7 @@ class World:
             everything = query == PAST_QUERY or bool(wishes)
             message, finished = await self.asked(query, topic, value, **wishes)
             outputs = finished.analysis.outputs
-            (verdict,) = outputs.verdicts.values()
+            (verdict,) = outputs.fidelity.verdicts.values()
             where = (query, topic, value, self.documents, self.former)
             if current:
                 assert verdict is Verdict.SUPPORTED, where
@@ -164,7 +164,7 @@ class World:
                 assert outputs.risk.level is not RiskLevel.LOW, where
                 if everything and outdated:
                     assert verdict is Verdict.SUPERSEDED, where
-                    why = next(iter(outputs.judgements.values())).why
+                    why = next(iter(outputs.fidelity.judgements.values())).why
                     assert "until 2026-" in why
                     assert "does not hold now" in why
             if not everything:
