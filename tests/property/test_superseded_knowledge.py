@@ -12,13 +12,14 @@ from crp.dpe.v1 import provenance_service_pb2 as dpe_pb
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from services.common.envelope_request import EnvelopeRequest
 from services.common.taxonomy import RiskLevel
 from services.dpe.convert.report import report_message
 from services.dpe.convert.requests import analysis_input
 from services.dpe.domain.findings import Verdict
 from services.envelope.convert.envelope import build_response
 from services.envelope.domain.importance import SourceType
-from services.envelope.requests import EnvelopeRequest, SourceDocument
+from services.envelope.requests import SourceDocument
 from tests.fakes.dpe_world import TableEntailment, TableGrounding, app, models
 from tests.fakes.envelope_apps import open_knowledge
 from tests.tenth import examples

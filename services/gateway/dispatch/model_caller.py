@@ -72,7 +72,7 @@ class ModelCaller:
         return profile.context_window_tokens - admitted.max_tokens - taken
 
     def _profile(self, admitted: AdmittedDispatch) -> ModelProfile:
-        asked = admitted.command.generation
+        asked = admitted.command.context
         if asked.approximate_tokens:
             return self._tokens.stand_in(admitted.model, asked.context_window_tokens)
         return self._tokens.profile(admitted.model)

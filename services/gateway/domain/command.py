@@ -5,7 +5,8 @@ import uuid
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from services.common.taxonomy import BreakerState, DispatchStrategy, GroundingMode, QualityTier, RetrievalMode
+from services.common.envelope_request import EnvelopeWishes
+from services.common.taxonomy import BreakerState, DispatchStrategy, GroundingMode, QualityTier
 from services.gateway.domain.completion import Completion, ModelCall
 from services.gateway.domain.headers import Header
 from services.gateway.domain.outcome import PolicyRequest, Verdict
@@ -41,23 +42,11 @@ class Agent:
     safety_budget: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ContextWishes:
-    """How the envelope shall be built (SPEC-003 §5.2, §8.4, §11).
-
-    Attributes:
-        retrieval_mode: ``None`` = the envelope service's own.
-        active_fact_ids: of facts that the window's context holds already (§5.2 step 1.4).
-        include_superseded: facts that do not hold now are found too, whatever the query asks for (ADR 0109).
-    """
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContextWishes(EnvelopeWishes):
+    """How the envelope shall be built, and the ETag that may stand in for it (SPEC-003 §11)."""
 
     if_match: str = ""
-    cache_directives: tuple[str, ...] = ()
-    accept_quality: tuple[QualityTier, ...] = ()
-    max_envelope_tokens: int | None = None
-    retrieval_mode: RetrievalMode | None = None
-    active_fact_ids: tuple[str, ...] = ()
-    include_superseded: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +58,6 @@ class Generation:
     temperature: float | None = None
     seed: int | None = None
     system_prompt: str = ""
-    approximate_tokens: bool = False
-    context_window_tokens: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

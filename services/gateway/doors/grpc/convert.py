@@ -9,6 +9,7 @@ from crp.gateway.v1 import dispatch_pb2
 from crp.gateway.v1 import dispatch_service_pb2 as pb
 
 from services.common.rpc import enums
+from services.common.rpc.by_name import read_by_name
 from services.common.rpc.idempotency import body_hash
 from services.common.rpc.report_views import in_view, withheld
 from services.common.taxonomy import DispatchStrategy, GroundingMode
@@ -59,7 +60,7 @@ def dispatch_command(request: pb.DispatchRequest) -> DispatchCommand:
         strategies=_strategies(request),
         grounding_mode=enums.GROUNDING_MODES.get(request.grounding_mode, GroundingMode.CONTEXT_PREFERRED),
         generation=_generation(request),
-        context=_context(request),
+        context=read_by_name(request, ContextWishes),
         policy=_policy(request),
         agent=_agent(request),
         ai_system_id=request.ai_system_id,
@@ -80,20 +81,6 @@ def _generation(request: pb.DispatchRequest) -> Generation:
         temperature=request.temperature if request.HasField("temperature") else None,
         seed=request.seed if request.HasField("seed") else None,
         system_prompt=request.system_prompt,
-        approximate_tokens=request.approximate_tokens,
-        context_window_tokens=request.context_window_tokens if request.HasField("context_window_tokens") else None,
-    )
-
-
-def _context(request: pb.DispatchRequest) -> ContextWishes:
-    return ContextWishes(
-        if_match=request.if_match,
-        cache_directives=tuple(request.cache_directives),
-        accept_quality=tuple(enums.QUALITY_TIERS[tier] for tier in request.accept_quality),
-        max_envelope_tokens=request.max_envelope_tokens if request.HasField("max_envelope_tokens") else None,
-        retrieval_mode=wire.RETRIEVAL_MODES.get(request.retrieval_mode),
-        active_fact_ids=tuple(request.active_fact_ids),
-        include_superseded=request.include_superseded,
     )
 
 
@@ -264,7 +251,7 @@ def _envelope(envelope: EnvelopeSummary) -> dispatch_pb2.EnvelopeSummary:
         facts_deferred=len(envelope.deferred),
         retrieval_mode=None
         if envelope.retrieval_mode is None
-        else wire.RETRIEVAL_MODES.number(envelope.retrieval_mode),
+        else enums.RETRIEVAL_MODES.number(envelope.retrieval_mode),
         facts_out_of_time=envelope.facts_out_of_time,
         source_conflicts=envelope.source_conflicts,
     )
