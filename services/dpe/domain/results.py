@@ -75,7 +75,7 @@ class AttributionResult:
 
     Attributes:
         by_claim: by claim id.
-        grounding_pct: SPEC-005 §4.4, 0.0-1.0.
+        grounding_pct: from 0.0 to 1.0 (SPEC-005 §4.4).
         quotations: what stands word for word in a fact, by sentence.
         passages: the facts by which stage 3 judges each claim.
         alignments: for each claim its values with those that stand in their place in any fact near it.
