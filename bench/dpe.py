@@ -41,7 +41,7 @@ from services.common.ports.entailment import EntailmentModel
 from services.common.ports.grounding import GroundingModel, GroundingRequest, GroundingVerdict
 from services.common.ports.recognition import Entity, EntityRecognizer
 from services.common.settings import Settings
-from services.dpe.app import Finished, Limits, ProvenanceApp, Workplace
+from services.dpe.app import AnalysisConfig, CompletedAnalysis, Limits, ProvenanceApp
 from services.dpe.compose import open_models, policy_of
 from services.dpe.domain.analysis import AnalysisInput, Pair
 from services.dpe.domain.facts import EnvelopeFact
@@ -160,7 +160,7 @@ class Bench:
 
     def app(self, models: AnalysisModels | None = None) -> ProvenanceApp:
         """Return an engine that remembers nothing."""
-        workplace = Workplace(
+        workplace = AnalysisConfig(
             policy_of(self.settings.dpe), load_gazetteer(), Limits(cache_bytes=0), SystemClock(), RandomIds()
         )
         return ProvenanceApp(models or self.models, workplace)
@@ -175,7 +175,7 @@ class Bench:
         )
         return AnalysisInput("s", "w", 1, QUESTION, of.answer, facts, embedding_model=self.models.embedding.fingerprint)
 
-    async def timed(self, given: AnalysisInput) -> tuple[float, Ledger, Finished]:
+    async def timed(self, given: AnalysisInput) -> tuple[float, Ledger, CompletedAnalysis]:
         """Analyse once; return seconds, what the encoders did, and the analysis."""
         app, ledger = self.app(), self.recording()
         started = time.perf_counter()

@@ -60,7 +60,7 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True)
-class Workplace:
+class AnalysisConfig:
     """What the app is composed of besides the models."""
 
     policy: Policy
@@ -72,7 +72,7 @@ class Workplace:
 
 
 @dataclass(frozen=True, slots=True)
-class StageEnd:
+class StageTiming:
     """One stage ended, after so many seconds."""
 
     outcome: StageOutcome
@@ -80,13 +80,13 @@ class StageEnd:
 
 
 @dataclass(frozen=True, slots=True)
-class Finished:
+class CompletedAnalysis:
     """The whole analysis with what only the app knows."""
 
     analysis: Analysis
     report_id: str
     started_at: datetime
-    stage_ends: tuple[StageEnd, ...]
+    stage_ends: tuple[StageTiming, ...]
     total_s: float
     policy_hash: str
     models: tuple[tuple[str, str], ...]
@@ -114,17 +114,17 @@ class VerifiedSummary:
 class ProvenanceApp:
     """Analyses answers; safe to share between tasks of one event loop. It keeps nothing but what models said."""
 
-    def __init__(self, models: AnalysisModels, workplace: Workplace) -> None:
+    def __init__(self, models: AnalysisModels, config: AnalysisConfig) -> None:
         self._models = models
-        self._at = workplace
-        self.cache = AnswerCache(workplace.limits.cache_bytes)
+        self._config = config
+        self.cache = AnswerCache(config.limits.cache_bytes)
         """What models said before, per tenant; its counts are metrics."""
-        self._inference = Inference(models, self.cache, workplace.limits.embed_batch_size)
-        self.opinions = opinions_for(models.second_opinion, self.cache, workplace.ids)
+        self._inference = Inference(models, self.cache, config.limits.embed_batch_size)
+        self.opinions = opinions_for(models.second_opinion, self.cache, config.ids)
         """Gives second opinions, after stage 3."""
-        self._policy_hash = sha256_hex(canonical_json(workplace.policy.document()))
+        self._policy_hash = sha256_hex(canonical_json(config.policy.document()))
 
-    async def analyze(self, given: AnalysisInput) -> Finished:
+    async def analyze(self, given: AnalysisInput) -> CompletedAnalysis:
         """Return the finished analysis.
 
         Raises:
@@ -133,43 +133,43 @@ class ProvenanceApp:
         """
         async with aclosing(self.analyze_stages(given)) as events:
             async for event in events:
-                if isinstance(event, Finished):
+                if isinstance(event, CompletedAnalysis):
                     return event
         msg = "the pipeline ended without a report"
         raise RuntimeError(msg)
 
-    async def analyze_stages(self, given: AnalysisInput) -> AsyncGenerator[StageEnd | Finished, None]:
+    async def analyze_stages(self, given: AnalysisInput) -> AsyncGenerator[StageTiming | CompletedAnalysis, None]:
         """Yield each stage as it ends, in order, then the finished analysis. Raises as ``analyze``."""
         loop = asyncio.get_running_loop()
-        started_at, start = self._at.clock.now(), loop.time()
-        keeper = timekeeper(self._at.limits.min_remaining_s)
+        started_at, start = self._config.clock.now(), loop.time()
+        keeper = timekeeper(self._config.limits.min_remaining_s)
         keeper.require_time()
         analysis = await self._begin(given)
-        ends: list[StageEnd] = []
+        ends: list[StageTiming] = []
         for step in PIPELINE:
             before = loop.time()
             analysis = await self._run(step, analysis, keeper)
             if step.stage is s03_fidelity.STAGE:  # every claim has its verdict: an opinion may move it (ADR 0119)
                 at("asking for a second opinion")
                 analysis = await self.opinions.settle(analysis, keeper.opinion_limit_s())
-            ends.append(StageEnd(analysis.outcomes[-1], loop.time() - before))
+            ends.append(StageTiming(analysis.outcomes[-1], loop.time() - before))
             yield ends[-1]
         at("writing the report")
-        yield Finished(
+        yield CompletedAnalysis(
             analysis,
-            self._at.ids.uuid(),
+            self._config.ids.uuid(),
             started_at,
             tuple(ends),
             loop.time() - start,
             self._policy_hash,
             self._models.fingerprints(),
-            self._at.build,
+            self._config.build,
         )
 
     @property
     def policy(self) -> Policy:
         """What the deployment chose; hashed into whatever rests on the stages."""
-        return self._at.policy
+        return self._config.policy
 
     def fingerprints(self) -> tuple[tuple[str, str], ...]:
         """Return role and fingerprint of each model."""
@@ -182,7 +182,7 @@ class ProvenanceApp:
             given: what to analyse.
             steps: in the order of the pipeline, each with all that it builds on.
         """
-        keeper = timekeeper(self._at.limits.min_remaining_s)
+        keeper = timekeeper(self._config.limits.min_remaining_s)
         keeper.require_time()
         analysis = await self._begin(given)
         for step in steps:
@@ -242,7 +242,7 @@ class ProvenanceApp:
             analyses = await self._compute(size, lambda: _applied(step, answered))  # noqa: B023 - as above
             if step.stage is s01_claims.STAGE:
                 claims = sum(len(one.outputs.text.claims) for one in analyses)
-                self._require_size("response_text", claims, self._at.limits.max_claims, "claims")
+                self._require_size("response_text", claims, self._config.limits.max_claims, "claims")
         return analyses
 
     async def check(self) -> None:
@@ -254,12 +254,14 @@ class ProvenanceApp:
         await self._inference.check()
 
     async def _begin(self, given: AnalysisInput) -> Analysis:
-        self._require_size("response_text", len(given.answer), self._at.limits.max_response_chars, "characters")
+        self._require_size("response_text", len(given.answer), self._config.limits.max_response_chars, "characters")
         given = replace(
             given, facts=tuple(self._with_usable_vector(fact, given.embedding_model) for fact in given.facts)
         )
-        models = self._inference.unasked()
-        return await self._compute(len(given.answer), lambda: begin(given, self._at.policy, self._at.gazetteer, models))
+        models = self._inference.empty_answers()
+        return await self._compute(
+            len(given.answer), lambda: begin(given, self._config.policy, self._config.gazetteer, models)
+        )
 
     def _with_usable_vector(self, fact: EnvelopeFact, model: str) -> EnvelopeFact:
         """Drop a vector that another model made, or one of the wrong length: the fact is then embedded here."""
@@ -286,7 +288,7 @@ class ProvenanceApp:
         done = await self._compute(size, lambda: step.apply(answered))
         keeper.computed(keeper.now() - applied)
         if step.stage is s01_claims.STAGE:
-            self._require_size("response_text", len(done.outputs.text.claims), self._at.limits.max_claims, "claims")
+            self._require_size("response_text", len(done.outputs.text.claims), self._config.limits.max_claims, "claims")
         return keeper.blame_deadline(done)
 
     async def _compute(self, size: int, work: Callable[[], ResultT]) -> ResultT:

@@ -12,7 +12,7 @@ from services.common.locations import place_of
 from services.common.ports.documents import CutDocument, DocumentReader
 from services.common.progress import at
 from services.common.taxonomy import GroundingMode
-from services.dpe.app import Finished, ProvenanceApp
+from services.dpe.app import CompletedAnalysis, ProvenanceApp
 from services.dpe.domain.analysis import AnalysisInput
 from services.dpe.domain.facts import EnvelopeFact, FactSource
 from services.dpe.domain.opinion_record import AskedLimits
@@ -57,7 +57,7 @@ class CheckInput:
 class CheckedAnswer:
     """The analysis, every fact that it had, in order, and what reading the documents left out."""
 
-    finished: Finished
+    finished: CompletedAnalysis
     facts: tuple[BroughtFact, ...]
     warnings: tuple[str, ...]
 

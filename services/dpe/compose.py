@@ -20,7 +20,7 @@ from services.common.rpc.server import ServedService
 from services.common.settings import Settings
 from services.common.settings.dpe import DpeSettings
 from services.common.settings.second_opinion import SecondOpinionSettings
-from services.dpe.app import Limits, ProvenanceApp, Workplace
+from services.dpe.app import AnalysisConfig, Limits, ProvenanceApp
 from services.dpe.checking import CheckApp
 from services.dpe.domain.opinion_record import Limits as OpinionLimits
 from services.dpe.domain.opinion_record import Scope
@@ -135,7 +135,7 @@ def provenance_servicer(
         settings.min_remaining_s,
         settings.cache_mib * MIB,
     )
-    app = ProvenanceApp(models, Workplace(policy_of(settings), load_gazetteer(), limits, clock, ids, build))
+    app = ProvenanceApp(models, AnalysisConfig(policy_of(settings), load_gazetteer(), limits, clock, ids, build))
     return ProvenanceServicer(app, CheckApp(app, documents, settings.max_facts), settings), app
 
 

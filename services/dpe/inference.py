@@ -60,7 +60,7 @@ class Inference:
         self._cache = cache
         self._embed_batch_size = embed_batch_size
 
-    def unasked(self) -> ModelAnswers:
+    def empty_answers(self) -> ModelAnswers:
         """Return what is known before anything was asked: which models there are."""
         own, entailment, grounding = self._models.embedding, self._models.entailment, self._models.grounding
         return ModelAnswers(

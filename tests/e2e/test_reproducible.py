@@ -8,7 +8,7 @@ from crp.envelope.v1 import envelope_pb2
 
 from services.common.composition import Adapters
 from services.common.settings import Settings
-from services.dpe.app import Limits, ProvenanceApp, Workplace
+from services.dpe.app import AnalysisConfig, Limits, ProvenanceApp
 from services.dpe.compose import open_models
 from services.dpe.convert.report import report_message
 from services.dpe.convert.requests import analysis_input
@@ -39,7 +39,7 @@ def request(answer, *, priors=(), facts=FACTS):
 
 def fresh(models):
     """Return an app that remembers nothing, with a standing clock and fixed ids: equal hashes are equal bytes."""
-    return ProvenanceApp(models, Workplace(Policy(), load_gazetteer(), Limits(), StandingClock(), FixedIds()))
+    return ProvenanceApp(models, AnalysisConfig(Policy(), load_gazetteer(), Limits(), StandingClock(), FixedIds()))
 
 
 async def report_hash(app, asked):

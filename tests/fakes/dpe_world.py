@@ -21,7 +21,7 @@ from services.common.rpc.server import RpcServer
 from services.common.settings import ServerSettings, Settings, TelemetrySettings
 from services.common.settings.dpe import DpeSettings
 from services.common.telemetry import open_telemetry
-from services.dpe.app import Limits, ProvenanceApp, Workplace
+from services.dpe.app import AnalysisConfig, Limits, ProvenanceApp
 from services.dpe.compose import provenance_service
 from services.dpe.domain.analysis import AnalysisInput
 from services.dpe.domain.facts import EnvelopeFact
@@ -160,7 +160,7 @@ def models(**changes):
 
 
 def app(limits=None, policy=None, **changes):
-    workplace = Workplace(policy or Policy(), load_gazetteer(), limits or Limits(), StandingClock(), FixedIds())
+    workplace = AnalysisConfig(policy or Policy(), load_gazetteer(), limits or Limits(), StandingClock(), FixedIds())
     return ProvenanceApp(models(**changes), workplace)
 
 

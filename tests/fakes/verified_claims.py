@@ -13,7 +13,7 @@ from services.common.settings import ServerSettings, Settings, TelemetrySettings
 from services.common.settings.guard import GuardSettings
 from services.common.settings.guard.verification import VerificationSettings
 from services.common.telemetry import open_telemetry
-from services.dpe.app import Limits, ProvenanceApp, Workplace
+from services.dpe.app import AnalysisConfig, Limits, ProvenanceApp
 from services.dpe.compose import provenance_servicer
 from services.dpe.domain.guard.source_passages import SourceText
 from services.dpe.domain.guard.verification import ClaimedText
@@ -43,7 +43,7 @@ def judged(support=said_in, entails=neutral, **changes):
 async def verified(answer, *sources, using=None, policy=None, question=""):
     """Return what the app says of an answer, over memory models."""
     parts = using or judged()
-    workplace = Workplace(Policy(), load_gazetteer(), Limits(), StandingClock(), FixedIds())
+    workplace = AnalysisConfig(Policy(), load_gazetteer(), Limits(), StandingClock(), FixedIds())
     app = VerificationApp(ProvenanceApp(parts, workplace), policy or VerificationPolicy(), parts.fingerprints())
     given = [SourceText(f"s{number}", text) for number, text in enumerate(sources, start=1)]
     return await app.verify([ClaimedText(answer, question)], given)

@@ -16,7 +16,7 @@ from services.common.clock import SystemClock
 from services.common.composition import Adapters
 from services.common.ids import RandomIds
 from services.common.settings import Settings
-from services.dpe.app import Limits, ProvenanceApp, Workplace
+from services.dpe.app import AnalysisConfig, Limits, ProvenanceApp
 from services.dpe.compose import open_models, policy_of
 from services.dpe.domain.analysis import AnalysisInput
 from services.dpe.domain.facts import EnvelopeFact
@@ -59,7 +59,7 @@ async def judge() -> tuple[list[Judged], list[Compared]]:
     answers, settings = Answers(), Settings()
     async with Adapters(settings) as adapters:
         models = remembered(await open_models(adapters), answers)
-        workplace = Workplace(policy_of(settings.dpe), load_gazetteer(), Limits(), SystemClock(), RandomIds())
+        workplace = AnalysisConfig(policy_of(settings.dpe), load_gazetteer(), Limits(), SystemClock(), RandomIds())
         app, limit = ProvenanceApp(models, workplace), asyncio.Semaphore(_AT_ONCE)
 
         async def outputs(given: AnalysisInput) -> Outputs:

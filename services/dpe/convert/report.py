@@ -16,7 +16,7 @@ from services.common.reading.text_types import Claim, ClaimType
 from services.common.rpc import enums
 from services.common.rpc.canonical import message_json
 from services.common.taxonomy import RiskLevel
-from services.dpe.app import Finished
+from services.dpe.app import CompletedAnalysis
 from services.dpe.convert import findings
 from services.dpe.convert.constraints import fill_constraints
 from services.dpe.convert.disagreements import fill_disagreements
@@ -34,7 +34,7 @@ from services.dpe.domain.results import Outputs
 _SIGNALS: Final = ("ATTRIBUTION", "FIDELITY", "ENTAILMENT", "SPECIFICITY")
 
 
-def report_message(finished: Finished) -> report_pb2.DpeReport:
+def report_message(finished: CompletedAnalysis) -> report_pb2.DpeReport:
     """Return the report, its ``report_hash`` filled in; ``hmac`` and ``chain_integrity`` are the dag service's."""
     analysis, given, outputs = finished.analysis, finished.analysis.input, finished.analysis.outputs
     message = report_pb2.DpeReport(
@@ -229,7 +229,7 @@ def _fill_personal_data(message: report_pb2.DpeReport, outputs: Outputs) -> None
     message.pii_cache_warning = outputs.personal_data.cache_warning
 
 
-def _timings(finished: Finished) -> report_pb2.Timings:
+def _timings(finished: CompletedAnalysis) -> report_pb2.Timings:
     return report_pb2.Timings(
         stages=[
             report_pb2.StageTiming(

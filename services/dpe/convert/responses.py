@@ -2,7 +2,7 @@
 
 from crp.dpe.v1 import provenance_service_pb2 as pb
 
-from services.dpe.app import Finished, Segmented, StageEnd
+from services.dpe.app import CompletedAnalysis, Segmented, StageTiming
 from services.dpe.convert.findings import claim_message, span_message
 from services.dpe.convert.remediation import plan_message
 from services.dpe.convert.report import claims_by_type, duration, models_messages, outcome_message, report_message
@@ -10,14 +10,14 @@ from services.dpe.domain.findings import Verdict
 from services.dpe.domain.remediation import plan_of
 
 
-def analyze_response(finished: Finished) -> pb.AnalyzeResponse:
+def analyze_response(finished: CompletedAnalysis) -> pb.AnalyzeResponse:
     """Return report and remediation plan."""
     return pb.AnalyzeResponse(report=report_message(finished), remediation=plan_message(plan_of(finished.analysis)))
 
 
-def stream_response(event: StageEnd | Finished) -> pb.AnalyzeStreamResponse:
+def stream_response(event: StageTiming | CompletedAnalysis) -> pb.AnalyzeStreamResponse:
     """Return one message of the stream."""
-    if isinstance(event, Finished):
+    if isinstance(event, CompletedAnalysis):
         return pb.AnalyzeStreamResponse(result=analyze_response(event))
     return pb.AnalyzeStreamResponse(
         stage=pb.StageEvent(

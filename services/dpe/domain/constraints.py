@@ -14,7 +14,7 @@ from itertools import accumulate
 from services.common.reading.text_types import Claim, Span
 from services.common.taxonomy import ConstraintState
 from services.dpe.domain.findings import Basis, ConstraintConflict, Judgement, Verdict
-from services.dpe.domain.judged import judged_claims
+from services.dpe.domain.verdict_eligibility import judged_claims
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,9 +13,9 @@ from services.common.reading.text_types import Claim, Span, Value
 from services.dpe.domain.analysis import Analysis
 from services.dpe.domain.facts import FactView
 from services.dpe.domain.findings import AlignedValue, Distortion, DistortionType
-from services.dpe.domain.judged import judged_claims
 from services.dpe.domain.rules import Departure, Reading, departures, read_claim, read_sources
 from services.dpe.domain.rules.wording import is_worded
+from services.dpe.domain.verdict_eligibility import judged_claims
 
 _VALUES: Final = frozenset(
     {DistortionType.NUMBER_CHANGED, DistortionType.DATE_SHIFTED, DistortionType.MAGNITUDE_ALTERED}

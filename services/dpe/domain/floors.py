@@ -21,10 +21,10 @@ from services.dpe.domain.findings import (
     RiskFloor,
     Verdict,
 )
-from services.dpe.domain.judged import judged_claims
 from services.dpe.domain.outcome import UNSOUND, Reason, StageOutcome
 from services.dpe.domain.policy import GROUNDED_SIMILARITY
 from services.dpe.domain.relevance import beside_the_question
+from services.dpe.domain.verdict_eligibility import judged_claims
 
 SEVERAL: Final = 2
 """Different claims that exact rules contradict, from which on the answer is CRITICAL."""

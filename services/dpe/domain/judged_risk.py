@@ -9,7 +9,7 @@ and every claim with another verdict, count as they do in the composite, so that
 from services.common.taxonomy import GroundingMode
 from services.dpe.domain.analysis import Analysis
 from services.dpe.domain.findings import AttributionType
-from services.dpe.domain.judged import is_borne_out
+from services.dpe.domain.verdict_eligibility import is_borne_out
 
 Signals = tuple[float | None, float | None, float | None, float | None]
 """Attribution, fidelity, entailment, specificity: 0.0 best, 1.0 worst, ``None`` without a score."""

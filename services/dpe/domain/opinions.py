@@ -12,8 +12,8 @@ from services.common.ports.second_opinion import AskedClaim, OpinionRequest, Typ
 from services.common.reading.text_types import Claim
 from services.dpe.domain.analysis import Analysis
 from services.dpe.domain.findings import EXACT, Basis, DistortionType, Judgement, Verdict
-from services.dpe.domain.judged import judged_claims
 from services.dpe.domain.opinion_record import Gap, Scope
+from services.dpe.domain.verdict_eligibility import judged_claims
 from services.dpe.domain.verdicts import DECIDING
 
 MAX_CONTEXT_CHARS: Final = 300

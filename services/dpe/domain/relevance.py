@@ -20,7 +20,7 @@ from services.dpe.domain.analysis import Analysis
 from services.dpe.domain.outcome import Reason
 from services.dpe.domain.relevant import Relevance, RelevanceStatus
 from services.dpe.domain.stage_row import StageKey
-from services.dpe.domain.unread import is_unread, is_unread_text, mostly_unread
+from services.dpe.domain.unsupported_language import is_unread, is_unread_text, mostly_unread
 
 MOST_SENTENCES: Final = 400
 """So many sentences of an answer are held against each question; an answer to it stands nowhere further down."""

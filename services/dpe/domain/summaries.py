@@ -76,7 +76,7 @@ class SummaryVerdict:
 
 
 @dataclass(frozen=True, slots=True)
-class Stretches:
+class EvidencePassages:
     """Stretches of the original that may bear a claim out, with an index to find the ones that share its words."""
 
     text: str
@@ -85,14 +85,14 @@ class Stretches:
     said: frozenset[str]
 
     @staticmethod
-    def of(text: str, spans: Sequence[Span]) -> "Stretches":
+    def of(text: str, spans: Sequence[Span]) -> "EvidencePassages":
         """Index the stretches, which stand in the order of the text."""
         by_stem: dict[str, list[int]] = {}
         for index, span in enumerate(spans):
             for stem in content_stems(text[span.start : span.end]):
                 by_stem.setdefault(stem, []).append(index)
         said = frozenset(normal_text(text[span.start : span.end]) for span in spans)
-        return Stretches(text, tuple(spans), {stem: tuple(found) for stem, found in by_stem.items()}, said)
+        return EvidencePassages(text, tuple(spans), {stem: tuple(found) for stem, found in by_stem.items()}, said)
 
     def near(self, claim: Claim) -> tuple[Span, ...]:
         """Return the stretches that share most words with the claim, in the order of the text."""
@@ -112,15 +112,15 @@ class Stretches:
 class Original:
     """The text that is condensed: its sentences, and those stretches of it that are grounded."""
 
-    sentences: Stretches
-    grounded: Stretches
+    sentences: EvidencePassages
+    grounded: EvidencePassages
 
     @staticmethod
     def of(text: str, grounded: Sequence[Span]) -> "Original":
         """Read a text; ``grounded`` are stretches of it in any order, which may overlap."""
         spans = [Span(sentence.start, sentence.end) for sentence in sentences(text)]
         ordered = sorted(set(grounded), key=lambda span: (span.start, span.end))
-        return Original(Stretches.of(text, spans), Stretches.of(text, ordered))
+        return Original(EvidencePassages.of(text, spans), EvidencePassages.of(text, ordered))
 
 
 def as_input(summary: str, original: Original) -> AnalysisInput:
@@ -208,7 +208,7 @@ def _of_stage_3(analysis: Analysis, original: Original, claim: Claim) -> _Found:
     return judgement.verdict is Verdict.SUPPORTED, judgement.support, spans
 
 
-def _of_model(analysis: Analysis, stretches: Stretches, claim: Claim) -> _Found:
+def _of_model(analysis: Analysis, stretches: EvidencePassages, claim: Claim) -> _Found:
     """Return what the grounding model says of a claim beside some stretches; a quotation needs no model."""
     near = stretches.near(claim)
     if normal_text(claim.text) in stretches.said:

@@ -30,11 +30,11 @@ from services.dpe.domain.findings import (
     Rule,
     Verdict,
 )
-from services.dpe.domain.judged import judged_claims
 from services.dpe.domain.notation import Rewriting, in_fact_notation
 from services.dpe.domain.passages import WINDOWS_READ, evidence
 from services.dpe.domain.policy import MIXED_SIMILARITY
 from services.dpe.domain.quotations import Quotation
+from services.dpe.domain.verdict_eligibility import judged_claims
 
 MAX_EVIDENCE: Final = 3
 """Facts that a verdict names, the one that decided first."""
@@ -154,13 +154,13 @@ class Found:
         return tuple(item for item in self.distortions if item.rule in DECIDING)
 
 
-def heard_cases(analysis: Analysis) -> list["Heard"]:
+def heard_cases(analysis: Analysis) -> list["ModelOpinion"]:
     """Return every case with what the models said of it, in order."""
-    return [Heard.of(analysis, case) for case in cases(analysis)]
+    return [ModelOpinion.of(analysis, case) for case in cases(analysis)]
 
 
 @dataclass(frozen=True, slots=True)
-class Heard:
+class ModelOpinion:
     """What the models say of a case; ``None`` = not asked, not configured, or down."""
 
     case: Case
@@ -168,7 +168,7 @@ class Heard:
     row: Vectors | None
 
     @classmethod
-    def of(cls, analysis: Analysis, case: Case) -> "Heard":
+    def of(cls, analysis: Analysis, case: Case) -> "ModelOpinion":
         """Look up what was said."""
         judged, classified = analysis.models.judged, analysis.models.classified
         grounding = judged.get(case.request) if judged is not None and case.request is not None else None
@@ -181,7 +181,7 @@ class Heard:
         return self.row is not None and int(self.row.argmax()) == CONTRADICTION
 
 
-def _judgement(analysis: Analysis, heard: Heard, found: Found) -> Judgement:
+def _judgement(analysis: Analysis, heard: ModelOpinion, found: Found) -> Judgement:
     verdict, basis = _decided(heard, found)
     grounding, row, case = heard.grounding, heard.row, heard.case
     first: int | None = None
@@ -201,7 +201,7 @@ def _judgement(analysis: Analysis, heard: Heard, found: Found) -> Judgement:
 
 
 def _evidence(
-    analysis: Analysis, heard: Heard, first: int | None, misrepresented: Sequence[str]
+    analysis: Analysis, heard: ModelOpinion, first: int | None, misrepresented: Sequence[str]
 ) -> tuple[Evidence, ...]:
     """Return the facts of a verdict: the one that decided, then those that the grounding model read, nearest first."""
     case = heard.case
@@ -239,7 +239,7 @@ def doubtful_spans(case: Case, grounding: GroundingVerdict | None) -> tuple[Doub
     return tuple(found)
 
 
-def _decided(heard: Heard, rules: Found) -> tuple[Verdict, Basis | None]:
+def _decided(heard: ModelOpinion, rules: Found) -> tuple[Verdict, Basis | None]:
     """Return the verdict of the firmest basis (ADR 0041, 0095); nothing that measures overlap outvotes a rule."""
     grounding, deciding = heard.grounding, rules.deciding
     found: tuple[Verdict, Basis | None] = (Verdict.NONE, None)

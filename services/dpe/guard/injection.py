@@ -106,7 +106,7 @@ class InjectionApp:
             return Divergence(StageEnd(StageStatus.NOT_APPLICABLE, NO_CLAIMS))
         questions = await compute(questions_of, segmented.claims, given.intent, given.text)
         pairs = tuple(dict.fromkeys(pair for one in questions for pair in one.pairs))
-        answered = await self._inference.fulfil(Requests(classify=pairs), self._inference.unasked())
+        answered = await self._inference.fulfil(Requests(classify=pairs), self._inference.empty_answers())
         if answered.classified is None:
             return Divergence(StageEnd(StageStatus.SKIPPED, Reason.ENTAILMENT_MODEL_FAILED))
         claims = judge(questions, answered.classified, self._thresholds)

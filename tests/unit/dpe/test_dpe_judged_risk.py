@@ -8,8 +8,8 @@ from services.common.taxonomy import GroundingMode, RiskLevel
 from services.dpe.convert.report import report_message
 from services.dpe.domain.analysis import AnalysisInput
 from services.dpe.domain.findings import Basis, Judgement, Verdict
-from services.dpe.domain.judged import is_borne_out
 from services.dpe.domain.policy import Policy
+from services.dpe.domain.verdict_eligibility import is_borne_out
 from tests.fakes.dpe_world import TableEntailment, TableGrounding, app, facts, models
 from tests.unit.dpe.test_dpe_vectors import EverythingNear
 

@@ -33,7 +33,7 @@ from services.common.ids import RandomIds
 from services.common.ports.tokens import TokenCounter
 from services.common.settings import Settings, SettingsError, load_settings
 from services.common.telemetry import configure_logs
-from services.dpe.app import Limits, ProvenanceApp, Workplace
+from services.dpe.app import AnalysisConfig, Limits, ProvenanceApp
 from services.dpe.compose import open_models, policy_of
 from services.dpe.domain.analysis import Analysis, AnalysisInput
 from services.dpe.domain.facts import EnvelopeFact
@@ -117,7 +117,7 @@ async def verify_all(settings: Settings, memory: Path | str, texts: Sequence[Lab
     try:
         async with RememberingAdapters(settings, known) as adapters:
             models, counter = await open_models(adapters, asks=False), await adapters.tokens()
-            place = Workplace(policy_of(settings.dpe), load_gazetteer(), Limits(), SystemClock(), RandomIds())
+            place = AnalysisConfig(policy_of(settings.dpe), load_gazetteer(), Limits(), SystemClock(), RandomIds())
             verifying = Verifying(ProvenanceApp(models, place), counter, policy)
             for start in range(0, len(texts), AT_ONCE):
                 found += await asyncio.gather(*map(verifying.one, texts[start : start + AT_ONCE]))

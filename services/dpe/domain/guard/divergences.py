@@ -24,9 +24,9 @@ from services.dpe.domain.guard import prompt_statements
 from services.dpe.domain.guard.coherence import Divergences, Exhibit, Origin
 from services.dpe.domain.guard.coherence_grounds import Grounds
 from services.dpe.domain.guard.opinions_held import held_opinions
-from services.dpe.domain.judged import judged_claims
 from services.dpe.domain.outcome import UNSOUND, Reason, worst
-from services.dpe.domain.verdicts import Heard, heard_cases
+from services.dpe.domain.verdict_eligibility import judged_claims
+from services.dpe.domain.verdicts import ModelOpinion, heard_cases
 
 HALF: Final = 0.5
 """What is said of a claim that nothing decides, and the bound between the verdicts."""
@@ -126,7 +126,7 @@ def _beside_facts(analysis: Analysis, grounds: Grounds) -> list[ClaimDivergence]
     ]
 
 
-def _of_case(heard: Heard, judgement: Judgement, grounds: Grounds) -> ClaimDivergence:
+def _of_case(heard: ModelOpinion, judgement: Judgement, grounds: Grounds) -> ClaimDivergence:
     claim, row = heard.case.claim, heard.row
     contradiction = contradiction_of(row)
     exact = judgement.verdict is Verdict.CONTRADICTED and judgement.basis in EXACT

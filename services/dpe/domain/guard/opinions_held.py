@@ -14,8 +14,8 @@ from services.common.questions.refusals import refuses
 from services.common.reading.text_types import Claim, ClaimType
 from services.common.reading.words import content_stems, words
 from services.dpe.domain.analysis import Analysis
-from services.dpe.domain.judged import judged_claims
 from services.dpe.domain.passages import WINDOWS_READ, choose
+from services.dpe.domain.verdict_eligibility import judged_claims
 
 MOST_HELD: Final = 50
 """Claims of one answer that are asked about."""

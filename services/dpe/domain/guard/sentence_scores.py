@@ -15,7 +15,7 @@ from services.dpe.domain.findings import EXACT, Basis, Distortion, Judgement, Ru
 from services.dpe.domain.guard.coherence import CoherencePolicy, Exhibit, Origin
 from services.dpe.domain.guard.coherence_grounds import Grounds, analysis_input
 from services.dpe.domain.guard.divergences import divergences
-from services.dpe.domain.judged import judged_claims
+from services.dpe.domain.verdict_eligibility import judged_claims
 
 NO_FACTS: Final = "NO_FACTS"
 """There is nothing to hold the answer against: only what the prompt states is left."""

@@ -23,7 +23,7 @@ from services.dpe.domain.facts import ValueIndex
 from services.dpe.domain.findings import AlignedValue, Distortion, Judgement, Rule
 from services.dpe.domain.flips import said_plainly
 from services.dpe.domain.names import Gazetteer, NameIndex
-from services.dpe.domain.verdicts import DECIDING, Case, Heard, heard_cases
+from services.dpe.domain.verdicts import DECIDING, Case, ModelOpinion, heard_cases
 
 
 @unique
@@ -137,7 +137,7 @@ class _Read:
     limits: Limits
     unnamed: set[tuple[int, int]]
 
-    def claim(self, heard: Heard, found: Sequence[Distortion]) -> Weighed:
+    def claim(self, heard: ModelOpinion, found: Sequence[Distortion]) -> Weighed:
         case, outputs = heard.case, self.analysis.outputs
         key = case.claim.claim_id
         contents = [self.analysis.input.facts[near.fact_index].content for near in case.passages]
@@ -224,7 +224,7 @@ def _is_mark(value: Value) -> bool:
     return value.kind is EntityKind.CITATION and value.normal.startswith("[")
 
 
-def _nli(heard: Heard) -> Signal:
+def _nli(heard: ModelOpinion) -> Signal:
     """Return what the encoders say: the grounding model, and where it does not support, the entailment model."""
     if heard.case.quotation is not None:
         return Signal(SignalKind.NLI, 1.0, Vote.SUPPORTS)

@@ -9,7 +9,7 @@ from services.common.reading.text_types import Sentence, Span
 from services.dpe.domain.analysis import Analysis, VectorTable
 from services.dpe.domain.policy import REPEATED_COSINE
 from services.dpe.domain.prior_texts import PriorText
-from services.dpe.domain.priors import previous
+from services.dpe.domain.prior_windows import previous
 from services.dpe.domain.remediation.plan import MAX_EXCERPTS, Excerpt
 from services.dpe.domain.remediation.prompts import PASSAGE_A, PASSAGE_B, PRIOR_END, PRIOR_SUMMARY
 

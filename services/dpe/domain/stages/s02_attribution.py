@@ -18,7 +18,6 @@ from services.dpe.domain.alignment import ClaimWords, align_values
 from services.dpe.domain.analysis import Analysis, Requests, Vectors, VectorTable, fact_vectors
 from services.dpe.domain.antecedents import antecedents
 from services.dpe.domain.findings import AlignedValue, Attribution, AttributionType, NearFact
-from services.dpe.domain.judged import judged_claims
 from services.dpe.domain.notation import restated
 from services.dpe.domain.outcome import Reason, StageOutcome
 from services.dpe.domain.passages import MAX_PASSAGES, MentionIndex, choose, evidence
@@ -28,6 +27,7 @@ from services.dpe.domain.results import AttributionResult, Comparison
 from services.dpe.domain.stage import Batch, Stage
 from services.dpe.domain.stage_row import RiskSignal, StageKey
 from services.dpe.domain.stages import s01_claims
+from services.dpe.domain.verdict_eligibility import judged_claims
 
 EVIDENCE_PER_CLAIM: Final = 3
 _ROWS_AT_ONCE: Final = 1_024

@@ -11,7 +11,6 @@ from services.common.taxonomy import StageStatus
 from services.dpe.domain.analysis import Analysis, Requests
 from services.dpe.domain.constraints import contradicted_by, held_against, violated
 from services.dpe.domain.findings import Attribution, Distortion, Judgement, Verdict
-from services.dpe.domain.judged import judged_claims
 from services.dpe.domain.outcome import Reason, StageOutcome, worst
 from services.dpe.domain.policy import CONTRADICTION_COST, DISTORTION_COST, FABRICATION_COST
 from services.dpe.domain.results import FidelityResult
@@ -24,6 +23,7 @@ from services.dpe.domain.stages import (
     s03b_distortion,
     s03c_contradiction,
 )
+from services.dpe.domain.verdict_eligibility import judged_claims
 from services.dpe.domain.verdicts import MAX_EVIDENCE, cases, judgements, named
 from services.dpe.domain.why import explained
 from services.dpe.domain.wording import worded

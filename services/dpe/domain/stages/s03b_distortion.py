@@ -2,7 +2,7 @@
 
 Values are compared directly; negation, names and conditions by aligned words. Without an entailment model the stage is
 DEGRADED, for paraphrased contradictions are then not seen; with one and the grounding model's spans, a swapped name and
-a turned negation are also found where words differ (``unseen``). The verdict on a claim is stage 3's.
+a turned negation are also found where words differ (``encoder_distortions``). The verdict on a claim is stage 3's.
 """
 
 from collections import Counter
@@ -28,10 +28,10 @@ from services.dpe.domain.analysis import Analysis
 from services.dpe.domain.antecedents import antecedents
 from services.dpe.domain.capitals import replaced
 from services.dpe.domain.departed import departed, quoted_words, without_echoes
+from services.dpe.domain.encoder_distortions import encoder_distortions
 from services.dpe.domain.entailment_status import entailment_status
 from services.dpe.domain.findings import AlignedValue, Attribution, AttributionType, Distortion, DistortionType, Rule
 from services.dpe.domain.flips import flipped
-from services.dpe.domain.judged import judged_claims
 from services.dpe.domain.outcome import Reason, StageOutcome
 from services.dpe.domain.policy import MIXED_SIMILARITY
 from services.dpe.domain.qualifiers import left_out
@@ -40,7 +40,7 @@ from services.dpe.domain.roles import crossed, swapped
 from services.dpe.domain.stage import Stage
 from services.dpe.domain.stage_row import RiskSignal, StageKey
 from services.dpe.domain.stages import s01_claims, s02_attribution
-from services.dpe.domain.unseen import unseen
+from services.dpe.domain.verdict_eligibility import judged_claims
 from services.dpe.domain.verdicts import heard_cases
 
 STRIP_OVERLAP: Final = 0.8
@@ -66,7 +66,7 @@ def apply(analysis: Analysis) -> Analysis:
         words = ClaimWords.of(item.claim, meant.get(item.claim.claim_id, frozenset()))
         distortions = without_echoes(_check(analysis, item, words) + known.pop(item.claim.claim_id, []))
         if not distortions and item.attribution is not None:
-            distortions = unseen(analysis, item.attribution, heard.get(item.claim.claim_id))
+            distortions = encoder_distortions(analysis, item.attribution, heard.get(item.claim.claim_id))
         found += distortions
     # What no fact is near enough to ground is held against the facts that it is judged by.
     compared = {item.claim.claim_id for item in grounded}

@@ -23,12 +23,12 @@ from services.common.reading.text_types import Claim
 from services.common.taxonomy import StageStatus
 from services.dpe.domain.analysis import Analysis, Requests, fact_vectors
 from services.dpe.domain.findings import OF_FACTS, Verdict
-from services.dpe.domain.judged import asserting_claims, is_borne_out
 from services.dpe.domain.outcome import Reason, StageOutcome
 from services.dpe.domain.results import Entailment
 from services.dpe.domain.stage import Batch, Stage
 from services.dpe.domain.stage_row import RiskSignal, StageKey
 from services.dpe.domain.stages import s01_claims, s02_attribution, s03_fidelity
+from services.dpe.domain.verdict_eligibility import asserting_claims, is_borne_out
 
 CHARS_PER_TOKEN: Final = 3
 """A low estimate for English word pieces, so that a window that is counted full is never cut by the encoder."""

@@ -20,7 +20,7 @@ from services.dpe.domain.risk import amplified, base_score, classified, level_of
 from services.dpe.domain.stage import Stage
 from services.dpe.domain.stage_row import RiskSignal, StageKey
 from services.dpe.domain.stages import s01_claims, s02_attribution, s03_fidelity, s03a_fabrication, s04_entailment
-from services.dpe.domain.unread import mostly_unread
+from services.dpe.domain.unsupported_language import mostly_unread
 
 _WORST: Final = 1.0
 

@@ -24,13 +24,13 @@ from services.dpe.domain.outcome import Reason, StageOutcome
 from services.dpe.domain.pairing import related
 from services.dpe.domain.policy import ALL_PAIRS_LIMIT
 from services.dpe.domain.prior_texts import PriorText
-from services.dpe.domain.priors import prior_status
+from services.dpe.domain.prior_windows import prior_status
 from services.dpe.domain.results import CoherenceResult
 from services.dpe.domain.stage import Batch, Stage
 from services.dpe.domain.stage_row import StageKey
 from services.dpe.domain.stages import s01_claims, s02_attribution
 from services.dpe.domain.statements import Statement, read_statements
-from services.dpe.domain.unread import any_unread, mostly_unread, session_texts
+from services.dpe.domain.unsupported_language import any_unread, mostly_unread, session_texts
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from services.common.taxonomy import RepetitionLevel, StageStatus
 from services.dpe.domain.analysis import Analysis, Requests
 from services.dpe.domain.outcome import Reason, StageOutcome
 from services.dpe.domain.policy import REPEATED_COSINE
-from services.dpe.domain.priors import prior_status, verbatim
+from services.dpe.domain.prior_windows import prior_status, verbatim
 from services.dpe.domain.results import RepetitionResult
 from services.dpe.domain.stage import Batch, Stage
 from services.dpe.domain.stage_row import StageKey

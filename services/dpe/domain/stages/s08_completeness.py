@@ -21,14 +21,14 @@ from services.dpe.domain.analysis import Analysis, Requests
 from services.dpe.domain.answering import answering
 from services.dpe.domain.outcome import Reason, StageOutcome
 from services.dpe.domain.policy import COVERED_SIMILARITY
-from services.dpe.domain.priors import prior_status
+from services.dpe.domain.prior_windows import prior_status
 from services.dpe.domain.query_parts import parts, standalone
 from services.dpe.domain.relevance import assess, question_texts, sentence_texts
 from services.dpe.domain.results import CompletenessResult
 from services.dpe.domain.stage import Batch, Stage
 from services.dpe.domain.stage_row import StageKey
 from services.dpe.domain.stages import s01_claims
-from services.dpe.domain.unread import any_unread, is_unread, is_unread_text, mostly_unread, session_texts
+from services.dpe.domain.unsupported_language import any_unread, is_unread, is_unread_text, mostly_unread, session_texts
 
 
 def ask_vectors(analysis: Analysis) -> Requests:

@@ -16,13 +16,13 @@ from services.dpe.domain.discourse import has_transition, topics
 from services.dpe.domain.outcome import Reason, StageOutcome
 from services.dpe.domain.policy import OPENING_SIMILARITY
 from services.dpe.domain.prior_texts import PriorText
-from services.dpe.domain.priors import previous
+from services.dpe.domain.prior_windows import previous
 from services.dpe.domain.register import consistency, register_of
 from services.dpe.domain.results import FlowResult, FlowSignals
 from services.dpe.domain.stage import Batch, Stage
 from services.dpe.domain.stage_row import StageKey
 from services.dpe.domain.stages import s01_claims
-from services.dpe.domain.unread import mostly_unread
+from services.dpe.domain.unsupported_language import mostly_unread
 
 OPENING_WEIGHT: Final = 0.35  # SPEC-005 §11.4
 TOPIC_WEIGHT: Final = 0.25

@@ -25,7 +25,7 @@ from services.dpe.domain.results import OmissionResult
 from services.dpe.domain.stage import Batch, Stage
 from services.dpe.domain.stage_row import StageKey
 from services.dpe.domain.stages import s01_claims, s02_attribution
-from services.dpe.domain.unread import any_unread, is_unread, is_unread_text, mostly_unread
+from services.dpe.domain.unsupported_language import any_unread, is_unread, is_unread_text, mostly_unread
 
 
 def ask_vectors(analysis: Analysis) -> Requests:

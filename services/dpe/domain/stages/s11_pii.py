@@ -20,7 +20,7 @@ from services.dpe.domain.results import PersonalDataResult
 from services.dpe.domain.stage import Batch, Stage
 from services.dpe.domain.stage_row import StageKey
 from services.dpe.domain.stages import s01_claims
-from services.dpe.domain.unread import is_unread_text, mostly_unread
+from services.dpe.domain.unsupported_language import is_unread_text, mostly_unread
 
 NEAR_CHARS: Final = 200
 """A place or an age is about a person who is named at most so far from it."""

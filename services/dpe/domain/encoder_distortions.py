@@ -14,10 +14,10 @@ from services.dpe.domain.analysis import Analysis
 from services.dpe.domain.facts import FactClause, FactView
 from services.dpe.domain.findings import Attribution, Distortion, DistortionType, Rule
 from services.dpe.domain.names import name_key
-from services.dpe.domain.verdicts import Heard, doubtful_spans
+from services.dpe.domain.verdicts import ModelOpinion, doubtful_spans
 
 
-def unseen(analysis: Analysis, item: Attribution, heard: Heard | None) -> list[Distortion]:
+def encoder_distortions(analysis: Analysis, item: Attribution, heard: ModelOpinion | None) -> list[Distortion]:
     """Return at most one distortion of a grounded claim that no rule has found."""
     if heard is None or heard.case.nearest is None or heard.grounding is None:
         return []
@@ -37,7 +37,7 @@ def unseen(analysis: Analysis, item: Attribution, heard: Heard | None) -> list[D
     return []
 
 
-def _doubtful_name(claim: Claim, heard: Heard, view: FactView) -> Span | None:
+def _doubtful_name(claim: Claim, heard: ModelOpinion, view: FactView) -> Span | None:
     """Return the first name of the claim under an unsupported span of which the fact holds no word."""
     doubtful = doubtful_spans(heard.case, heard.grounding)
     known = {word.text for word in words(view.fact.content)}
