@@ -86,7 +86,7 @@ def test_a_bound_of_nothing_keeps_nothing():
 async def test_each_thing_is_asked_once_in_one_batch_for_each_model():
     own = everything()
     inference = Inference(own, AnswerCache(1 << 20), 2_048)
-    known = await inference.fulfil(ASKED, inference.unasked())
+    known = await inference.fulfil(ASKED, inference.empty_answers())
     again = await inference.fulfil(ASKED, known)
     assert own.recognizer.calls == [("a", "b")]
     assert own.entailment.calls == [(("a", "b"),)]
@@ -136,14 +136,14 @@ async def test_models_compute_at_the_same_time():
         waiting(model, name)
     async with asyncio.timeout(patient(5)):
         inference = Inference(own, AnswerCache(1 << 20), 2_048)
-        known = await inference.fulfil(ASKED, inference.unasked())
+        known = await inference.fulfil(ASKED, inference.empty_answers())
     assert known.judged is not None
 
 
 async def test_a_model_that_is_down_is_not_asked_again_and_the_others_answer():
     own = replace(everything(), entailment=DownModel())
     inference = Inference(own, AnswerCache(1 << 20), 2_048)
-    known = await inference.fulfil(ASKED, inference.unasked())
+    known = await inference.fulfil(ASKED, inference.empty_answers())
     assert (known.classified, len(known.judged), len(known.recognised)) == (None, 1, 2)
     assert (await inference.fulfil(ASKED, known)).classified is None
 
@@ -162,7 +162,7 @@ async def test_a_full_queue_ends_the_call_and_cancels_what_the_other_models_do()
     own.grounding.judge = judge
     inference = Inference(own, AnswerCache(1 << 20), 2_048)
     with pytest.raises(LimitExceededError, match="Full"):
-        await inference.fulfil(ASKED, inference.unasked())
+        await inference.fulfil(ASKED, inference.empty_answers())
     assert cancelled.is_set()
 
 
@@ -177,7 +177,7 @@ async def test_texts_are_embedded_in_calls_of_a_bounded_size():
 
     own.embedding.embed = noted
     inference = Inference(own, AnswerCache(0), 2)
-    known = await inference.fulfil(Requests(embed=("a", "b", "c", "d", "e")), inference.unasked())
+    known = await inference.fulfil(Requests(embed=("a", "b", "c", "d", "e")), inference.empty_answers())
     assert sizes == [2, 2, 1]
     assert np.array_equal(known.vectors.of(["e", "a"]), await embed(["e", "a"]))
 
