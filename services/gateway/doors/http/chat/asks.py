@@ -14,6 +14,7 @@ from services.common.context import Caller
 from services.common.errors import FieldViolation, InvalidRequestError
 from services.common.settings.chat import ChatMode, ChatSettings
 from services.common.strict_json import read_json
+from services.common.taxonomy import RetrievalMode
 from services.gateway.doors.http.check_schemas import GuardrailOptions
 
 FIELD: Final = "groundtrail"
@@ -25,8 +26,9 @@ _MODES: Final[Mapping[str, ChatMode]] = {"ground": "ground", "check": "check", "
 class ChatOptions(GuardrailOptions):
     """What a request says to us in its field ``groundtrail``, which no provider sees.
 
-    ``conversation``, ``session_token``, ``continuation_ids`` and ``ai_system_id`` are for mode ground; ``question``,
-    ``facts``, ``documents`` and ``without_sources`` for check and observe.
+    ``conversation`` and all that follow are for mode ground; ``question``, ``facts``, ``documents`` and
+    ``without_sources`` for check and observe. ``retrieval_mode`` and ``include_superseded`` are those of the contract's
+    ``DispatchRequest``.
     """
 
     model_config = ConfigDict(extra="forbid")
@@ -38,6 +40,8 @@ class ChatOptions(GuardrailOptions):
     session_token: str = Field(default="", max_length=8_192)
     continuation_ids: list[str] = Field(default=[], max_length=50)
     ai_system_id: str = Field(default="", max_length=128)
+    retrieval_mode: RetrievalMode | None = None
+    include_superseded: bool = False
 
 
 @dataclass(frozen=True, slots=True)

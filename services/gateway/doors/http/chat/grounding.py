@@ -30,6 +30,7 @@ from services.gateway.doors.http.check_messages import judged_claims
 from services.gateway.doors.http.problems import json_bytes
 from services.gateway.doors.http.protocol import HEADER_OF_FIELD, dispatched_headers
 from services.gateway.doors.http.requests import call_metadata, idempotency_key, until_disconnected
+from services.gateway.wire import RETRIEVAL_MODES
 
 _NOT_MODIFIED: Final = 304
 _COMMENT: Final = b": the answer is being written\n\n"
@@ -210,6 +211,9 @@ def _add_field(message: pb.DispatchRequest, options: ChatOptions) -> None:
             message.continuation_ids.extend(value)
         else:
             setattr(message, name, value)
+    message.include_superseded = options.include_superseded
+    if options.retrieval_mode is not None:
+        message.retrieval_mode = RETRIEVAL_MODES.number(options.retrieval_mode)
     if options.conversation and (message.session_token or message.continuation_ids):
         raise wrong(f"{FIELD}.conversation", "must be left out where a session token or a continuation id is given")
 
