@@ -1,4 +1,4 @@
-"""Collections that a program of layout 2 left, on a real Milvus: every fact comes over, whatever ends the copy half way.
+"""Collections that a program of layout 2 left, on a real Milvus: every fact comes over, whatever ends the copy.
 
 Layout 2 did not say when facts hold (ADR 0109), and its tombstones kept the hash of what they were (ADR 0112).
 """

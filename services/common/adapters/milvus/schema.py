@@ -126,8 +126,8 @@ async def _first_layout(database: MilvusDatabase, settings: MilvusSettings) -> N
 async def _timed_facts(database: MilvusDatabase, settings: MilvusSettings) -> None:
     """Copy every model's facts into a collection that also says when they hold (ADR 0109); may be repeated.
 
-    What is copied already is passed over. The former collection goes once its copy is complete and known by name, and its
-    own name after it: texts that no erasure would reach are never left in a collection that nobody knows.
+    What is copied already is passed over. The former collection goes once its copy is complete and known by name, and
+    its own name after it: texts that no erasure would reach are never left in a collection that nobody knows.
     """
     meta = _name(settings, "meta")
     where = f'key > "{_MODEL}" and key < "{_MODEL[:-1]};"'

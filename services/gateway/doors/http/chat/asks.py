@@ -4,7 +4,7 @@ import json
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from crp.gateway.v1 import dispatch_service_pb2 as pb
 from fastapi import Request
@@ -14,7 +14,6 @@ from services.common.context import Caller
 from services.common.errors import FieldViolation, InvalidRequestError
 from services.common.settings.chat import ChatMode, ChatSettings
 from services.common.strict_json import read_json
-from services.common.taxonomy import RetrievalMode
 from services.gateway.doors.http.check_schemas import GuardrailOptions
 
 FIELD: Final = "groundtrail"
@@ -40,7 +39,7 @@ class ChatOptions(GuardrailOptions):
     session_token: str = Field(default="", max_length=8_192)
     continuation_ids: list[str] = Field(default=[], max_length=50)
     ai_system_id: str = Field(default="", max_length=128)
-    retrieval_mode: RetrievalMode | None = None
+    retrieval_mode: Literal["dense", "text", "hybrid", "reranked", "late_interaction"] | None = None
     include_superseded: bool = False
 
 
