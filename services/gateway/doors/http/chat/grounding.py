@@ -9,7 +9,6 @@ from collections.abc import AsyncGenerator
 from dataclasses import dataclass
 from typing import Any, Final
 
-from crp.ckf.v1 import knowledge_service_pb2 as knowledge
 from crp.common.v1 import taxonomy_pb2
 from crp.dpe.v1 import report_pb2
 from crp.gateway.v1 import dispatch_pb2
@@ -213,7 +212,7 @@ def _add_field(message: pb.DispatchRequest, options: ChatOptions) -> None:
             setattr(message, name, value)
     message.include_superseded = options.include_superseded
     if options.retrieval_mode is not None:
-        message.retrieval_mode = knowledge.SearchMode.Value(f"SEARCH_MODE_{options.retrieval_mode.upper()}")
+        message.MergeFrom(pb.DispatchRequest(retrieval_mode=f"SEARCH_MODE_{options.retrieval_mode.upper()}"))
     if options.conversation and (message.session_token or message.continuation_ids):
         raise wrong(f"{FIELD}.conversation", "must be left out where a session token or a continuation id is given")
 
