@@ -6,6 +6,7 @@ from typing import Any
 
 import openai
 import pytest
+from crp.ckf.v1 import knowledge_service_pb2 as knowledge
 
 from services.common.settings import ChatSettings, GatewaySettings
 from services.common.settings.chat import ChatMode
@@ -119,6 +120,8 @@ class TestPlain:
             ({"groundtrail": {"facts": ["x"]}}, "groundtrail.facts"),
             ({"groundtrail": {"unknown": 1}}, "groundtrail.unknown"),
             ({"groundtrail": {"mode": "check"}}, "groundtrail.mode"),
+            ({"groundtrail": {"include_superseded": "perhaps"}}, "groundtrail.include_superseded"),
+            ({"groundtrail": {"retrieval_mode": "magic"}}, "groundtrail.retrieval_mode"),
             ({"groundtrail": {"conversation": "a", "session_token": "b"}}, "groundtrail.conversation"),
         ],
     )
@@ -140,6 +143,19 @@ class TestPlain:
         neutral = {"n": 1, "top_p": 1.0, "stop": None, "tools": [], "user": "u", "response_format": {"type": "text"}}
         async with grounded() as door:
             assert (await door.ask(ASKED | neutral)).status_code == 200
+
+    @pytest.mark.parametrize("path", [CHAT, MESSAGES])
+    async def test_how_facts_are_found_is_asked_for_in_the_field(self, path):
+        wanted = {"groundtrail": {"include_superseded": True, "retrieval_mode": "text"}}
+        async with grounded() as door:
+            for more in (wanted, {}):
+                response = await door.ask(MESSAGE | more, path)
+                assert response.status_code == 200, response.text
+            asked = door.world.script.asked["BuildEnvelope"]
+        assert [(one.include_superseded, one.retrieval_mode) for one in asked] == [
+            (True, knowledge.SEARCH_MODE_TEXT),
+            (False, knowledge.SEARCH_MODE_UNSPECIFIED),
+        ]
 
     async def test_a_reader_may_not(self):
         async with grounded(subject="reader") as door:

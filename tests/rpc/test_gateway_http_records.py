@@ -75,6 +75,19 @@ async def test_headers_are_read_and_outcomes_have_their_status():
     assert (same.status_code, same.content, same.headers["CRP-Context-ETag"]) == (304, b"", ETAG)
 
 
+async def test_facts_that_do_not_hold_are_asked_for_in_the_body():
+    world = GatewayWorld()
+    async with served(world) as http:
+        for more in ({"include_superseded": True, "retrieval_mode": "text"}, {}):
+            response = await http.post(DISPATCH, json=ASKED | more)
+            assert response.status_code == 200, response.text
+        document = (await http.get("/openapi.json")).json()
+    asked = world.script.asked["BuildEnvelope"]
+    assert [(one.include_superseded, one.retrieval_mode) for one in asked] == [(True, 2), (False, 0)]
+    fields = document["components"]["schemas"]["DispatchRequest"]["properties"]
+    assert {"include_superseded", "retrieval_mode"} <= fields.keys()
+
+
 async def test_a_repeat_under_its_key_is_the_same_answer():
     name = {"Idempotency-Key": str(uuid.uuid4())}
     async with served() as http:

@@ -53,7 +53,9 @@ _CONTRADICTED: Final = "CONTRADICTED"
 _NO_SOURCES: Final = {"mode": "check", "reason": "NO_SOURCES"}
 _INNER: Final = frozenset({"certain", "faulted_at", "headers"})
 """Of a check, for those who hold a stream back, and for the headers of the answer."""
-_OF_DISPATCHES: Final = ("conversation", "session_token", "continuation_ids", "ai_system_id")
+_OF_DISPATCHES: Final = (
+    *("conversation", "session_token", "continuation_ids", "ai_system_id", "retrieval_mode", "include_superseded"),
+)
 _STREAM_MODE: Final = HEADER_OF_FIELD["stream_safety_mode"]
 
 

@@ -210,6 +210,9 @@ def _add_field(message: pb.DispatchRequest, options: ChatOptions) -> None:
             message.continuation_ids.extend(value)
         else:
             setattr(message, name, value)
+    message.include_superseded = options.include_superseded
+    if options.retrieval_mode is not None:
+        message.MergeFrom(pb.DispatchRequest(retrieval_mode=f"SEARCH_MODE_{options.retrieval_mode.upper()}"))
     if options.conversation and (message.session_token or message.continuation_ids):
         raise wrong(f"{FIELD}.conversation", "must be left out where a session token or a continuation id is given")
 
