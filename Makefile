@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 RUN_STAMP := $(VENV)/.installed
 DEV_STAMP := $(VENV)/.installed-dev
 LOCK := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header
-ENGINES := --extra chroma --extra pinecone --extra qdrant
+ENGINES := --extra chroma --extra mcp --extra pinecone --extra qdrant
 TRAINING := .venv-training
 TRAINING_STAMP := $(TRAINING)/.installed
 .PHONY: help demo test lint format lock generate bench eval eval-models eval-retrieval eval-guard conformance docs test-real test-faults training test-training clean
