@@ -97,7 +97,9 @@ test-real: $(DEV_STAMP) ## Run the tests that need real servers, beside servers 
 	  $(BIN)/python -m tools.real_servers envoy --if-possible -- \
 	  $(BIN)/python -m tools.real_servers litellm --if-possible -- \
 	  $(BIN)/python -m tools.real_servers anthropic --if-possible -- \
-	  $(BIN)/pytest -q -m "needs_triton or needs_milvus or needs_neo4j or needs_llm or needs_envoy or needs_litellm or needs_anthropic" tests
+	  $(BIN)/python -m tools.real_servers langchain --if-possible -- \
+	  $(BIN)/python -m tools.real_servers node --if-possible -- \
+	  $(BIN)/pytest -q -m "needs_triton or needs_milvus or needs_neo4j or needs_llm or needs_envoy or needs_litellm or needs_anthropic or needs_langchain or needs_node" tests
 	@$(BIN)/python -m bench.triton_sweep --if-possible
 
 test-faults: $(DEV_STAMP) ## What is long, whole: kill -9 again and again, new examples, every case of what make test samples

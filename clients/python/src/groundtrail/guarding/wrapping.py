@@ -2,7 +2,7 @@
 
 import copy
 import inspect
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, TypeVar, get_args
 
@@ -154,6 +154,8 @@ class _Call:
         if is_streamed:
             return self._streamed(got, against, AsyncGuardedStream)
         answer = _parsed(got)
+        if inspect.isawaitable(answer):
+            answer = await answer
         texts, unchecked = self._form.texts(answer)
         findings = Findings(against, (), unchecked)
         try:
@@ -209,8 +211,12 @@ class _RawStream:
         return getattr(self._inside, name)
 
     def parse(self, *args: Any, **arguments: Any) -> Any:
-        """Return the stream."""
-        return self._guarded(self._inside.parse(*args, **arguments))
+        """Return the stream, or what is awaited for it."""
+        parsed = self._inside.parse(*args, **arguments)
+        return self._awaited(parsed) if inspect.isawaitable(parsed) else self._guarded(parsed)
+
+    async def _awaited(self, parsed: Awaitable[Any]) -> Any:
+        return self._guarded(await parsed)
 
 
 class _NotGuarded:
