@@ -3,6 +3,7 @@
 import asyncio
 import logging
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from groundtrail import Fact, GroundtrailError, Level, WithheldError, guard
@@ -17,7 +18,7 @@ from tests.fakes.scripted_chat import ScriptedChat
 WRONG = "The fee for late reports is 7 euros."
 HAIL = "Hail is covered in every branch."
 LONGER = f"{FEE} {HAIL} {WRONG} Nothing else is said about it."
-ASK = {
+ASK: dict[str, Any] = {
     "model": "scripted",
     "messages": [{"role": "system", "content": f"{FEE} {HAIL}"}, {"role": "user", "content": "Fee?"}],
 }
@@ -31,10 +32,10 @@ async def checks():
 
 @pytest.fixture
 def provider():
-    script = ScriptedChat(lambda _messages: script.said)
+    script = ScriptedChat(lambda _messages: told.said)
     with script.running() as base:
-        script.base = base
-        yield script
+        told = SimpleNamespace(base=base, said="", asked=script.asked)
+        yield told
 
 
 def guarded(provider, checks, said, kind=AsyncOpenAI, **more):

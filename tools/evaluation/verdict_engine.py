@@ -77,7 +77,7 @@ def outcome_of(result: PolicedResult) -> Outcome:
     """Return what the measurements need of a result."""
     judged = result.judged
     return Outcome(
-        result.level,
+        RiskLevel(result.level),
         result.composite,
         tuple(claim.verdict for claim in judged),
         tuple(claim.basis for claim in judged),

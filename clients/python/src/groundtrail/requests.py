@@ -3,7 +3,7 @@
 import os
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, cast
 
 from groundtrail.errors import GroundtrailError
 from groundtrail.sources import Document, Fact, Source
@@ -59,7 +59,8 @@ def told(error: "grpc.RpcError", address: str) -> GroundtrailError:
     """Return what a server refused, with the reason of its details."""
     from google.rpc import error_details_pb2, status_pb2
 
-    trailers = {str(key): value for key, value in error.trailing_metadata() or ()}
+    pairs = cast("Iterable[tuple[str, str | bytes]]", error.trailing_metadata() or ())
+    trailers = dict(pairs)
     details = trailers.get("grpc-status-details-bin")
     reason = error.code().name
     for detail in status_pb2.Status.FromString(details).details if isinstance(details, bytes) else ():

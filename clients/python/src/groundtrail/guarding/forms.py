@@ -46,8 +46,8 @@ class Form(Protocol):
 class OpenAIForm:
     """Chat completions."""
 
-    resource = ("chat", "completions")
-    around = ("responses", "completions", "beta", "realtime", "live")
+    resource: tuple[str, ...] = ("chat", "completions")
+    around: tuple[str, ...] = ("responses", "completions", "beta", "realtime", "live")
     opens_streams = False
 
     def messages(self, arguments: Mapping[str, Any]) -> list[Any]:
@@ -75,8 +75,8 @@ class OpenAIForm:
 class AnthropicForm:
     """Messages. The text of all blocks is one text, for it is judged as one."""
 
-    resource = ("messages",)
-    around = ("completions", "beta")
+    resource: tuple[str, ...] = ("messages",)
+    around: tuple[str, ...] = ("completions", "beta")
     opens_streams = True
 
     def messages(self, arguments: Mapping[str, Any]) -> list[Any]:

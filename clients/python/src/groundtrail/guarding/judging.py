@@ -1,7 +1,7 @@
 """Asks a server about the texts of one call, and does with what is found as the rules say."""
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
@@ -35,7 +35,9 @@ class Servers:
         timeout_s: float = TIMEOUT_S,
     ) -> None:
         self._asynchronous = AsyncGroundtrail(address, api_key, credentials=credentials, timeout_s=timeout_s)
-        self._open = lambda: Groundtrail(address, api_key, credentials=credentials, timeout_s=timeout_s)
+        self._open: Callable[[], Groundtrail] = lambda: Groundtrail(
+            address, api_key, credentials=credentials, timeout_s=timeout_s
+        )
         self._waiting: Groundtrail | None = None
 
     def judge(self, checked: Checked, text: str, *, is_whole: bool = True) -> Judged:

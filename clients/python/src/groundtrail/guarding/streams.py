@@ -69,7 +69,7 @@ class GuardedStream:
             raise
 
     def _watched(self) -> Generator[Any, None, None]:
-        holding, last = Holding(self._form), []
+        holding, last = Holding(self._form), list[Any]()
         for event in self._inside:
             yield from last
             holding.add(event)
@@ -135,7 +135,7 @@ class AsyncGuardedStream:
             raise
 
     async def _watched(self) -> AsyncGenerator[Any, None]:
-        holding, last = Holding(self._form), []
+        holding, last = Holding(self._form), list[Any]()
         async for event in self._inside:
             for left in last:
                 yield left
