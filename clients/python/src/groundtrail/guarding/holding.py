@@ -56,7 +56,8 @@ class Holding:
         """Return the beginning that is to be checked now, or ``None``; answers side by side wait for their ends."""
         if self._pieces.keys() - {0}:
             return None
-        start = self._text.rfind(" ", 0, max(0, self._searched - _LOOK_BACK_CHARS)) + 1
+        least = max(0, self._searched - _LOOK_BACK_CHARS)
+        start = max(self._text.rfind(" ", max(0, least - _LOOK_BACK_CHARS), least) + 1, least - _LOOK_BACK_CHARS, 0)
         for found in _END.finditer(self._text, start):
             following = self._text[found.end() : found.end() + 1]
             if found["word"] is None or not (following.islower() or found["word"].lower() in _SHORT):
