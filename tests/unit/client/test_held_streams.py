@@ -20,6 +20,7 @@ TRUE = (
     "費用は五ユーロです。",
 )
 FALSE = (
+    "Only Dr. Jones pays 7 euros. ",
     "The fee of Mrs. Jones is 7.20 euros. ",
     "Nothing, i.e. 0 euros, is paid vs. 5 before! ",
     "費用は七ユーロです。",
