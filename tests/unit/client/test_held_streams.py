@@ -3,6 +3,7 @@
 import random
 import time
 from types import SimpleNamespace
+from typing import Any
 
 from groundtrail import Level, WithheldError
 from groundtrail.grounds import Grounds
@@ -116,7 +117,8 @@ async def test_on_an_event_loop_the_same_leaves():
         text, pieces, judge = generated(seed)
         kept = []
         for kind, inside in ((GuardedStream, Stream(pieces)), (AsyncGuardedStream, AsyncStream(pieces))):
-            seen, stream = [], kind(inside, OpenAIForm(), judge, CHECKED)
+            seen = []
+            stream: Any = kind(inside, OpenAIForm(), judge, CHECKED)
             try:
                 if kind is GuardedStream:
                     for chunk in stream:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from groundtrail.errors import GroundtrailError, WithheldError
-from groundtrail.results import Claim, Level, claims_of, level_of
+from groundtrail.results import Claim, JudgedText, Level, claims_of, level_of
 
 if TYPE_CHECKING:
     from crp.gateway.v1 import dispatch_pb2
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(JudgedText):
     """An answer from the tenant's documents.
 
     Attributes:
@@ -40,16 +40,6 @@ class Answer:
     headers: Mapping[str, str] = field(repr=False)
     warnings: tuple[str, ...]
     response: "pb.DispatchResponse" = field(repr=False)
-
-    @property
-    def judged(self) -> tuple[Claim, ...]:
-        """The claims that have a verdict."""
-        return tuple(claim for claim in self.claims if claim.verdict)
-
-    @property
-    def supported(self) -> bool:
-        """Every claim with a verdict is SUPPORTED, and there is one."""
-        return bool(self.judged) and all(claim.verdict == "SUPPORTED" for claim in self.judged)
 
 
 class Head:

@@ -70,8 +70,25 @@ class Claim:
     claim_id: str = ""
 
 
+class JudgedText:
+    """A text with its claims."""
+
+    __slots__ = ()
+    claims: tuple[Claim, ...]
+
+    @property
+    def judged(self) -> tuple[Claim, ...]:
+        """The claims that have a verdict."""
+        return tuple(claim for claim in self.claims if claim.verdict)
+
+    @property
+    def supported(self) -> bool:
+        """Every claim with a verdict is SUPPORTED, and there is one."""
+        return bool(self.judged) and all(claim.verdict == "SUPPORTED" for claim in self.judged)
+
+
 @dataclass(frozen=True, slots=True)
-class CheckResult:
+class CheckResult(JudgedText):
     """What was found.
 
     Attributes:
@@ -96,16 +113,6 @@ class CheckResult:
     contradictions: int = 0
     contradictions_with_earlier: int = 0
     findings: tuple[str, ...] = ()
-
-    @property
-    def judged(self) -> tuple[Claim, ...]:
-        """The claims that have a verdict."""
-        return tuple(claim for claim in self.claims if claim.verdict)
-
-    @property
-    def supported(self) -> bool:
-        """Every claim with a verdict is SUPPORTED, and there is one."""
-        return bool(self.judged) and all(claim.verdict == "SUPPORTED" for claim in self.judged)
 
 
 def result_of(response: "pb.CheckResponse") -> CheckResult:

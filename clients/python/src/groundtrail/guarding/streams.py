@@ -5,6 +5,7 @@ and the whole is checked behind it.
 """
 
 import contextlib
+from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, AsyncIterator, Generator, Iterator
 from typing import Any, Self
 
@@ -15,8 +16,8 @@ from groundtrail.guarding.judging import Findings, Servers
 from groundtrail.guarding.rules import Checked, Judged, withheld
 
 
-class GuardedStream:
-    """A stream that waits for its events; everything but its events is that of the stream inside.
+class _Guarded(ABC):
+    """A stream; everything but its events is that of the stream inside.
 
     Args:
         inside: the client's own stream.
@@ -34,6 +35,20 @@ class GuardedStream:
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._inside, name)
+
+    @abstractmethod
+    def _held(self) -> Any:
+        """Return the events as they pass."""
+
+    @abstractmethod
+    def _watched(self) -> Any:
+        """Return the events at once, judged behind the last one."""
+
+
+class GuardedStream(_Guarded):
+    """A stream that waits for its events."""
+
+    _events: Iterator[Any]
 
     def __iter__(self) -> Iterator[Any]:
         return self._events
@@ -87,18 +102,10 @@ class GuardedStream:
         yield from last
 
 
-class AsyncGuardedStream:
-    """A stream on an event loop. Arguments as ``GuardedStream``."""
+class AsyncGuardedStream(_Guarded):
+    """A stream on an event loop."""
 
-    def __init__(self, inside: Any, form: Form, servers: Servers, checked: Checked) -> None:
-        self._inside = inside
-        self._form = form
-        self._servers = servers
-        self._checked = checked
-        self._events = self._held() if checked.rules.mode == "raise" else self._watched()
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._inside, name)
+    _events: AsyncIterator[Any]
 
     def __aiter__(self) -> AsyncIterator[Any]:
         return self._events
