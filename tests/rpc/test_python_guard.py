@@ -170,6 +170,9 @@ async def test_no_way_to_an_answer_goes_around(provider, checks):
             await at.chat.completions.create(**ASK)
         with pytest.raises(WithheldError):
             await at.chat.completions.with_raw_response.create(**ASK)
+        for raws in (at.with_raw_response.chat.completions, at.chat.with_raw_response.completions):
+            with pytest.raises(WithheldError):
+                await raws.create(**ASK)
         raw = await at.chat.completions.with_raw_response.create(**ASK, stream=True)
         assert raw.headers["content-type"] == "text/event-stream"
         with pytest.raises(WithheldError):
@@ -182,6 +185,9 @@ async def test_no_way_to_an_answer_goes_around(provider, checks):
             lambda at=at: at.completions.create,
             lambda at=at: at.beta.chat,
             lambda at=at: at.chat.completions.with_streaming_response.create,
+            lambda at=at: at.chat.with_streaming_response.completions,
+            lambda at=at: at.with_streaming_response.chat,
+            lambda raw=raw: raw.http_response,
         ):
             with pytest.raises(GroundtrailError, match="is not guarded") as refused:
                 way()

@@ -23,6 +23,9 @@ _CALLS: Final = ("create", "parse")
 _ANEW: Final = ("with_options", "copy")
 _RAW: Final = "with_raw_response"
 """Made by a resource of itself: that of the copy is made anew."""
+_UNREAD: Final = "with_streaming_response"
+_HEAD: Final = frozenset({"headers", "status_code", "request_id", "retries_taken", "elapsed", "url", "method"})
+"""Of a response, what is no text of an answer."""
 _NO_CLIENT: Final = (
     "guard takes a client of the packages openai or anthropic: "
     "an object with chat.completions.create or messages.create"
@@ -80,7 +83,7 @@ class _Guard:
         """Return a guarded copy of a client."""
         form = _form_of(client)
         guarded = copy.copy(client)
-        for name in (*form.around, "with_streaming_response"):
+        for name in (*form.around, _UNREAD):
             if hasattr(client, name):
                 _put(guarded, name, _NotGuarded(name))
         for name in _ANEW:
@@ -91,15 +94,16 @@ class _Guard:
         for name in form.resource:
             inner = copy.copy(getattr(at, name))
             vars(inner).pop(_RAW, None)
+            if hasattr(inner, _UNREAD):
+                _put(inner, _UNREAD, _NotGuarded(f"{name}.{_UNREAD}"))
             _put(at, name, inner)
             at = inner
         self._guard_resource(at, form)
         return guarded
 
     def _guard_resource(self, resource: Any, form: Form) -> None:
-        for name in ("with_streaming_response", "batches"):
-            if hasattr(resource, name):
-                _put(resource, name, _NotGuarded(".".join([*form.resource, name])))
+        if hasattr(resource, "batches"):
+            _put(resource, "batches", _NotGuarded(".".join([*form.resource, "batches"])))
         for name in _CALLS:
             if callable(call := getattr(resource, name, None)):
                 _put(resource, name, _Call(call, form, self))
@@ -208,6 +212,8 @@ class _RawStream:
         self._guarded = guarded
 
     def __getattr__(self, name: str) -> Any:
+        if name not in _HEAD:
+            return getattr(_NotGuarded("a raw response"), name)
         return getattr(self._inside, name)
 
     def parse(self, *args: Any, **arguments: Any) -> Any:
