@@ -14,6 +14,7 @@ from services.cli.key_commands import key_app
 from services.cli.knowledge_commands import fact_app, source_app
 from services.cli.later import Later, run
 from services.cli.log_commands import log_app, signer_app, witness_app
+from services.cli.mcp_command import serve_tools
 from services.cli.model_commands import model_app
 from services.cli.scan_command import scan_files
 from services.cli.session_commands import session_app
@@ -194,6 +195,7 @@ def ask(  # noqa: PLR0913 - one for each option
 
 app.command("check")(check_answer)
 app.command("scan")(scan_files)
+app.command("mcp")(serve_tools)
 
 Model = Annotated[
     str, typer.Option(help="Target model: its tokenizer and context window; none = that of your settings.")

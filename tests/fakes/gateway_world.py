@@ -276,7 +276,7 @@ class GatewayWorld:
         await server.start()
         channel = grpc.aio.insecure_channel(server.address)
         try:
-            yield GatewayClient(self, channel)
+            yield GatewayClient(self, channel, server.address)
         finally:
             await channel.close()
             await server.drain()
@@ -351,6 +351,7 @@ class GatewayClient:
 
     world: GatewayWorld
     channel: grpc.aio.Channel
+    address: str
 
     def start(
         self,

@@ -10,6 +10,7 @@ from typing import Any, Final, TypeVar
 from crp.dpe.v1 import provenance_service_pb2 as pb
 from crp.dpe.v1.provenance_service_pb2_grpc import ProvenanceServiceStub
 from fastapi import APIRouter, Request
+from groundtrail.grounds import Grounds
 from pydantic import BaseModel
 from starlette.responses import Response
 
@@ -20,7 +21,6 @@ from services.common.rpc.credential_gate import CredentialGate
 from services.common.settings.gateway import GatewaySettings
 from services.common.settings.http import HttpSettings
 from services.gateway.check_policy import read_policy
-from services.gateway.domain.grounds import Grounds
 from services.gateway.domain.outcome import PolicyInForce
 from services.gateway.domain.source_screening import SourceScreening
 from services.gateway.doors.http import check_schemas as schemas

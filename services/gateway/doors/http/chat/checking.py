@@ -10,6 +10,7 @@ from typing import Any, Final
 from crp.dpe.v1.provenance_service_pb2_grpc import ProvenanceServiceStub
 from crp.gateway.v1 import dispatch_pb2
 from crp.gateway.v1 import dispatch_service_pb2 as pb
+from groundtrail.grounds import Grounds, GroundText, grounds_of
 from starlette.responses import Response
 
 from services.common.computing import compute, compute_unless_small
@@ -20,7 +21,6 @@ from services.common.settings.http import HttpSettings
 from services.common.taxonomy import RiskLevel
 from services.gateway.check_policy import read_policy_request
 from services.gateway.domain.command import derived_id
-from services.gateway.domain.grounds import Grounds, GroundText, grounds_of
 from services.gateway.domain.outcome import PolicyInForce, PolicyRequest
 from services.gateway.domain.source_screening import SourceScreening
 from services.gateway.domain.vocabulary import OversightMode
