@@ -35,6 +35,7 @@ from services.gateway.dispatch.model_caller import ModelCaller
 from services.gateway.dispatch.parent_summaries import ExtractiveSummariser, ModelSummariser, ParentSummaries
 from services.gateway.dispatch.remediation import Remediator
 from services.gateway.dispatch.window import WindowRun
+from services.gateway.dispatch.writing import AnswerWriter
 from services.gateway.domain.policy import PolicyError, parse_policy
 from services.gateway.doors.grpc.admin import admin_service
 from services.gateway.doors.grpc.dispatch import ROLES, SERVICE_NAME, DispatchServicer
@@ -114,7 +115,7 @@ def window_run(clients: Clients, model_caller: ModelCaller, settings: GatewaySet
     return WindowRun(
         gate=EnvelopeGate(clients.envelopes),
         model_caller=model_caller,
-        analyzer=analyzer,
+        writer=AnswerWriter(model_caller, analyzer),
         summaries=ParentSummaries(
             clients.sessions, clients.provenance, summariser, model_caller, policy=settings.suspected_transfers
         ),

@@ -16,7 +16,8 @@ from services.common.reading.sentences import sentences
 from services.common.rpc.status import internal_error
 from services.gateway.doors.http.chat.asks import Written
 from services.gateway.doors.http.chat.dialect import DialectStream
-from services.gateway.doors.http.chat.held_back import Check, Ended, Hold, held_back
+from services.gateway.dispatch.held_back import Check, Ended, held_back
+from services.gateway.domain.holding import Hold
 
 _LOG: Final = logging.getLogger(__name__)
 Told = Callable[[dict[str, Any], list[str]], dict[str, Any] | None]

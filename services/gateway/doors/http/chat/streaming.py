@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from services.common.errors import CrpError, ErrorReason, UnavailableError
 from services.gateway.doors.http.chat.asks import FIELD, Written
-from services.gateway.doors.http.chat.surrogates import Halves
+from services.common.streaming.surrogates import Halves
 
 DONE: Final = b"data: [DONE]\n\n"
 _SHAPE: Final = ("id", "created", "model", "system_fingerprint")
