@@ -5,33 +5,31 @@ import contextlib
 
 import grpc
 import pytest
-from crp.common.v1 import text_pb2
-from crp.dpe.v1 import claim_pb2, report_pb2
+from crp.dpe.v1 import report_pb2
 from crp.gateway.v1 import dispatch_pb2
 from crp.gateway.v1 import dispatch_service_pb2 as pb
 from crp.gateway.v1 import dispatch_service_pb2_grpc as pb_grpc
 
 from services.common.adapters.memory.inference import MemoryLanguageModel
 from services.common.settings import GatewaySettings
-from tests.fakes.dag_world import RISKS, Refusal, fresh_uuid
-from tests.fakes.gateway_world import ANSWER, ETAG, QUESTION, GatewayWorld, Hold, Script, headers_of
+from tests.fakes.dag_world import Refusal, fresh_uuid
+from tests.fakes.gateway_world import (
+    ANSWER,
+    ETAG,
+    FAULT,
+    QUESTION,
+    GatewayWorld,
+    Hold,
+    Script,
+    contradicting,
+    headers_of,
+)
 from tests.patience import patient
 
-FAULT = "A theft may be reported within 900 days."
 LAST = "Call the police first."
 LONG = f"{ANSWER} {FAULT} {LAST}"
 BUFFER = dispatch_pb2.STREAM_SAFETY_MODE_BUFFER
 PASS = dispatch_pb2.STREAM_SAFETY_MODE_PASS_THROUGH
-
-
-def contradicting(request):
-    """Find the fault: a contradicted claim, CRITICAL."""
-    at = request.response_text.find(FAULT)
-    if at < 0:
-        return {}
-    span = text_pb2.TextSpan(start=at, end=at + len(FAULT))
-    claim = claim_pb2.Claim(text=FAULT, span=span, verdict=claim_pb2.CLAIM_VERDICT_CONTRADICTED)
-    return {"risk_level": RISKS["CRITICAL"], "claims": [claim]}
 
 
 class Steered(MemoryLanguageModel):
@@ -147,11 +145,14 @@ class TestHeldBack:
         assert [event["halt_reason"] for event in world.events_of("SAFETY_HALT")] == ["CRITICAL_HALLUCINATION_RISK"]
 
     async def test_the_last_sentence_waits_for_the_commit(self):
-        world = GatewayWorld(replies=(f"{ANSWER} {LAST}",))
+        model = Steered([f"{ANSWER} {LAST}"])
+        model.stop_at = len(ANSWER.split()) + 1
+        world = GatewayWorld(model=model)
         hold = world.script.hold = Hold("CommitWindow")
         async with streaming(world) as call:
             running = call()
             first = await anext(aiter(running))
+            model.allowed.release()
             await asyncio.wait_for(hold.reached.wait(), patient(10))
             assert first.token == f"{ANSWER} "
             running.cancel()
@@ -166,9 +167,7 @@ class TestHeldBack:
             running.cancel()
             with contextlib.suppress(asyncio.CancelledError, grpc.aio.AioRpcError):
                 await running.read()
-            async with asyncio.timeout(patient(10)):
-                while world.statuses() != ["FAILED"]:
-                    await asyncio.sleep(0.01)
+        assert world.statuses() == ["FAILED"]  # the process has ended, and what it was giving up was given up
         assert model.left == 1
 
     async def test_a_retry_gives_the_same_answer_and_makes_no_second_window(self):
@@ -227,7 +226,7 @@ class TestOtherModes:
         async with streaming(world, safety_mode=dispatch_pb2.SAFETY_MODE_STRICT, stream_safety_mode=PASS) as call:
             refusal = await refused(call())
         assert (refusal.code.name, refusal.reason) == ("INVALID_ARGUMENT", "INVALID_FIELD")
-        assert refusal.fields == ["stream_safety_mode"]
+        assert list(refusal.fields) == ["stream_safety_mode"]
         assert world.windows() == []
 
     async def test_an_etag_that_holds_is_not_modified(self):
@@ -236,7 +235,7 @@ class TestOtherModes:
         assert (text, outcome.not_modified.etag) == ("", ETAG)
 
     async def test_a_model_that_is_not_there_fails_the_window(self):
-        from services.common.errors import ErrorReason, UnavailableError  # noqa: PLC0415 - of this test alone
+        from services.common.errors import ErrorReason, UnavailableError
 
         world = GatewayWorld(model=MemoryLanguageModel([UnavailableError(ErrorReason.LLM_UNAVAILABLE, "gone")]))
         async with streaming(world) as call:

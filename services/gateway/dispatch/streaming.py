@@ -19,9 +19,7 @@ from services.gateway.domain.holding import Hold
 StreamEvent: TypeAlias = Begun | str | DispatchResult
 
 
-async def streamed(
-    app: DispatchApp, command: DispatchCommand, wish: Hold | None
-) -> AsyncGenerator[StreamEvent, None]:
+async def streamed(app: DispatchApp, command: DispatchCommand, wish: Hold | None) -> AsyncGenerator[StreamEvent, None]:
     """Yield what was begun, the pieces of the answer, and the result; closing it ends the dispatch.
 
     The pieces are the answer's text once it is delivered; of a withheld one they are what had passed before.

@@ -51,8 +51,8 @@ class HeaderInputs:
     """Everything that a path may know; what it does not know is ``None`` or empty and gives no header.
 
     ``eu_ai_act_class`` is said where there is no report that says it, ``safety_budget`` where no window was committed.
-    ``strategy`` is ``None`` where nothing was dispatched: an answer of somebody else's was checked. ``stream_mode`` is the
-    word for what of a stream waited.
+    ``strategy`` is ``None`` where nothing was dispatched: an answer of somebody else's was checked. ``stream_mode`` is
+    the word for what of a stream waited.
     """
 
     strategy: DispatchStrategy | None

@@ -203,9 +203,7 @@ def header_metadata(found: Sequence[dispatch_pb2.CrpHeader]) -> tuple[tuple[str,
             break
         left_out.add(place)
         excess -= sizes[place]
-    return tuple(
-        (header.name.lower(), header.value) for place, header in enumerate(found) if place not in left_out
-    )
+    return tuple((header.name.lower(), header.value) for place, header in enumerate(found) if place not in left_out)
 
 
 def _violation(violation: Violation) -> dispatch_pb2.PolicyViolation:

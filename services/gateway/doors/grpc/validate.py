@@ -110,7 +110,7 @@ def dispatch_request(request: pb.DispatchRequest, settings: GatewaySettings) -> 
 
 
 def streamed_request(request: pb.DispatchStreamRequest, settings: GatewaySettings) -> None:
-    """Check a request whose answer is streamed; fields are named as those of ``dispatch``. Raises as ``dispatch_request``."""
+    """Check a request whose answer is streamed; fields are named as in ``dispatch``. Raises as ``dispatch_request``."""
     asked, found = request.dispatch, Violations()
     passes = asked.stream_safety_mode == dispatch_pb2.STREAM_SAFETY_MODE_PASS_THROUGH
     strict = asked.safety_mode == dispatch_pb2.SAFETY_MODE_STRICT

@@ -14,7 +14,6 @@ _ANSWER_TOKENS: Final = 500
 _TOKEN_CHARS: Final = 4
 
 
-
 def _units(request: Any) -> int:
     answer = _TOKEN_CHARS * min(request.max_tokens or _ANSWER_TOKENS, _ANSWER_TOKENS)
     return CALL_UNITS + len(request.query) + answer

@@ -1,13 +1,15 @@
 """A dispatch in the contract's own JSON, and what is kept of it: ``/v1/dispatch``, reports, DAG, audit (ADR 0144).
 
 The paths are those that the contract's annotations name. ``Dispatch`` answers with the status of its outcome (200, 304,
-451) and the protocol's headers; the others read. Answers are the protobuf JSON mapping with the contract's field names.
+451) and the protocol's headers, or, with ``stream``, in server-sent events; the others read. Answers are the protobuf
+JSON mapping with the contract's field names.
 """
 
+import contextlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from http import HTTPStatus
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
 from crp.dag.v1 import session_service_pb2 as dag
 from crp.dag.v1.session_service_pb2_grpc import SessionServiceStub
@@ -15,7 +17,7 @@ from crp.gateway.v1 import dispatch_service_pb2 as pb
 from crp.gateway.v1.dispatch_service_pb2_grpc import DispatchServiceStub
 from fastapi import APIRouter, Request
 from google.protobuf.message import Message
-from pydantic import BaseModel
+from pydantic import BaseModel, Field, create_model
 from starlette.responses import Response
 
 from services.common.clock import Clock
@@ -26,13 +28,21 @@ from services.common.rpc.credential_gate import CredentialGate
 from services.common.rpc.validation import Violations
 from services.common.settings.http import HttpSettings
 from services.gateway.doors.http.calls import REFUSALS, Asked, RpcCalls, body
+from services.gateway.doors.http.chat.checking import LATE_S
+from services.gateway.doors.http.chat.sending import Streamed
 from services.gateway.doors.http.message_schemas import MessageModels
 from services.gateway.doors.http.problems import json_response
 from services.gateway.doors.http.protocol import HEADER_OF_FIELD, asked_in_headers, dispatched_headers, label
 from services.gateway.doors.http.requests import call_metadata, until_disconnected
+from services.gateway.doors.http.streamed_dispatch import Awaited, DispatchCall, written_events
 
 DISPATCH: Final = "/v1/dispatch"
-_FORM: Final = MessageModels().request(pb.DispatchRequest)
+_FORM: Final = create_model(
+    "DispatchRequest",
+    __base__=MessageModels().request(pb.DispatchRequest),
+    stream=(Annotated[bool, Field(strict=True)], False),
+)
+"""The contract's fields, and whether the answer is sent as it passes, in server-sent events."""
 _STATUS: Final = {
     "answer": HTTPStatus.OK,
     "halted": HTTPStatus.UNAVAILABLE_FOR_LEGAL_REASONS,
@@ -128,13 +138,36 @@ class RecordRoutes:
         twice.raise_if_any()
         message.MergeFrom(wishes)
         metadata = call_metadata(request, asked.request_id)
+        if getattr(asked.form, "stream", False):
+            dispatch = DispatchCall(self._dispatches, message, self._settings.run_timeout_s, metadata)
+            return await self._streamed(request, asked, dispatch)
         call = self._dispatches.Dispatch(message, timeout=self._settings.call_timeout_s, metadata=metadata)
-        response: pb.DispatchResponse = await until_disconnected(request, call)
+        return await self._answered(asked, await until_disconnected(request, call))
+
+    async def _answered(self, asked: Asked, response: pb.DispatchResponse) -> Response:
         headers = {"X-Request-Id": asked.request_id, **dispatched_headers(response)}
         status = _STATUS[response.WhichOneof("outcome") or "answer"]
         if status is HTTPStatus.NOT_MODIFIED:
             return label(Response(status_code=status, headers=headers))
         return label(json_response(await compute(message_json, response), status, headers))
+
+    async def _streamed(self, request: Request, asked: Asked, dispatch: DispatchCall) -> Response:
+        """Wait a moment for what comes first, so that a refusal has its status; then begin the stream."""
+        interval_s, awaited = self._settings.event_interval_s, Awaited(dispatch.events())
+        opened = contextlib.AsyncExitStack()
+        opened.push_async_callback(awaited.close)
+        try:
+            with contextlib.suppress(TimeoutError):
+                first = await until_disconnected(request, awaited.pending, interval_s)
+                if first is not None and first.outcome.WhichOneof("outcome") == "not_modified":
+                    await opened.aclose()
+                    return await self._answered(asked, first.outcome)
+        except BaseException:
+            await opened.aclose()
+            raise
+        events = written_events(awaited, interval_s, lambda error: bytes(self._writing.refusal(error, asked).body))
+        headers = {"X-Request-Id": asked.request_id, **dispatch.begun}
+        return label(Streamed(events, opened, self._settings.run_timeout_s + LATE_S, headers))
 
     def _read(self, endpoint: RecordEndpoint) -> Any:
         async def handler(request: Request, asked: Asked) -> Response:

@@ -17,9 +17,11 @@ from services.common.errors import ErrorReason, UnavailableError
 from services.common.ports.chat_provider import ChatProvider, ChatStream
 from services.common.settings import GatewaySettings
 from services.common.settings.http import HttpSettings
+from services.common.streaming.surrogates import whole_characters
 from services.common.taxonomy import RiskLevel
 from services.gateway import wire
 from services.gateway.check_policy import read_policy_request
+from services.gateway.dispatch.held_back import Check
 from services.gateway.domain.command import derived_id
 from services.gateway.domain.grounds import Grounds, GroundText, grounds_of
 from services.gateway.domain.holding import Hold, hold_of
@@ -28,10 +30,8 @@ from services.gateway.domain.source_screening import SourceScreening
 from services.gateway.doors.grpc import convert, validate
 from services.gateway.doors.http.chat.asks import FIELD, Call, ChatOptions, wrong
 from services.gateway.doors.http.chat.dialect import Dialect
-from services.gateway.dispatch.held_back import Check
 from services.gateway.doors.http.chat.refusals import refusal_of, withheld_response
 from services.gateway.doors.http.chat.sending import HeldBack, Streamed, held_back_answer
-from services.common.streaming.surrogates import whole_characters
 from services.gateway.doors.http.check_messages import (
     blocked_reason,
     check_answer,
