@@ -10,6 +10,7 @@ from typing import Final
 from crp.dag.v1.session_service_pb2_grpc import SessionServiceStub
 from crp.dpe.v1.guard_service_pb2_grpc import GuardServiceStub
 from crp.dpe.v1.provenance_service_pb2_grpc import ProvenanceServiceStub
+from crp.envelope.v1.envelope_service_pb2_grpc import EnvelopeServiceStub
 from crp.gateway.v1 import dispatch_service_pb2_grpc as pb_grpc
 from ercp.v1.ercp_service_pb2_grpc import ErcpServiceStub
 
@@ -48,6 +49,7 @@ ERCP_SERVICE: Final = "ercp.v1.ErcpService"
 PROVENANCE_SERVICE: Final = "crp.dpe.v1.ProvenanceService"
 """Of the dpe process, which serves GuardService beside it."""
 SESSION_SERVICE: Final = "crp.dag.v1.SessionService"
+ENVELOPE_SERVICE: Final = "crp.envelope.v1.EnvelopeService"
 _LOG: Final = logging.getLogger(__name__)
 
 
@@ -146,8 +148,15 @@ async def _http(settings: Settings, adapters: Adapters, backlog: Backlog) -> lis
     from services.gateway.doors.http.guard_routes import GuardRoutes
     from services.gateway.doors.http.record_routes import RecordRoutes
     from services.gateway.doors.http.server import HttpServer
+    from services.gateway.doors.http.well_known import WellKnownRoutes
 
-    peers = {"ercp": ERCP_SERVICE, "dpe": PROVENANCE_SERVICE, "dag": SESSION_SERVICE, "gateway": SERVICE_NAME}
+    peers = {
+        "ercp": ERCP_SERVICE,
+        "dpe": PROVENANCE_SERVICE,
+        "dag": SESSION_SERVICE,
+        "envelope": ENVELOPE_SERVICE,
+        "gateway": SERVICE_NAME,
+    }
     channels = PeerChannels(settings, peers)
     adapters.closing(channels.close)
     stub = ErcpServiceStub(channels.to("ercp"))  # type: ignore[no-untyped-call]  # generated
@@ -161,7 +170,9 @@ async def _http(settings: Settings, adapters: Adapters, backlog: Backlog) -> lis
     ]
     dispatches = pb_grpc.DispatchServiceStub(channels.to("gateway"))  # type: ignore[no-untyped-call]  # generated
     sessions = SessionServiceStub(channels.to("dag"))  # type: ignore[no-untyped-call]  # generated
-    routers.append(RecordRoutes(dispatches, sessions, gate, settings.http, adapters.clock))
+    envelopes = EnvelopeServiceStub(channels.to("envelope"))  # type: ignore[no-untyped-call]  # generated
+    routers.append(RecordRoutes(dispatches, sessions, envelopes, gate, settings.http, adapters.clock))
+    routers.append(WellKnownRoutes(version("groundtrail"), settings.http, settings.chat, settings.gateway))
     behind = ChatBehind(
         dispatches=dispatches,
         checks=checking,

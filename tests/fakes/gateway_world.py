@@ -165,6 +165,14 @@ class ScriptedEnvelopes(envelope_service_pb2_grpc.EnvelopeServiceServicer):
 
         return await self.script.around("BuildEnvelope", request, answer)
 
+    async def PreviewEnvelope(self, request, context):  # noqa: N802
+        async def answer():
+            facts = len(self.script.facts)
+            preview = envelope_pb2.EnvelopePreview(facts_available=10, facts_included=facts, etag=ETAG)
+            return env.PreviewEnvelopeResponse(preview=preview)
+
+        return await self.script.around("PreviewEnvelope", request, answer)
+
     def _built(self, request):
         script = self.script
         if request.compare_only and not script.not_modified:
@@ -331,7 +339,7 @@ class GatewayWorld:
             ServedService(
                 "crp.envelope.v1.EnvelopeService",
                 partial(envelope_service_pb2_grpc.add_EnvelopeServiceServicer_to_server, ScriptedEnvelopes(script)),
-                {"BuildEnvelope": Role.READER},
+                {"BuildEnvelope": Role.READER, "PreviewEnvelope": Role.READER},
                 self.credentials.check,
             ),
             ServedService(

@@ -8,6 +8,7 @@ import httpx
 import pytest
 from crp.dag.v1.session_service_pb2_grpc import SessionServiceStub
 from crp.dpe.v1 import report_pb2
+from crp.envelope.v1.envelope_service_pb2_grpc import EnvelopeServiceStub
 from crp.gateway.v1.dispatch_service_pb2_grpc import DispatchServiceStub
 
 from services.common.clock import SystemClock
@@ -33,7 +34,7 @@ async def served(world=None):
     async with world.serving() as client:
         channel = PeerChannel(client.channel, Peer("here", "here"), patient(20.0))
         gate = open_gate(SubjectAuthenticator())
-        stubs = DispatchServiceStub(channel), SessionServiceStub(channel)
+        stubs = DispatchServiceStub(channel), SessionServiceStub(channel), EnvelopeServiceStub(channel)
         routes = RecordRoutes(*stubs, gate, settings, SystemClock())
         app = create_app(cast("Any", ErcpStub()), gate, settings, SystemClock(), "0.1.0", [routes])
         transport = httpx.ASGITransport(app, raise_app_exceptions=False)
@@ -106,6 +107,27 @@ async def test_a_fault_of_a_streamed_dispatch_stands_in_its_outcome_or_its_error
     assert [data["token"] for name, data in halted if name == "token"] == [f"{ANSWER} "]
     assert halted[-2][1]["halted"]["halt_reason"] == "CRITICAL_HALLUCINATION_RISK"
     assert (failed.status_code, failed.json()["error"]["reason"]) == (503, "STORE_UNAVAILABLE")
+
+
+async def test_a_preview_opens_no_window():
+    world = GatewayWorld()
+    asked = {"query": QUESTION, "model": "gpt-4o", "grounding_mode": "context_strict", "include_superseded": "true"}
+    async with served(world) as http:
+        found = await http.get("/v1/envelope/preview", params=asked)
+        wrong = [
+            await http.get("/v1/envelope/preview", params=asked | more)
+            for more in ({"include_superseded": "yes"}, {"max_envelope_tokens": "-1"}, {"nothing": "1"})
+        ]
+    assert found.json()["preview"]["facts_included"] == 2
+    (request,) = world.script.asked["PreviewEnvelope"]
+    assert (request.query, request.model, request.grounding_mode) == (QUESTION, "gpt-4o", 1)
+    assert request.include_superseded
+    assert [one.json()["error"]["fields"][0]["field"] for one in wrong] == [
+        "include_superseded",
+        "max_envelope_tokens",
+        "nothing",
+    ]
+    assert world.windows() == []
 
 
 async def test_a_repeat_under_its_key_is_the_same_answer():

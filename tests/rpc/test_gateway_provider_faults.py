@@ -1,4 +1,4 @@
-"""A provider that fails, seen from outside: a clear error in the caller's dialect, the window FAILED, nothing half-written."""
+"""A failing provider from outside: a clear error in the caller's dialect, the window FAILED, nothing half-written."""
 
 import asyncio
 import contextlib
@@ -36,9 +36,10 @@ async def failing(fault, mode, path=CHAT, **more):
         chats = HttpChatProvider(openai_endpoint(llm))
         world = GatewayWorld(model=model)
         behind = {"openai": chats, "anthropic": messages, "chat": ChatSettings(mode=mode)}
-        async with world.serving() as client, chat_door(
-            Behind(SubjectAuthenticator(), client.channel, **behind), "alice"
-        ) as door:
+        async with (
+            world.serving() as client,
+            chat_door(Behind(SubjectAuthenticator(), client.channel, **behind), "alice") as door,
+        ):
             yield door, world, provider
         for one in (model, messages, chats):
             await one.close()

@@ -102,10 +102,8 @@ class TestForms:
                 made = [f'{{"choices": [{{"index": 0, "delta": {{"content": "{half}"}}}}]}}' for half in halves]
                 end = "[DONE]"
             else:
-                made = [
-                    f'{{"type": "content_block_delta", "index": 0, "delta": {{"type": "text_delta", "text": "{half}"}}}}'
-                    for half in halves
-                ]
+                kind = '"type": "content_block_delta", "index": 0'
+                made = [f'{{{kind}, "delta": {{"type": "text_delta", "text": "{half}"}}}}' for half in halves]
                 end = '{"type": "message_stop"}'
             script.events = [f"data: {one}\n\n".encode() for one in (*made, end)]
             pieces, _, _ = await read(found[form], request())
