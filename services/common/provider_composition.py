@@ -1,4 +1,4 @@
-"""Which language models there are: the providers that the settings name, routed by model name (ADR 0146)."""
+"""Which language models there are: the providers that the settings name, routed by model name (ADR 0147)."""
 
 from services.common.ports.language_model import LanguageModel
 from services.common.settings import Settings
