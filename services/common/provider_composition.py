@@ -1,6 +1,6 @@
 """Which language models there are: the providers that the settings name, routed by model name (ADR 0147)."""
 
-from services.common.ports.language_model import LanguageModel
+from services.common.ports.language_model import StreamingLanguageModel
 from services.common.settings import Settings
 
 
@@ -10,7 +10,7 @@ def has_language_model(settings: Settings) -> bool:
     return settings.llm.configured or bool(anthropic.base_url and anthropic.models)
 
 
-async def open_language_models(settings: Settings) -> LanguageModel:
+async def open_language_models(settings: Settings) -> StreamingLanguageModel:
     """Return the language model of the settings, several of them as one.
 
     Raises:

@@ -18,7 +18,7 @@ from services.common.composition import Adapters
 from services.common.extractive.composing import ExtractLimits
 from services.common.extractive.model import ExtractiveLanguageModel
 from services.common.ports.credentials import CredentialStore
-from services.common.ports.language_model import LanguageModel
+from services.common.ports.language_model import LanguageModel, StreamingLanguageModel
 from services.common.rpc.peers import PeerChannels
 from services.common.rpc.server import ServedService
 from services.common.settings import GatewaySettings, Settings, SettingsError
@@ -83,7 +83,7 @@ async def build(settings: Settings, adapters: Adapters) -> list[ServedService]:
 
 
 async def _dispatch_app(
-    settings: Settings, adapters: Adapters, model: LanguageModel, channels: PeerChannels
+    settings: Settings, adapters: Adapters, model: StreamingLanguageModel, channels: PeerChannels
 ) -> DispatchApp:
     credentials = await adapters.credentials()
     sessions = GrpcSessionClient(channels.to("dag"))
@@ -125,7 +125,7 @@ def window_run(clients: Clients, model_caller: ModelCaller, settings: GatewaySet
     )
 
 
-async def _language_model(settings: Settings, adapters: Adapters) -> LanguageModel:
+async def _language_model(settings: Settings, adapters: Adapters) -> StreamingLanguageModel:
     """Return the configured provider, or the extractive answerer when there is none (ADR 0020)."""
     provider = await adapters.language_model()
     if provider is not None:

@@ -6,6 +6,7 @@ from typing import Any, cast
 
 import httpx
 import pytest
+from crp.common.v1 import taxonomy_pb2
 from crp.dag.v1.session_service_pb2_grpc import SessionServiceStub
 from crp.dpe.v1 import report_pb2
 from crp.envelope.v1.envelope_service_pb2_grpc import EnvelopeServiceStub
@@ -81,7 +82,10 @@ async def test_headers_are_read_and_outcomes_have_their_status():
 
 async def test_a_streamed_dispatch_in_events_of_the_contract():
     long = f"{ANSWER} Call the police first."
-    world = GatewayWorld(Script(report={"stages": [report_pb2.StageOutcome(number=1, status=1)]}), replies=(long,))
+    world = GatewayWorld(
+        Script(report={"stages": [report_pb2.StageOutcome(number=1, status=taxonomy_pb2.STAGE_STATUS_COMPLETED)]}),
+        replies=(long,),
+    )
     async with served(world) as http:
         response = await http.post(DISPATCH, json=ASKED | {"stream": True})
         refused = await http.post(DISPATCH, json=ASKED | {"stream": True, "model": "unknown-1"})

@@ -35,7 +35,7 @@ async def failing(fault, mode, path=CHAT, **more):
         model = AnthropicLanguageModel(messages, anthropic) if path == MESSAGES else await open_language_model(llm)
         chats = HttpChatProvider(openai_endpoint(llm))
         world = GatewayWorld(model=model)
-        behind = {"openai": chats, "anthropic": messages, "chat": ChatSettings(mode=mode)}
+        behind: dict[str, Any] = {"openai": chats, "anthropic": messages, "chat": ChatSettings(mode=mode)}
         async with (
             world.serving() as client,
             chat_door(Behind(SubjectAuthenticator(), client.channel, **behind), "alice") as door,

@@ -5,6 +5,7 @@ import contextlib
 
 import grpc
 import pytest
+from crp.common.v1 import taxonomy_pb2
 from crp.dpe.v1 import report_pb2
 from crp.gateway.v1 import dispatch_pb2
 from crp.gateway.v1 import dispatch_service_pb2 as pb
@@ -116,7 +117,9 @@ class TestHeldBack:
             return copy
 
         clean = f"{ANSWER} {LAST}"
-        stages = [report_pb2.StageOutcome(number=number, status=1) for number in (1, 2)]
+        stages = [
+            report_pb2.StageOutcome(number=number, status=taxonomy_pb2.STAGE_STATUS_COMPLETED) for number in (1, 2)
+        ]
         world = GatewayWorld(Script(report={"stages": stages}), replies=(clean,))
         async with world.serving() as client:
             plain = await client.dispatch()

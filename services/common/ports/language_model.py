@@ -125,14 +125,18 @@ class LanguageModel(Protocol):
         """
         ...
 
-    def stream(self, request: LanguageRequest) -> AbstractAsyncContextManager[LanguageStream]:
-        """Open one reply piece by piece; leaving the context ends the call. Raises as ``complete``."""
-        ...
-
     async def check(self) -> None:
         """Return when the provider can be reached; raise ``UnavailableError`` otherwise."""
         ...
 
     async def close(self) -> None:
         """Release everything; idempotent."""
+        ...
+
+
+class StreamingLanguageModel(LanguageModel, Protocol):
+    """A language model that also writes piece by piece."""
+
+    def stream(self, request: LanguageRequest) -> AbstractAsyncContextManager[LanguageStream]:
+        """Open one reply piece by piece; leaving the context ends the call. Raises as ``complete``."""
         ...

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from services.common.concurrency import remaining_s
 from services.common.errors import DeadlineError, ErrorReason
-from services.common.ports.language_model import LanguageModel, LanguageReply, LanguageRequest, LanguageStream
+from services.common.ports.language_model import LanguageReply, LanguageRequest, LanguageStream, StreamingLanguageModel
 from services.common.ports.tokens import ModelProfile, TokenCounter, counting_name
 from services.common.settings import GatewaySettings
 from services.gateway.domain.admitted import AdmittedDispatch
@@ -23,7 +23,7 @@ class ModelCaller:
     """
 
     def __init__(
-        self, model: LanguageModel, tokens: TokenCounter, settings: GatewaySettings, *, generative: bool
+        self, model: StreamingLanguageModel, tokens: TokenCounter, settings: GatewaySettings, *, generative: bool
     ) -> None:
         self._model = model
         self._tokens = tokens

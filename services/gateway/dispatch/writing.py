@@ -13,7 +13,7 @@ from typing import Any
 from services.common.ports.language_model import LanguageRequest, LanguageStream
 from services.common.progress import at
 from services.gateway.dispatch.analyzer import AnswerAnalyzer
-from services.gateway.dispatch.held_back import Ended, Released, held_back
+from services.gateway.dispatch.held_back import Ended, held_back
 from services.gateway.dispatch.model_caller import ModelCaller
 from services.gateway.dispatch.outlet import Outlet
 from services.gateway.domain.admitted import AdmittedDispatch
@@ -74,7 +74,7 @@ class AnswerWriter:
                     if isinstance(one, Ended):
                         ended = one
                     # The rest waits for the commit: no answer leaves whole that is not in the chain.
-                    elif isinstance(one, Released) and not one.is_rest:
+                    elif not one.is_rest:
                         await outlet.say(one.text)
             found = None if ended is None else ended.told.get("analyzed")
             analyzed: AnalyzedAnswer = found or await judge.analyzed("", is_whole=True)  # a text of nothing but space

@@ -20,10 +20,10 @@ from services.common.errors import DeadlineError, ErrorReason, UnavailableError
 from services.common.ports.chat_provider import ChatProvider
 from services.common.ports.language_model import (
     ChatRole,
-    LanguageModel,
     LanguageReply,
     LanguageRequest,
     LanguageStream,
+    StreamingLanguageModel,
 )
 from services.common.settings.chat import AnthropicSettings
 
@@ -136,7 +136,9 @@ class RoutedLanguageModel:
         routes: patterns of names (``*`` stands for any characters) and who answers them; the first that fits is taken.
     """
 
-    def __init__(self, default: LanguageModel, routes: Sequence[tuple[Sequence[str], LanguageModel]]) -> None:
+    def __init__(
+        self, default: StreamingLanguageModel, routes: Sequence[tuple[Sequence[str], StreamingLanguageModel]]
+    ) -> None:
         self._default = default
         self._routes = routes
 
@@ -163,7 +165,7 @@ class RoutedLanguageModel:
         for _, model in self._routes:
             await model.close()
 
-    def _of(self, name: str) -> LanguageModel:
+    def _of(self, name: str) -> StreamingLanguageModel:
         for patterns, model in self._routes:
             if any(fnmatchcase(name, pattern) for pattern in patterns):
                 return model

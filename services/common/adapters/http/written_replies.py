@@ -26,13 +26,13 @@ _MOST_RETRY_S: Final = 3600.0
 
 @dataclass(slots=True)
 class Read:
-    """What was read of a reply besides its text; counts are ``None`` where the provider did not say."""
+    """What was read of a reply besides its text, as it came; counts are ``None`` where the provider did not say."""
 
-    model: str = ""
-    version: str = ""
-    finish_reason: str = ""
-    prompt_tokens: int | None = None
-    completion_tokens: int | None = None
+    model: Any = ""
+    version: Any = ""
+    finish_reason: Any = ""
+    prompt_tokens: Any = None
+    completion_tokens: Any = None
 
 
 class EventReader(Protocol):
@@ -83,12 +83,12 @@ def read_message_event(event: Any, read: Read) -> str:
     return ""
 
 
-def read_message(message: Any, read: Read) -> str:
+def read_message(event: Any, read: Read) -> str:
     """Read a whole message of Anthropic's form."""
-    _note_message(message, read)
-    reason = message.get("stop_reason")
+    _note_message(event, read)
+    reason = event.get("stop_reason")
     read.finish_reason = _STOP_REASONS.get(reason, reason) or "unknown"
-    return "".join(block["text"] for block in message["content"] if block["type"] == "text")
+    return "".join(block["text"] for block in event["content"] if block["type"] == "text")
 
 
 def _note_message(message: Any, read: Read) -> None:
@@ -140,7 +140,7 @@ def made_reply(text: str, read: Read, provider: str, asked: str) -> LanguageRepl
     model = plain_name(f"{read.model or asked}{version}")
     return LanguageReply(
         text=text,
-        finish_reason=read.finish_reason or "unknown",
+        finish_reason=str(read.finish_reason or "unknown"),
         model_fingerprint=f"{provider}/{model}+sha256:{sha256_hex(text)}",
         prompt_tokens=_count(read.prompt_tokens),
         completion_tokens=_count(read.completion_tokens),
