@@ -26,7 +26,7 @@ from services.common.ports.credentials import CredentialStore
 from services.common.ports.event_endpoint import EventEndpoint
 from services.common.ports.event_feed import EventFeed
 from services.common.ports.graph import KnowledgeGraph
-from services.common.ports.language_model import StreamingLanguageModel
+from services.common.ports.language_model import LanguageModel
 from services.common.ports.log_signer import LogSigner
 from services.common.ports.personal_data import PersonalDataDetector
 from services.common.ports.recognition import EntityRecognizer
@@ -228,7 +228,7 @@ class Adapters:
 
         return await self._once("tokens", lambda: open_token_counter(self.settings.inference))
 
-    async def language_model(self) -> StreamingLanguageModel | None:
+    async def language_model(self) -> LanguageModel | None:
         """Return the configured LLM provider, or ``None`` when none is set (ADR 0020: the extractive answerer)."""
         if not has_language_model(self.settings):
             return None

@@ -22,6 +22,7 @@ from services.common.ports.language_model import LanguageModel, StreamingLanguag
 from services.common.rpc.peers import PeerChannels
 from services.common.rpc.server import ServedService
 from services.common.settings import GatewaySettings, Settings, SettingsError
+from services.common.streaming.replies import streaming
 from services.gateway.admin.app import AdminApp
 from services.gateway.clients.drafts import StoredDrafts
 from services.gateway.clients.envelopes import GrpcEnvelopeClient
@@ -129,7 +130,7 @@ async def _language_model(settings: Settings, adapters: Adapters) -> StreamingLa
     """Return the configured provider, or the extractive answerer when there is none (ADR 0020)."""
     provider = await adapters.language_model()
     if provider is not None:
-        return provider
+        return streaming(provider)
     limits = ExtractLimits(settings.gateway.extractive_max_sentences, settings.gateway.extractive_min_score)
     return ExtractiveLanguageModel(await adapters.tokens(), settings.gateway.extractive_model, limits)
 

@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from enum import StrEnum, unique
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 
 @unique
@@ -134,6 +134,7 @@ class LanguageModel(Protocol):
         ...
 
 
+@runtime_checkable
 class StreamingLanguageModel(LanguageModel, Protocol):
     """A language model that also writes piece by piece."""
 
