@@ -2,6 +2,7 @@
 
 import asyncio
 from datetime import timedelta
+from typing import Any
 
 import pytest
 import schemathesis
@@ -55,19 +56,22 @@ def service(module, name):
 
 def served():
     gate, clock = open_gate(), SystemClock()
-    checking = AnyStub(service(dpe, "ProvenanceService"), Check=dpe.CheckResponse(report=REPORT))
-    dispatches = AnyStub(service(gateway, "DispatchService"), Dispatch=OUTCOME, DispatchStream=STREAM)
-    sessions, packing = AnyStub(service(dag, "SessionService")), AnyStub(service(envelopes, "EnvelopeService"))
-    overseeing = AnyStub(service(guard, "GuardService"), OverseeStream=[])
-    behind = ChatBehind(dispatches, checking, AnyProvider(COMPLETION, CHUNKS), AnyProvider(MESSAGE, EVENTS))
-    routes = [
+    checking: Any = AnyStub(service(dpe, "ProvenanceService"), Check=dpe.CheckResponse(report=REPORT))
+    dispatches: Any = AnyStub(service(gateway, "DispatchService"), Dispatch=OUTCOME, DispatchStream=STREAM)
+    sessions: Any = AnyStub(service(dag, "SessionService"))
+    packing: Any = AnyStub(service(envelopes, "EnvelopeService"))
+    providers: tuple[Any, Any] = AnyProvider(COMPLETION, CHUNKS), AnyProvider(MESSAGE, EVENTS)
+    ercp: Any = ErcpStub()
+    overseeing: Any = AnyStub(service(guard, "GuardService"), OverseeStream=[])
+    behind = ChatBehind(dispatches, checking, *providers)
+    routes: list[Any] = [
         CheckRoutes(checking, gate, HTTP, clock, GATEWAY),
         GuardRoutes(overseeing, gate, HTTP, clock),
         RecordRoutes(dispatches, sessions, packing, gate, HTTP, clock),
         WellKnownRoutes("0.1.0", HTTP, CHAT, GATEWAY),
         *chat_routes(behind, gate, ChatBounds(HTTP, CHAT, GATEWAY), Backlog(CHAT)),
     ]
-    return create_app(ErcpStub(), gate, HTTP, clock, "0.1.0", routes)
+    return create_app(ercp, gate, HTTP, clock, "0.1.0", routes)
 
 
 def made_now():

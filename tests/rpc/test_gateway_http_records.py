@@ -82,10 +82,8 @@ async def test_headers_are_read_and_outcomes_have_their_status():
 
 async def test_a_streamed_dispatch_in_events_of_the_contract():
     long = f"{ANSWER} Call the police first."
-    world = GatewayWorld(
-        Script(report={"stages": [report_pb2.StageOutcome(number=1, status=taxonomy_pb2.STAGE_STATUS_COMPLETED)]}),
-        replies=(long,),
-    )
+    stage = report_pb2.StageOutcome(number=1, status=taxonomy_pb2.STAGE_STATUS_COMPLETED)
+    world = GatewayWorld(Script(report={"stages": [stage]}), replies=(long,))
     async with served(world) as http:
         response = await http.post(DISPATCH, json=ASKED | {"stream": True})
         refused = await http.post(DISPATCH, json=ASKED | {"stream": True, "model": "unknown-1"})

@@ -117,9 +117,8 @@ class TestHeldBack:
             return copy
 
         clean = f"{ANSWER} {LAST}"
-        stages = [
-            report_pb2.StageOutcome(number=number, status=taxonomy_pb2.STAGE_STATUS_COMPLETED) for number in (1, 2)
-        ]
+        ran = taxonomy_pb2.STAGE_STATUS_COMPLETED
+        stages = [report_pb2.StageOutcome(number=number, status=ran) for number in (1, 2)]
         world = GatewayWorld(Script(report={"stages": stages}), replies=(clean,))
         async with world.serving() as client:
             plain = await client.dispatch()
