@@ -36,11 +36,12 @@ def _begun(path, text):
 
 
 class FaultyProvider:
-    """Answers every request with its fault; ``left`` is set when a client left a response that hangs."""
+    """Answers every request with its fault; ``hangs`` is set when a response hangs, ``left`` when its client left."""
 
     def __init__(self, fault):
         self.fault = fault
         self.calls = 0
+        self.hangs = asyncio.Event()
         self.left = asyncio.Event()
 
     @contextlib.asynccontextmanager
@@ -68,6 +69,7 @@ class FaultyProvider:
         writer.close()
 
     async def _hang(self, reader):
+        self.hangs.set()
         await reader.read()  # until the client leaves
         self.left.set()
 
