@@ -185,12 +185,15 @@ def ask(  # noqa: PLR0913 - one for each option
     *,
     include_superseded: Superseded = False,
     headers: Annotated[bool, typer.Option("--headers", help="Also show the CRP headers.")] = False,
+    stream: Annotated[
+        bool, typer.Option("--stream", help="Print each sentence when it has passed; with --json one line each.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Ask a question; see how sure the answer is, what is wrong with it, and the words that each claim rests on."""
     context = ask_command.ContextWishes(retrieval_mode, tuple(active_fact or ()), include_superseded)
     asked = ask_command.Asked(question, session, system)
-    run(partial(ask_command.ask, asked=asked, context=context, headers=headers), as_json=as_json)
+    run(partial(ask_command.ask, asked=asked, context=context, headers=headers, stream=stream), as_json=as_json)
 
 
 app.command("check")(check_answer)

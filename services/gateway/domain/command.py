@@ -3,7 +3,7 @@
 import hashlib
 import uuid
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from services.common.envelope_request import EnvelopeWishes
 from services.common.taxonomy import BreakerState, DispatchStrategy, GroundingMode, QualityTier
@@ -173,6 +173,10 @@ class Part:
     committed: CommittedWindow
 
 
+PART_BREAK: Final = "\n\n"
+"""What stands between two windows' answers (SPEC-005 §10.3, 4)."""
+
+
 @dataclass(frozen=True, slots=True)
 class Answered:
     """The answer is delivered (200): one window's, or that of several which the gateway continued (SPEC-005 §10.3)."""
@@ -183,6 +187,11 @@ class Answered:
     def last(self) -> Part:
         """The window that the session goes on from."""
         return self.parts[-1]
+
+    @property
+    def text(self) -> str:
+        """The whole answer."""
+        return PART_BREAK.join(part.draft.written.text for part in self.parts)
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,6 +24,7 @@ from services.gateway.check_policy import read_policy
 from services.gateway.domain.outcome import PolicyInForce
 from services.gateway.domain.source_screening import SourceScreening
 from services.gateway.doors.http import check_schemas as schemas
+from services.gateway.doors.http.calls import REFUSALS
 from services.gateway.doors.http.check_messages import (
     blocked_reason,
     check_answer,
@@ -97,7 +98,7 @@ class CheckRoutes:
                 path,
                 guarded(self._gate, self._clock, Role.READER, _RPC, handler),
                 methods=["POST"],
-                responses={200: {"model": answer}},
+                responses={200: {"model": answer}, **REFUSALS},
                 openapi_extra={"requestBody": {"required": True, "content": {"application/json": {"schema": schema}}}},
                 summary=says,
                 operation_id=path.strip("/").replace("/", "_"),
