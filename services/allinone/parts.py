@@ -24,6 +24,8 @@ class Part(StrEnum):
     """KnowledgeService and EnvelopeService: facts and sources."""
     ADMIN = "admin"
     """AdminService: keys, AI systems, policies."""
+    REVIEWS = "reviews"
+    """ReviewService: answers that wait for a person; asks SESSIONS."""
 
 
 async def build_parts(parts: Collection[Part], settings: Settings, adapters: "Adapters") -> "list[ServedService]":
@@ -47,4 +49,8 @@ async def build_parts(parts: Collection[Part], settings: Settings, adapters: "Ad
 
         app = AdminApp(await adapters.credentials(), adapters.clock, adapters.ids, settings.auth.environment)
         services.append(admin_service(app, adapters.clock))
+    if Part.REVIEWS in parts:
+        from services.gateway.review_composition import build_reviews
+
+        services.append(await build_reviews(settings, adapters))
     return services

@@ -15,6 +15,7 @@ from services.cli.knowledge_commands import fact_app, source_app
 from services.cli.later import Later, run
 from services.cli.log_commands import log_app, signer_app, witness_app
 from services.cli.model_commands import model_app
+from services.cli.review_commands import review_app
 from services.cli.scan_command import scan_files
 from services.cli.session_commands import session_app
 from services.cli.store_commands import store_app
@@ -44,6 +45,7 @@ app = typer.Typer(
 )
 app.add_typer(key_app, name="keys")
 app.add_typer(system_app, name="systems")
+app.add_typer(review_app, name="reviews")
 app.add_typer(model_app, name="models")
 app.add_typer(source_app, name="sources")
 app.add_typer(fact_app, name="facts")

@@ -22,6 +22,7 @@ if TYPE_CHECKING:  # generated code and services: loaded by the command that ask
     from crp.envelope.v1 import envelope_service_pb2_grpc as envelopes
     from crp.gateway.v1 import admin_service_pb2_grpc as admin
     from crp.gateway.v1 import dispatch_service_pb2_grpc as dispatch
+    from crp.gateway.v1 import review_service_pb2_grpc as reviews
     from ercp.v1 import ercp_service_pb2_grpc as ercp
 
     from services.allinone.parts import Part
@@ -103,6 +104,13 @@ class Suite:
         from crp.gateway.v1.dispatch_service_pb2_grpc import DispatchServiceStub
 
         return DispatchServiceStub(self._channel)  # type: ignore[no-untyped-call]
+
+    @cached_property
+    def reviews(self) -> "reviews.ReviewServiceStub":
+        """Answers that wait for a person."""
+        from crp.gateway.v1.review_service_pb2_grpc import ReviewServiceStub
+
+        return ReviewServiceStub(self._channel)  # type: ignore[no-untyped-call]
 
     @cached_property
     def ercp(self) -> "ercp.ErcpServiceStub":

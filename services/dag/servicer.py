@@ -83,6 +83,12 @@ class SessionServicer(pb_grpc.SessionServiceServicer):
             parent_edges=[convert.edge(edge) for edge in found.edges],
         )
 
+    async def GetHoldingKey(self, request: pb.GetHoldingKeyRequest, context: Context) -> pb.GetHoldingKeyResponse:
+        """Return the key of a held answer."""
+        validate.of_session(request, with_window=True)
+        key = await self._reads.holding_key(_tenant(), request.session_id, request.window_id)
+        return pb.GetHoldingKeyResponse(holding_key=key)
+
     async def GetDag(self, request: pb.GetDagRequest, context: Context) -> pb.GetDagResponse:
         """Return the DAG."""
         validate.get_dag(request)

@@ -11,6 +11,7 @@ from crp.dag.v1.session_service_pb2_grpc import SessionServiceStub
 from crp.dpe.v1.guard_service_pb2_grpc import GuardServiceStub
 from crp.dpe.v1.provenance_service_pb2_grpc import ProvenanceServiceStub
 from crp.gateway.v1 import dispatch_service_pb2_grpc as pb_grpc
+from crp.gateway.v1.review_service_pb2_grpc import ReviewServiceStub
 from ercp.v1.ercp_service_pb2_grpc import ErcpServiceStub
 
 from services.common.composition import Adapters
@@ -38,10 +39,12 @@ from services.gateway.dispatch.window import WindowRun
 from services.gateway.domain.policy import PolicyError, parse_policy
 from services.gateway.doors.grpc.admin import admin_service
 from services.gateway.doors.grpc.dispatch import ROLES, SERVICE_NAME, DispatchServicer
+from services.gateway.doors.grpc.reviews import review_service
 from services.gateway.doors.grpc.work import WORK
 from services.gateway.doors.http.calls import Routes
 from services.gateway.doors.http.chat.backlog import Backlog
-from services.gateway.ports import EnvelopeClient, ProvenanceClient, SessionClient, Summariser
+from services.gateway.ports import EnvelopeClient, HeldAnswers, ProvenanceClient, SessionClient, Summariser
+from services.gateway.review_composition import open_reviews
 
 ERCP_SERVICE: Final = "ercp.v1.ErcpService"
 PROVENANCE_SERVICE: Final = "crp.dpe.v1.ProvenanceService"
@@ -51,7 +54,7 @@ _LOG: Final = logging.getLogger(__name__)
 
 
 async def build(settings: Settings, adapters: Adapters) -> list[ServedService]:
-    """Return DispatchService and AdminService.
+    """Return DispatchService, AdminService and ReviewService.
 
     Raises:
         SettingsError: the deployment's default policy cannot be read.
@@ -61,7 +64,8 @@ async def build(settings: Settings, adapters: Adapters) -> list[ServedService]:
     model = await _language_model(settings, adapters)
     channels = PeerChannels(settings)
     adapters.closing(channels.close)
-    app = await _dispatch_app(settings, adapters, model, channels)
+    reviews = await open_reviews(settings, adapters, channels)
+    app = await _dispatch_app(settings, adapters, model, channels, reviews)
     adapters.closing(app.close)
     observed = Backlog(settings.chat)
     http_channels = await _http(settings, adapters, observed)
@@ -76,11 +80,11 @@ async def build(settings: Settings, adapters: Adapters) -> list[ServedService]:
         metrics=observed,
     )
     admin = AdminApp(credentials, adapters.clock, adapters.ids, settings.auth.environment)
-    return [dispatch, admin_service(admin, adapters.clock)]
+    return [dispatch, admin_service(admin, adapters.clock), review_service(reviews)]
 
 
 async def _dispatch_app(
-    settings: Settings, adapters: Adapters, model: LanguageModel, channels: PeerChannels
+    settings: Settings, adapters: Adapters, model: LanguageModel, channels: PeerChannels, held: HeldAnswers
 ) -> DispatchApp:
     credentials = await adapters.credentials()
     sessions = GrpcSessionClient(channels.to("dag"))
@@ -92,6 +96,7 @@ async def _dispatch_app(
         window=window_run(clients, model_caller, settings.gateway),
         drafts=StoredDrafts(credentials, adapters.clock),
         admission=Admission(StoredRegistry(credentials), model.default_model, settings.gateway),
+        held=held,
     )
     return DispatchApp(parts, settings.gateway)
 
@@ -144,6 +149,7 @@ async def _http(settings: Settings, adapters: Adapters, backlog: Backlog) -> lis
     from services.gateway.doors.http.check_routes import CheckRoutes
     from services.gateway.doors.http.guard_routes import GuardRoutes
     from services.gateway.doors.http.record_routes import RecordRoutes
+    from services.gateway.doors.http.review_routes import ReviewRoutes
     from services.gateway.doors.http.server import HttpServer
 
     peers = {"ercp": ERCP_SERVICE, "dpe": PROVENANCE_SERVICE, "dag": SESSION_SERVICE, "gateway": SERVICE_NAME}
@@ -160,6 +166,8 @@ async def _http(settings: Settings, adapters: Adapters, backlog: Backlog) -> lis
     ]
     dispatches = pb_grpc.DispatchServiceStub(channels.to("gateway"))  # type: ignore[no-untyped-call]  # generated
     sessions = SessionServiceStub(channels.to("dag"))  # type: ignore[no-untyped-call]  # generated
+    queue = ReviewServiceStub(channels.to("gateway"))  # type: ignore[no-untyped-call]  # generated
+    routers.append(ReviewRoutes(queue, gate, settings.http, adapters.clock))
     routers.append(RecordRoutes(dispatches, sessions, gate, settings.http, adapters.clock))
     behind = ChatBehind(
         dispatches=dispatches,

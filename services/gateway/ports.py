@@ -10,6 +10,7 @@ from typing import Protocol
 
 from services.common.ports.credentials import AiSystemRecord
 from services.common.taxonomy import (
+    BreakerState,
     DispatchStrategy,
     GroundingMode,
     QualityTier,
@@ -17,7 +18,7 @@ from services.common.taxonomy import (
     RiskLevel,
     WindowStatus,
 )
-from services.gateway.domain.command import Agent, Continuation, DispatchDraft
+from services.gateway.domain.command import Agent, Continuation, DispatchDraft, DispatchResult, StepIds
 from services.gateway.domain.completion import Completion, ModelCall
 from services.gateway.domain.summaries import Span, SummaryCheck
 from services.gateway.domain.window import (
@@ -112,6 +113,26 @@ class Analyze:
     leans_on: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """What was decided about a held answer.
+
+    Attributes:
+        request_id: of the audit event.
+        decision: APPROVED, REJECTED or EXPIRED.
+        decided_by, author: subjects of credentials; nobody decided what expired.
+        comment_sha256: of the reviewer's words; empty for none.
+    """
+
+    request_id: str
+    place: WindowPlace
+    review_id: str
+    decision: str
+    decided_by: str
+    author: str
+    comment_sha256: str
+
+
 class SessionClient(Protocol):
     """The dag service. Every write is idempotent by its request id."""
 
@@ -167,6 +188,18 @@ class SessionClient(Protocol):
         Raises:
             NotFoundError: REPORT_NOT_FOUND, WINDOW_NOT_FOUND: it cannot be had.
         """
+        ...
+
+    async def holding_key(self, session_id: str, window_id: str) -> bytes:
+        """Return the key that a window's held answer is sealed with, until the session is erased (ADR 0148).
+
+        Raises:
+            PreconditionError: SESSION_CLOSED: it was erased.
+        """
+        ...
+
+    async def record_decision(self, decided: Decided) -> None:
+        """Append to the audit chain what was decided about a held answer, and by whom."""
         ...
 
     async def record_classification(self, request_id: str, draft: DispatchDraft) -> None:
@@ -275,6 +308,31 @@ class DraftStore(Protocol):
 
     async def keep(self, slot: DraftSlot, owner: DraftOwner, draft: DispatchDraft) -> DispatchDraft:
         """Keep the draft durably and return it, or the one that came first."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class ToHold:
+    """An answer that shall wait for a person; ``committed`` where its window is in the chain already.
+
+    ``breaker`` is the circuit breaker as the window was opened.
+    """
+
+    draft: DispatchDraft
+    committed: CommittedWindow | None
+    steps: StepIds
+    breaker: BreakerState = BreakerState.CLOSED
+
+
+class HeldAnswers(Protocol):
+    """The queue of answers that wait for a person (ADR 0148)."""
+
+    async def hold(self, answer: ToHold) -> DispatchResult:
+        """Hold the answer durably, and return what its caller gets now: of a repeat what was decided meanwhile."""
+        ...
+
+    async def holds(self, tenant_id: str, review_id: str) -> bool:
+        """Say whether an answer is held, or was, under this id."""
         ...
 
 

@@ -22,6 +22,7 @@ from services.common.adapters.memory import (
 )
 from services.common.adapters.memory.embedding import MemoryEmbeddingModel
 from services.common.adapters.memory.inference import MemoryEntityRecognizer
+from services.common.adapters.memory.reviews import MemoryReviewStore
 from services.common.composition import Adapters
 from services.common.documents.cutting import CuttingLimits, ThreadDocumentReader
 from services.common.ports.personal_data import PersonalData, PersonalDataCategory
@@ -67,6 +68,7 @@ class MemoryAdapters(Adapters):
         self._graph = MemoryKnowledgeGraph()
         self._sessions = MemorySessionStore()
         self._credentials = MemoryCredentialStore()
+        self._reviews = MemoryReviewStore()
         self._model = MemoryEmbeddingModel()
 
     async def documents(self):
@@ -99,6 +101,9 @@ class MemoryAdapters(Adapters):
 
     async def credentials(self):
         return self._credentials
+
+    async def reviews(self):
+        return self._reviews
 
 
 class Caller:

@@ -39,6 +39,7 @@ from services.common.settings.milvus import MilvusSettings
 from services.common.settings.neo4j import Neo4jSettings
 from services.common.settings.peers import PeerSettings, PeerTlsSettings
 from services.common.settings.retention import RetentionSettings
+from services.common.settings.reviews import ReviewSettings
 from services.common.settings.second_opinion import SecondOpinionSettings
 from services.common.settings.server import ServerSettings, TlsSettings
 from services.common.settings.stores import StoreSettings
@@ -70,6 +71,7 @@ __all__ = [
     "PeerSettings",
     "PeerTlsSettings",
     "RetentionSettings",
+    "ReviewSettings",
     "SecondOpinionSettings",
     "ServerSettings",
     "Settings",
@@ -145,6 +147,8 @@ class Settings(BaseSettings):
     """Who signs them."""
     gateway: GatewaySettings = GatewaySettings()
     """Dispatch."""
+    reviews: ReviewSettings = ReviewSettings()
+    """Answers that wait for a person."""
     ercp: ErcpSettings = ErcpSettings()
     """The constraint loop."""
     http: HttpSettings = HttpSettings()

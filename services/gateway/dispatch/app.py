@@ -19,7 +19,7 @@ from services.gateway.dispatch.window import WindowRun
 from services.gateway.domain.admitted import AdmittedDispatch
 from services.gateway.domain.command import Answered, DispatchCommand, DispatchResult, Notice, StepIds
 from services.gateway.domain.window import BuiltEnvelope
-from services.gateway.ports import DraftSlot, DraftStore, SessionClient
+from services.gateway.ports import DraftSlot, DraftStore, HeldAnswers, SessionClient
 
 MAX_ATTEMPTS: Final = 16
 """Windows that one request id may open: one, and another after each attempt that was given up."""
@@ -33,6 +33,7 @@ class DispatchParts:
     window: WindowRun
     drafts: DraftStore
     admission: Admission
+    held: HeldAnswers
 
 
 class DispatchApp:
@@ -44,7 +45,9 @@ class DispatchApp:
         self._admission = parts.admission
         self._settings = settings
         self._results = Results(settings)
-        self._attempts = Attempts(AttemptParts(parts.sessions, parts.window, parts.drafts), self._results, settings)
+        self._attempts = Attempts(
+            AttemptParts(parts.sessions, parts.window, parts.drafts, parts.held), self._results, settings
+        )
         self._requests = KeyedLock()
 
     async def dispatch(self, command: DispatchCommand) -> DispatchResult:

@@ -2,7 +2,7 @@
 
 import hashlib
 import uuid
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import TypeAlias
 
 from services.common.taxonomy import BreakerState, DispatchStrategy, GroundingMode, QualityTier, RetrievalMode
@@ -115,12 +115,13 @@ class StepIds:
     remedies: str
     degraded: str
     injected: str
+    review: str
+    decided: str
 
     @classmethod
     def of(cls, request_id: str, attempt: int) -> "StepIds":
         """Derive the ids of the 0-based ``attempt``."""
-        steps = ("open", "commit", "fail", "draft", "event", "classified", "remedies", "degraded", "injected")
-        return cls(*(_derived(f"{request_id}/{attempt}/{step}") for step in steps))
+        return cls(*(_derived(f"{request_id}/{attempt}/{step.name}") for step in fields(cls)))
 
 
 def derived_id(request_id: str, step: str) -> str:
@@ -217,7 +218,16 @@ class NotModified:
     cache_status: str
 
 
-Outcome: TypeAlias = Answered | Halted | NotModified
+@dataclass(frozen=True, slots=True)
+class HeldForReview:
+    """The answer waits for a person (202); ``reason`` is what asked for that."""
+
+    place: WindowPlace
+    review_id: str
+    reason: str
+
+
+Outcome: TypeAlias = Answered | Halted | NotModified | HeldForReview
 
 
 @dataclass(frozen=True, slots=True)

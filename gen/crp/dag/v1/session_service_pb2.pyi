@@ -306,6 +306,20 @@ class GetWindowResponse(_message.Message):
     parent_edges: _containers.RepeatedCompositeFieldContainer[_dag_pb2.WindowEdge]
     def __init__(self, window: _Optional[_Union[_dag_pb2.WindowNode, _Mapping]] = ..., response_text: _Optional[str] = ..., parent_edges: _Optional[_Iterable[_Union[_dag_pb2.WindowEdge, _Mapping]]] = ...) -> None: ...
 
+class GetHoldingKeyRequest(_message.Message):
+    __slots__ = ("session_id", "window_id")
+    SESSION_ID_FIELD_NUMBER: _ClassVar[int]
+    WINDOW_ID_FIELD_NUMBER: _ClassVar[int]
+    session_id: str
+    window_id: str
+    def __init__(self, session_id: _Optional[str] = ..., window_id: _Optional[str] = ...) -> None: ...
+
+class GetHoldingKeyResponse(_message.Message):
+    __slots__ = ("holding_key",)
+    HOLDING_KEY_FIELD_NUMBER: _ClassVar[int]
+    holding_key: bytes
+    def __init__(self, holding_key: _Optional[bytes] = ...) -> None: ...
+
 class GetDagRequest(_message.Message):
     __slots__ = ("session_id", "format")
     SESSION_ID_FIELD_NUMBER: _ClassVar[int]

@@ -14,6 +14,7 @@ from services.gateway.domain.api_keys import KeyState, state_of
 _ROLES = {
     admin_pb2.API_KEY_ROLE_READER: Role.READER,
     admin_pb2.API_KEY_ROLE_WRITER: Role.WRITER,
+    admin_pb2.API_KEY_ROLE_REVIEWER: Role.REVIEWER,
     admin_pb2.API_KEY_ROLE_ADMIN: Role.ADMIN,
 }
 _ROLE_VALUES = {role: value for value, role in _ROLES.items()}

@@ -35,7 +35,7 @@ def create_api_key(request: admin_service_pb2.CreateApiKeyRequest) -> None:
     _require_text(found, "label", request.label, MAX_LABEL_CHARS)
     known = set(admin_pb2.ApiKeyRole.values()) - {admin_pb2.API_KEY_ROLE_UNSPECIFIED}
     found.require(request.roles, "roles", "must name at least one role")
-    found.require(set(request.roles) <= known, "roles", "may be READER, WRITER and ADMIN")
+    found.require(set(request.roles) <= known, "roles", "may be READER, WRITER, REVIEWER and ADMIN")
     found.require(len(set(request.roles)) == len(request.roles), "roles", "must not name a role twice")
     if request.HasField("expire_time"):
         time = request.expire_time
