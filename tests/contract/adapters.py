@@ -18,12 +18,14 @@ from services.common.adapters.memory import (
     MemorySessionStore,
     MemoryVectorEngine,
 )
+from services.common.adapters.memory.reviews import MemoryReviewStore
 from services.common.adapters.sqlite import (
     SqliteCredentialStore,
     SqliteFactStore,
     SqliteKnowledgeGraph,
     SqliteSessionStore,
 )
+from services.common.adapters.sqlite.reviews import SqliteReviewStore
 from services.common.adapters.vector_engines import open_engine
 from services.common.ports.vector_engine import VectorEngine
 from services.common.settings.neo4j import Neo4jSettings
@@ -159,6 +161,10 @@ SEALED_SESSION_STORES: Final = (
 CREDENTIAL_STORES: Final = (
     Adapter("memory", _memory(MemoryCredentialStore), IN_MEMORY),
     Adapter("sqlite", lambda path: SqliteCredentialStore.open(path / "gateway.db", PLAIN)),
+)
+REVIEW_STORES: Final = (
+    Adapter("memory", _memory(MemoryReviewStore), IN_MEMORY),
+    Adapter("sqlite", lambda path: SqliteReviewStore.open(path / "oversight.db", PLAIN)),
 )
 
 
