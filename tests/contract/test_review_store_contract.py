@@ -102,7 +102,9 @@ async def test_filters_go_by_session_and_by_what_the_time_makes_of_a_status(stor
     await store.change(decided(review("said", session_id="s2"), ReviewStatus.REJECTED))
 
     async def ids(**fields):
-        return {each.review_id for each in await store.page("tenant-a", ReviewFilter(NOW, **fields), after=None, limit=9)}
+        return {
+            each.review_id for each in await store.page("tenant-a", ReviewFilter(NOW, **fields), after=None, limit=9)
+        }
 
     assert await ids(status=ReviewStatus.PENDING) == {"open"}
     assert await ids(status=ReviewStatus.EXPIRED) == {"late"}

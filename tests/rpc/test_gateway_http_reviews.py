@@ -33,9 +33,7 @@ async def served():
     async with GatewayWorld().serving() as client:
         channel = PeerChannel(client.channel, Peer("here", "here"), patient(20.0))
         gate = open_gate(SubjectAuthenticator())
-        records = RecordRoutes(
-            DispatchServiceStub(channel), SessionServiceStub(channel), gate, settings, SystemClock()
-        )
+        records = RecordRoutes(DispatchServiceStub(channel), SessionServiceStub(channel), gate, settings, SystemClock())
         reviews = ReviewRoutes(ReviewServiceStub(channel), gate, settings, SystemClock())
         app = create_app(cast("Any", ErcpStub()), gate, settings, SystemClock(), "0.1.0", [records, reviews])
         transport = httpx.ASGITransport(app, raise_app_exceptions=False)

@@ -21,7 +21,7 @@ from services.common.settings.checkpoints import CheckpointSettings
 from services.dag.publishing.cosigning import Cosigned, Cosigning, HeadSource, cosigned_head
 from services.dag.publishing.metrics import PublishingMetrics, Result
 from services.dag.publishing.targets import Delivered, Target
-from services.dag.sink.backoff import pause_s
+from services.common.backoff import pause_s
 from services.dag.transparency.log import SignedHead
 
 CONSUMER: Final = "checkpoints"

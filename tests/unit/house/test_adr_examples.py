@@ -46,17 +46,18 @@ from services.common.reading.sentences import sentences
 from services.common.regulation import ISO_42001_CONTROLS
 from services.common.rpc.admission import SPARE
 from services.common.sentence_heads.model import parse_heads
+from services.common.settings import ReviewSettings
 from services.common.settings.guard.verification import VerificationSettings
 from services.common.taxonomy import BreakerState, GroundingMode, QualityTier, RiskLevel
 from services.dag.domain import budget as budgets
 from services.dag.domain import chain
 from services.dag.domain.breaker import breaker
-from services.dag.domain.keys import MasterKey, session_hmac_key
+from services.dag.domain.keys import MasterKey, holding_key, session_hmac_key
 from services.dag.domain.origins import Origin, origin_fields
 from services.dag.domain.promises import Promise
 from services.dag.domain.transfer import summary_length
 from services.dag.exports.ocsf import KINDS, ocsf_event
-from services.dag.sink.backoff import pause_s
+from services.common.backoff import pause_s
 from services.dpe.convert.omissions import fill_omissions
 from services.dpe.deadline import REPORT_SHARE, SHARE_KEPT
 from services.dpe.domain.analysis import AnalysisInput, Outputs
@@ -821,6 +822,12 @@ def test_0127_verified_claims():
     assert f"= {odds:.3f}, support {support:.3f}, SUPPORTED" in record(127)
     assert support >= settings.support_threshold
     assert verification_policy(settings).weights == SignalWeights()
+
+
+def test_0148_the_key_of_a_held_answer():
+    key = holding_key(MasterKey(1, bytes(range(32))), "crp_sess_a", "crp_win_b", bytes(32))
+    assert key.hex()[:16] == "b976e2e48b8b8085"
+    assert ReviewSettings().expiry_s == 86_400
 
 
 def test_0145_a_mask():

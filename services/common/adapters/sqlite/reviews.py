@@ -8,34 +8,14 @@ from typing import Any, Final, Self
 from pydantic import TypeAdapter
 
 from services.common.adapters.review_faults import reused_decision, stale_review
-from services.common.adapters.sqlite.connections import Schema
 from services.common.adapters.sqlite.database import Database
 from services.common.adapters.sqlite.fetching import fetch, fetch_one
+from services.common.adapters.sqlite.oversight_schema import OVERSIGHT_SCHEMA
 from services.common.adapters.sqlite.values import micros
 from services.common.adapters.sqlite.writer import WriteTraits
 from services.common.ports.reviews import ReviewFilter, ReviewPlace, ReviewRecord, ReviewStatus
 from services.common.settings.stores import StoreSettings
 
-REVIEWS_SCHEMA: Final = (
-    """
-    CREATE TABLE reviews (
-        tenant_id TEXT NOT NULL,
-        review_id TEXT NOT NULL,
-        session_id TEXT NOT NULL,
-        status TEXT NOT NULL,
-        version INTEGER NOT NULL,
-        created_us INTEGER NOT NULL,
-        expires_us INTEGER NOT NULL,
-        decision_id TEXT,
-        record TEXT NOT NULL,
-        held BLOB NOT NULL,
-        PRIMARY KEY (tenant_id, review_id)
-    )
-    """,
-    "CREATE INDEX reviews_by_age ON reviews (tenant_id, created_us, review_id)",
-    "CREATE UNIQUE INDEX reviews_by_decision ON reviews (tenant_id, decision_id) WHERE decision_id IS NOT NULL",
-)
-_SCHEMA: Final = Schema(application_id=0x47544F56, migrations=(REVIEWS_SCHEMA,))  # "GTOV"
 _RECORD: Final = TypeAdapter(ReviewRecord)
 _SCRUBS: Final = WriteTraits(scrubs=True)
 """What was sealed before a change is overwritten, in the log too."""
@@ -59,7 +39,7 @@ class SqliteReviewStore:
             UnavailableError: STORE_UNAVAILABLE.
             LimitExceededError: STORAGE_FULL.
         """
-        return cls(await Database.open(path, _SCHEMA, settings))
+        return cls(await Database.open(path, OVERSIGHT_SCHEMA, settings))
 
     async def add(self, review: ReviewRecord) -> ReviewRecord:
         """Keep the review, or return the one that stands."""
