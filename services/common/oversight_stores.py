@@ -1,10 +1,11 @@
-"""The stores of what people have to look at: answers that wait for a decision. A part of ``Adapters``."""
+"""The stores of what people have to look at: held answers, reports that nobody took. A part of ``Adapters``."""
 
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from services.common.ports.reviews import ReviewStore
+from services.common.ports.violation_reports import ViolationReportStore
 from services.common.settings import Settings
 
 OVERSIGHT_FILE: Final = "oversight.db"
@@ -29,4 +30,12 @@ class OversightStores:
 
         return await self._once(
             "reviews", lambda: SqliteReviewStore.open(self._path(OVERSIGHT_FILE), self.settings.store)
+        )
+
+    async def violation_reports(self) -> ViolationReportStore:
+        """Return the queue of violation reports, and its dead letters."""
+        from services.common.adapters.sqlite.violation_reports import SqliteViolationReportStore as Store
+
+        return await self._once(
+            "violation_reports", lambda: Store.open(self._path(OVERSIGHT_FILE), self.settings.store)
         )

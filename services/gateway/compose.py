@@ -43,7 +43,15 @@ from services.gateway.doors.grpc.reviews import review_service
 from services.gateway.doors.grpc.work import WORK
 from services.gateway.doors.http.calls import Routes
 from services.gateway.doors.http.chat.backlog import Backlog
-from services.gateway.ports import EnvelopeClient, HeldAnswers, ProvenanceClient, SessionClient, Summariser
+from services.gateway.ports import (
+    EnvelopeClient,
+    HeldAnswers,
+    ProvenanceClient,
+    SessionClient,
+    Summariser,
+    ViolationReports,
+)
+from services.gateway.report_composition import open_reports
 from services.gateway.review_composition import open_reviews
 
 ERCP_SERVICE: Final = "ercp.v1.ErcpService"
@@ -54,7 +62,7 @@ _LOG: Final = logging.getLogger(__name__)
 
 
 async def build(settings: Settings, adapters: Adapters) -> list[ServedService]:
-    """Return DispatchService, AdminService and ReviewService.
+    """Return DispatchService, AdminService, ReviewService and ViolationReportService.
 
     Raises:
         SettingsError: the deployment's default policy cannot be read.
@@ -65,7 +73,8 @@ async def build(settings: Settings, adapters: Adapters) -> list[ServedService]:
     channels = PeerChannels(settings)
     adapters.closing(channels.close)
     reviews = await open_reviews(settings, adapters, channels)
-    app = await _dispatch_app(settings, adapters, model, channels, reviews)
+    reports, dead_reports = await open_reports(settings, adapters)
+    app = await _dispatch_app(settings, adapters, model, channels, (reviews, reports))
     adapters.closing(app.close)
     observed = Backlog(settings.chat)
     http_channels = await _http(settings, adapters, observed)
@@ -80,11 +89,15 @@ async def build(settings: Settings, adapters: Adapters) -> list[ServedService]:
         metrics=observed,
     )
     admin = AdminApp(credentials, adapters.clock, adapters.ids, settings.auth.environment)
-    return [dispatch, admin_service(admin, adapters.clock), review_service(reviews)]
+    return [dispatch, admin_service(admin, adapters.clock), review_service(reviews), dead_reports]
 
 
 async def _dispatch_app(
-    settings: Settings, adapters: Adapters, model: LanguageModel, channels: PeerChannels, held: HeldAnswers
+    settings: Settings,
+    adapters: Adapters,
+    model: LanguageModel,
+    channels: PeerChannels,
+    oversight: tuple[HeldAnswers, ViolationReports],
 ) -> DispatchApp:
     credentials = await adapters.credentials()
     sessions = GrpcSessionClient(channels.to("dag"))
@@ -96,7 +109,8 @@ async def _dispatch_app(
         window=window_run(clients, model_caller, settings.gateway),
         drafts=StoredDrafts(credentials, adapters.clock),
         admission=Admission(StoredRegistry(credentials), model.default_model, settings.gateway),
-        held=held,
+        held=oversight[0],
+        reports=oversight[1],
     )
     return DispatchApp(parts, settings.gateway)
 

@@ -18,7 +18,15 @@ from services.common.taxonomy import (
     RiskLevel,
     WindowStatus,
 )
-from services.gateway.domain.command import Agent, Continuation, DispatchDraft, DispatchResult, StepIds
+from services.gateway.domain.command import (
+    Agent,
+    Continuation,
+    DispatchCommand,
+    DispatchDraft,
+    DispatchResult,
+    Notice,
+    StepIds,
+)
 from services.gateway.domain.completion import Completion, ModelCall
 from services.gateway.domain.summaries import Span, SummaryCheck
 from services.gateway.domain.window import (
@@ -336,8 +344,23 @@ class HeldAnswers(Protocol):
         ...
 
 
+class ViolationReports(Protocol):
+    """Where violations are reported to (CRP-SPEC-006 facts)."""
+
+    async def file(self, tenant_id: str, command: DispatchCommand, result: DispatchResult) -> tuple[Notice, ...]:
+        """Queue what is to be reported of a dispatch, and return what its caller should know of that.
+
+        Nothing is sent here; a repeat of the dispatch queues nothing twice. Raises nothing but cancellation.
+        """
+        ...
+
+
 class TenantRegistry(Protocol):
     """What is registered of a tenant."""
+
+    async def sink_hosts(self, tenant_id: str) -> tuple[str, ...]:
+        """Return the hosts on the tenant's allow-list."""
+        ...
 
     async def safety_policy(self, tenant_id: str) -> str:
         """Return the tenant's policy as text; empty when there is none."""

@@ -19,6 +19,7 @@ from services.common.adapters.memory import (
     MemoryVectorEngine,
 )
 from services.common.adapters.memory.reviews import MemoryReviewStore
+from services.common.adapters.memory.violation_reports import MemoryViolationReportStore
 from services.common.adapters.sqlite import (
     SqliteCredentialStore,
     SqliteFactStore,
@@ -26,6 +27,7 @@ from services.common.adapters.sqlite import (
     SqliteSessionStore,
 )
 from services.common.adapters.sqlite.reviews import SqliteReviewStore
+from services.common.adapters.sqlite.violation_reports import SqliteViolationReportStore
 from services.common.adapters.vector_engines import open_engine
 from services.common.ports.vector_engine import VectorEngine
 from services.common.settings.neo4j import Neo4jSettings
@@ -165,6 +167,10 @@ CREDENTIAL_STORES: Final = (
 REVIEW_STORES: Final = (
     Adapter("memory", _memory(MemoryReviewStore), IN_MEMORY),
     Adapter("sqlite", lambda path: SqliteReviewStore.open(path / "oversight.db", PLAIN)),
+)
+VIOLATION_REPORT_STORES: Final = (
+    Adapter("memory", _memory(MemoryViolationReportStore), IN_MEMORY),
+    Adapter("sqlite", lambda path: SqliteViolationReportStore.open(path / "oversight.db", PLAIN)),
 )
 
 

@@ -24,13 +24,21 @@ from crp.gateway.v1 import dispatch_service_pb2_grpc as pb_grpc
 from services.common.adapters.memory.credentials import MemoryCredentialStore
 from services.common.adapters.memory.inference import MemoryLanguageModel
 from services.common.adapters.memory.reviews import MemoryReviewStore
+from services.common.adapters.memory.violation_reports import MemoryViolationReportStore
 from services.common.context import Role
 from services.common.errors import ErrorReason, InvalidRequestError
 from services.common.extractive.model import ExtractiveLanguageModel
 from services.common.ports.tokens import ModelProfile
 from services.common.rpc.peers import PeerChannels
 from services.common.rpc.server import RpcServer, ServedService
-from services.common.settings import GatewaySettings, ReviewSettings, ServerSettings, Settings, TelemetrySettings
+from services.common.settings import (
+    GatewaySettings,
+    ReportSettings,
+    ReviewSettings,
+    ServerSettings,
+    Settings,
+    TelemetrySettings,
+)
 from services.common.telemetry import open_telemetry
 from services.dag.compose import ROLES as DAG_ROLES
 from services.dag.servicer import SessionServicer
@@ -46,6 +54,7 @@ from services.gateway.dispatch.model_caller import ModelCaller
 from services.gateway.dispatch.results import Results
 from services.gateway.doors.grpc.dispatch import ROLES, SERVICE_NAME, DispatchServicer
 from services.gateway.doors.grpc.reviews import review_service
+from services.gateway.reports.filing import ReportFiling
 from services.gateway.reviews.app import ReviewApp
 from tests.fakes.dag_world import RISKS, TIERS, Refusal, SubjectAuthenticator, World, fresh_uuid, report_for
 from tests.patience import patient
@@ -274,6 +283,11 @@ class GatewayWorld:
     reviews: object = field(default_factory=MemoryReviewStore)
     review_settings: ReviewSettings = field(default_factory=lambda: ReviewSettings(poll_interval_s=60.0))
 
+    reports: object = field(default_factory=MemoryViolationReportStore)
+    report_settings: ReportSettings = field(default_factory=ReportSettings)
+    filed: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set when a dispatch has queued violation reports."""
+
     def __post_init__(self):
         self.model = self.model or MemoryLanguageModel(list(self.replies))
 
@@ -313,6 +327,13 @@ class GatewayWorld:
             drafts=StoredDrafts(self.credentials, self.dag.clock),
             admission=Admission(StoredRegistry(self.credentials), self.model.default_model, self.settings),
             held=reviews,
+            reports=ReportFiling(
+                self.reports,
+                StoredRegistry(self.credentials),
+                self.dag.clock,
+                self.report_settings,
+                self.filed.set,
+            ),
         )
         return DispatchApp(parts, self.settings), reviews
 

@@ -23,6 +23,7 @@ from services.common.adapters.memory import (
 from services.common.adapters.memory.embedding import MemoryEmbeddingModel
 from services.common.adapters.memory.inference import MemoryEntityRecognizer
 from services.common.adapters.memory.reviews import MemoryReviewStore
+from services.common.adapters.memory.violation_reports import MemoryViolationReportStore
 from services.common.composition import Adapters
 from services.common.documents.cutting import CuttingLimits, ThreadDocumentReader
 from services.common.ports.personal_data import PersonalData, PersonalDataCategory
@@ -69,6 +70,7 @@ class MemoryAdapters(Adapters):
         self._sessions = MemorySessionStore()
         self._credentials = MemoryCredentialStore()
         self._reviews = MemoryReviewStore()
+        self._reports = MemoryViolationReportStore()
         self._model = MemoryEmbeddingModel()
 
     async def documents(self):
@@ -101,6 +103,9 @@ class MemoryAdapters(Adapters):
 
     async def credentials(self):
         return self._credentials
+
+    async def violation_reports(self):
+        return self._reports
 
     async def reviews(self):
         return self._reviews

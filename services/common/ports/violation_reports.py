@@ -9,6 +9,8 @@ from datetime import datetime
 from enum import StrEnum, unique
 from typing import Protocol
 
+from services.common.ports.event_endpoint import Delivery
+
 
 @unique
 class ReportState(StrEnum):
@@ -49,15 +51,17 @@ class ViolationReportStore(Protocol):
     """The queue and the dead letters. Durability and errors as in ``FactStore``."""
 
     async def file(self, reports: Collection[OutgoingReport], most: int) -> int:
-        """Queue the reports that are not known yet, as far as at most ``most`` wait or lie dead; return how many fit not.
+        """Queue the reports that are not known yet, as far as at most ``most`` wait or lie dead.
 
-        Those that were sent are forgotten a day after they were filed.
+        Returns how many do not fit. Those that were sent are forgotten a day after they were filed.
         """
         ...
 
     async def take(self, now: datetime, until: datetime, limit: int, without: Collection[str]) -> list[OutgoingReport]:
-        """Take up to ``limit`` reports that are due, oldest first, of other hosts than these; they are due again at
-        ``until``, unless they are settled before: a process that was killed loses none.
+        """Take up to ``limit`` reports that are due, one a host, those that wait longest first.
+
+        None is of a host in ``without``. They are due again at ``until``, unless they are settled before: a process
+        that was killed loses none.
         """
         ...
 
@@ -83,4 +87,27 @@ class ViolationReportStore(Protocol):
 
     async def close(self) -> None:
         """Release everything; idempotent."""
+        ...
+
+
+class ReportEndpoints(Protocol):
+    """Whoever gets reports; each at the url that it was filed for, never at another."""
+
+    async def send(self, report: OutgoingReport) -> Delivery:
+        """Post the report once. Raises nothing but cancellation.
+
+        REFUSED and FORBIDDEN are for good; THROTTLED and UNREACHABLE may be tried again.
+        """
+        ...
+
+    async def key(self) -> str:
+        """Return the public key that reports are signed with: NAME+ID+BASE64.
+
+        Raises:
+            UnavailableError: SERVICE_UNAVAILABLE: it cannot be read.
+        """
+        ...
+
+    async def close(self) -> None:
+        """Close the connections; idempotent."""
         ...

@@ -38,6 +38,7 @@ from services.common.settings.log_signer import LogSignerSettings
 from services.common.settings.milvus import MilvusSettings
 from services.common.settings.neo4j import Neo4jSettings
 from services.common.settings.peers import PeerSettings, PeerTlsSettings
+from services.common.settings.reports import ReportSettings
 from services.common.settings.retention import RetentionSettings
 from services.common.settings.reviews import ReviewSettings
 from services.common.settings.second_opinion import SecondOpinionSettings
@@ -70,6 +71,7 @@ __all__ = [
     "Neo4jSettings",
     "PeerSettings",
     "PeerTlsSettings",
+    "ReportSettings",
     "RetentionSettings",
     "ReviewSettings",
     "SecondOpinionSettings",
@@ -149,6 +151,8 @@ class Settings(BaseSettings):
     """Dispatch."""
     reviews: ReviewSettings = ReviewSettings()
     """Answers that wait for a person."""
+    reports: ReportSettings = ReportSettings()
+    """Violation reports."""
     ercp: ErcpSettings = ErcpSettings()
     """The constraint loop."""
     http: HttpSettings = HttpSettings()

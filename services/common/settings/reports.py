@@ -20,8 +20,8 @@ class ReportSettings(BaseModel):
     """Hosts that may get reports, for every tenant; a JSON list. A tenant's own ``allowed_sink_hosts`` are added."""
 
     private_hosts: tuple[str, ...] = ()
-    """Hosts that may have a private or loopback address; a JSON list. Any other host that resolves to one is refused, at
-    every attempt, whoever allowed it. Plain http is talked to these alone, at loopback addresses."""
+    """Hosts that may have a private or loopback address; a JSON list. Any other host that resolves to one is refused,
+    at every attempt, whoever allowed it. Plain http is talked to these alone, at loopback addresses."""
 
     groups: dict[str, str] = {}
     """Urls by the names that ``report-to`` may use; a JSON object. Their hosts must be among ``allowed_hosts``."""

@@ -56,6 +56,9 @@ class Results:
             calls=tuple(call for part in parts for call in part.draft.calls),
             upgrades=tuple((d.place.window_id, d.upgrade) for d in (p.draft for p in parts) if d.upgrade is not None),
             breaker=last.committed.breaker,
+            place=last.draft.place,
+            report=inputs.report,
+            policy_applied=last.draft.policy_applied,
         )
 
     def halted(self, draft: DispatchDraft, committed: CommittedWindow | None, reason: str) -> DispatchResult:
@@ -69,6 +72,9 @@ class Results:
             rounds=draft.rounds,
             calls=draft.calls,
             breaker=None if committed is None else committed.breaker,
+            place=draft.place,
+            report=draft.report,
+            policy_applied=draft.policy_applied,
         )
 
     def held(self, held: HeldForReview, draft: DispatchDraft, committed: CommittedWindow | None) -> DispatchResult:
@@ -81,6 +87,9 @@ class Results:
             rounds=draft.rounds,
             calls=draft.calls,
             breaker=None if committed is None else committed.breaker,
+            place=draft.place,
+            report=draft.report,
+            policy_applied=draft.policy_applied,
         )
 
     def depleted(self, admitted: AdmittedDispatch, opened: OpenedWindow) -> DispatchResult:

@@ -236,6 +236,9 @@ class DispatchResult:
 
     Attributes:
         breaker: circuit breaker of the safety budget after the window, or as it was opened; ``None`` without one.
+        place: the window; ``None`` without one.
+        report: of the answer, delivered or not; ``None`` without one.
+        policy_applied: the policy in force, as headers show it.
     """
 
     outcome: Outcome
@@ -246,3 +249,6 @@ class DispatchResult:
     calls: tuple[ModelCall, ...] = ()
     upgrades: tuple[tuple[str, QualityUpgrade], ...] = ()
     breaker: BreakerState | None = None
+    place: WindowPlace | None = None
+    report: ReportSummary | None = None
+    policy_applied: str = ""

@@ -167,6 +167,11 @@ def inherited(force: PolicyInForce, request: PolicyRequest, held: str) -> Policy
 _MODE_NOTE: Final = " (mode "
 
 
+def enforced_text(applied: str) -> str:
+    """Return the directives of a policy as headers show it, without how it is enforced."""
+    return applied.partition(_MODE_NOTE)[0]
+
+
 def _enforced(force: PolicyInForce, request: PolicyRequest, mode: str) -> PolicyInForce:
     """Return the policy with how it is enforced; ``mode`` is the loose one, empty for none."""
     written = force.directives

@@ -26,6 +26,7 @@ from services.common.adapters.encoders.readout import log_odds
 from services.common.adapters.onnx.session import EMBEDDING_WIDTH_STEP
 from services.common.adapters.sqlite import claims
 from services.common.adapters.triton.grouping import grouped, padded_width
+from services.common.backoff import pause_s
 from services.common.build_manifest import BuildManifest, SigningKey, code_digest, sign
 from services.common.calibration import PiecewiseLinearCalibration
 from services.common.documents.facts.chunking import chunk
@@ -57,7 +58,6 @@ from services.dag.domain.origins import Origin, origin_fields
 from services.dag.domain.promises import Promise
 from services.dag.domain.transfer import summary_length
 from services.dag.exports.ocsf import KINDS, ocsf_event
-from services.common.backoff import pause_s
 from services.dpe.convert.omissions import fill_omissions
 from services.dpe.deadline import REPORT_SHARE, SHARE_KEPT
 from services.dpe.domain.analysis import AnalysisInput, Outputs

@@ -37,7 +37,10 @@ class MemoryViolationReportStore:
             for report in self._reports.values()
             if report.state is ReportState.QUEUED and report.due_at <= now and report.host not in without
         ]
-        taken = sorted(due, key=lambda report: (report.due_at, report.report_id))[:limit]
+        longest: dict[str, OutgoingReport] = {}
+        for report in sorted(due, key=lambda report: (report.due_at, report.report_id)):
+            longest.setdefault(report.host, report)
+        taken = list(longest.values())[:limit]
         for report in taken:
             self._reports[_place(report)] = replace(report, due_at=until)
         return taken

@@ -56,7 +56,7 @@ class SqliteViolationReportStore:
                 if room <= 0:
                     left_out += 1
                     continue
-                connection.execute(f"INSERT INTO violation_reports VALUES ({marks(range(10))})", _row(report))
+                connection.execute("INSERT INTO violation_reports VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", _row(report))
                 room -= 1
             return left_out
 
@@ -65,12 +65,14 @@ class SqliteViolationReportStore:
     async def take(self, now: datetime, until: datetime, limit: int, without: Collection[str]) -> list[OutgoingReport]:
         """Take what is due."""
         busy = list(without)
-        chosen = _SELECT + (
-            f"WHERE state = 'QUEUED' AND due_us <= ? AND host NOT IN ({marks(busy)}) ORDER BY due_us, report_id LIMIT ?"
+        # Beside min() SQLite gives the other columns of the row that has the minimum.
+        chosen = (
+            f"SELECT {_COLUMNS}, min(due_us) FROM violation_reports WHERE state = 'QUEUED' AND due_us <= ? "  # noqa: S608
+            f"AND host NOT IN ({marks(busy)}) GROUP BY host ORDER BY due_us, report_id LIMIT ?"
         )
 
         def look(connection: sqlite3.Connection) -> list[OutgoingReport]:
-            return [_read(row) for row in fetch(connection, chosen, (micros(now), *busy, limit))]
+            return [_read(row[:-1]) for row in fetch(connection, chosen, (micros(now), *busy, limit))]
 
         def job(connection: sqlite3.Connection) -> list[OutgoingReport]:
             due = look(connection)
