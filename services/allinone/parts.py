@@ -26,6 +26,8 @@ class Part(StrEnum):
     """AdminService: keys, AI systems, policies."""
     REVIEWS = "reviews"
     """ReviewService: answers that wait for a person; asks SESSIONS."""
+    VIOLATION_REPORTS = "violation_reports"
+    """ViolationReportService: reports that no endpoint took."""
 
 
 async def build_parts(parts: Collection[Part], settings: Settings, adapters: "Adapters") -> "list[ServedService]":
@@ -53,4 +55,8 @@ async def build_parts(parts: Collection[Part], settings: Settings, adapters: "Ad
         from services.gateway.review_composition import build_reviews
 
         services.append(await build_reviews(settings, adapters))
+    if Part.VIOLATION_REPORTS in parts:
+        from services.gateway.report_composition import build_violation_reports
+
+        services.append(await build_violation_reports(settings, adapters))
     return services

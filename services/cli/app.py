@@ -20,6 +20,7 @@ from services.cli.scan_command import scan_files
 from services.cli.session_commands import session_app
 from services.cli.store_commands import store_app
 from services.cli.system_commands import system_app
+from services.cli.violation_report_commands import violation_report_app
 from services.common.document_kinds import ACCEPTED
 from services.common.taxonomy import GroundingMode
 
@@ -46,6 +47,7 @@ app = typer.Typer(
 app.add_typer(key_app, name="keys")
 app.add_typer(system_app, name="systems")
 app.add_typer(review_app, name="reviews")
+app.add_typer(violation_report_app, name="reports")
 app.add_typer(model_app, name="models")
 app.add_typer(source_app, name="sources")
 app.add_typer(fact_app, name="facts")

@@ -47,7 +47,7 @@ from services.common.reading.sentences import sentences
 from services.common.regulation import ISO_42001_CONTROLS
 from services.common.rpc.admission import SPARE
 from services.common.sentence_heads.model import parse_heads
-from services.common.settings import ReviewSettings
+from services.common.settings import ReportSettings, ReviewSettings
 from services.common.settings.guard.verification import VerificationSettings
 from services.common.taxonomy import BreakerState, GroundingMode, QualityTier, RiskLevel
 from services.dag.domain import budget as budgets
@@ -828,6 +828,16 @@ def test_0148_the_key_of_a_held_answer():
     key = holding_key(MasterKey(1, bytes(range(32))), "crp_sess_a", "crp_win_b", bytes(32))
     assert key.hex()[:16] == "b976e2e48b8b8085"
     assert ReviewSettings().expiry_s == 86_400
+
+
+def test_0149_the_pauses_of_a_report():
+    settings = ReportSettings()
+    pauses = [
+        pause_s(attempt, settings.retry_first_s, settings.retry_max_s, 1.0, None)
+        for attempt in range(1, settings.max_attempts)
+    ]
+    assert pauses == [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0]
+    assert (sum(pauses), 2 * settings.timeout_s) == (127.0, 20.0)
 
 
 def test_0145_a_mask():
