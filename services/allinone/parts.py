@@ -28,6 +28,8 @@ class Part(StrEnum):
     """ReviewService: answers that wait for a person; asks SESSIONS."""
     VIOLATION_REPORTS = "violation_reports"
     """ViolationReportService: reports that no endpoint took."""
+    FEEDBACK = "feedback"
+    """FeedbackService: what people say about verdicts; asks SESSIONS."""
 
 
 async def build_parts(parts: Collection[Part], settings: Settings, adapters: "Adapters") -> "list[ServedService]":
@@ -51,10 +53,20 @@ async def build_parts(parts: Collection[Part], settings: Settings, adapters: "Ad
 
         app = AdminApp(await adapters.credentials(), adapters.clock, adapters.ids, settings.auth.environment)
         services.append(admin_service(app, adapters.clock))
+    return [*services, *await _oversight(parts, settings, adapters)]
+
+
+async def _oversight(parts: Collection[Part], settings: Settings, adapters: "Adapters") -> "list[ServedService]":
+    """Return the services of what people have to look at."""
+    services: list[ServedService] = []
     if Part.REVIEWS in parts:
         from services.gateway.review_composition import build_reviews
 
         services.append(await build_reviews(settings, adapters))
+    if Part.FEEDBACK in parts:
+        from services.gateway.review_composition import build_feedback
+
+        services.append(await build_feedback(settings, adapters))
     if Part.VIOLATION_REPORTS in parts:
         from services.gateway.report_composition import build_violation_reports
 

@@ -9,6 +9,7 @@ import typer
 
 from services.cli.check_command import check_answer
 from services.cli.ercp_commands import ercp_app
+from services.cli.feedback_commands import feedback_app
 from services.cli.forms import AsJson, DagForm, ExportForm, MinCosignatures, WitnessKeys, sure
 from services.cli.key_commands import key_app
 from services.cli.knowledge_commands import fact_app, source_app
@@ -47,6 +48,7 @@ app = typer.Typer(
 app.add_typer(key_app, name="keys")
 app.add_typer(system_app, name="systems")
 app.add_typer(review_app, name="reviews")
+app.add_typer(feedback_app, name="feedback")
 app.add_typer(violation_report_app, name="reports")
 app.add_typer(model_app, name="models")
 app.add_typer(source_app, name="sources")

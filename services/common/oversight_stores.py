@@ -4,6 +4,7 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeVar
 
+from services.common.ports.feedback import FeedbackStore
 from services.common.ports.reviews import ReviewStore
 from services.common.ports.violation_reports import ViolationReportStore
 from services.common.settings import Settings
@@ -38,4 +39,12 @@ class OversightStores:
 
         return await self._once(
             "violation_reports", lambda: Store.open(self._path(OVERSIGHT_FILE), self.settings.store)
+        )
+
+    async def feedback(self) -> FeedbackStore:
+        """Return what people say about verdicts."""
+        from services.common.adapters.sqlite.feedback import SqliteFeedbackStore
+
+        return await self._once(
+            "feedback", lambda: SqliteFeedbackStore.open(self._path(OVERSIGHT_FILE), self.settings.store)
         )

@@ -27,6 +27,7 @@ from services.gateway.clients.drafts import StoredDrafts
 from services.gateway.clients.envelopes import GrpcEnvelopeClient
 from services.gateway.clients.provenance import GrpcProvenanceClient
 from services.gateway.clients.registry import StoredRegistry
+from services.gateway.clients.reports import GrpcReportReads
 from services.gateway.clients.sessions import GrpcSessionClient
 from services.gateway.dispatch.admission import Admission
 from services.gateway.dispatch.analyzer import AnswerAnalyzer
@@ -39,6 +40,7 @@ from services.gateway.dispatch.window import WindowRun
 from services.gateway.domain.policy import PolicyError, parse_policy
 from services.gateway.doors.grpc.admin import admin_service
 from services.gateway.doors.grpc.dispatch import ROLES, SERVICE_NAME, DispatchServicer
+from services.gateway.doors.grpc.feedback import feedback_service
 from services.gateway.doors.grpc.reviews import review_service
 from services.gateway.doors.grpc.work import WORK
 from services.gateway.doors.http.calls import Routes
@@ -62,7 +64,7 @@ _LOG: Final = logging.getLogger(__name__)
 
 
 async def build(settings: Settings, adapters: Adapters) -> list[ServedService]:
-    """Return DispatchService, AdminService, ReviewService and ViolationReportService.
+    """Return DispatchService, AdminService, ReviewService, ViolationReportService and FeedbackService.
 
     Raises:
         SettingsError: the deployment's default policy cannot be read.
@@ -89,7 +91,8 @@ async def build(settings: Settings, adapters: Adapters) -> list[ServedService]:
         metrics=observed,
     )
     admin = AdminApp(credentials, adapters.clock, adapters.ids, settings.auth.environment)
-    return [dispatch, admin_service(admin, adapters.clock), review_service(reviews), dead_reports]
+    feedback = feedback_service(await adapters.feedback(), GrpcReportReads(channels.to("dag")), adapters.clock)
+    return [dispatch, admin_service(admin, adapters.clock), review_service(reviews), dead_reports, feedback]
 
 
 async def _dispatch_app(

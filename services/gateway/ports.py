@@ -344,6 +344,27 @@ class HeldAnswers(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class JudgedClaim:
+    """A claim of a stored report: its session, and the verdict as its name without prefix."""
+
+    session_id: str
+    verdict: str
+
+
+class ReportReads(Protocol):
+    """Stored reports, for the running call."""
+
+    async def claim(self, report_id: str, claim_id: str) -> JudgedClaim:
+        """Return the verdict on a claim.
+
+        Raises:
+            NotFoundError: REPORT_NOT_FOUND.
+            InvalidRequestError: INVALID_FIELD: the report has no such claim.
+        """
+        ...
+
+
 class ViolationReports(Protocol):
     """Where violations are reported to (CRP-SPEC-006 facts)."""
 

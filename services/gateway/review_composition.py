@@ -4,8 +4,10 @@ from services.common.composition import Adapters
 from services.common.rpc.peers import PeerChannels
 from services.common.rpc.server import ServedService
 from services.common.settings import Settings
+from services.gateway.clients.reports import GrpcReportReads
 from services.gateway.clients.sessions import GrpcSessionClient
 from services.gateway.dispatch.results import Results
+from services.gateway.doors.grpc.feedback import feedback_service
 from services.gateway.doors.grpc.reviews import review_service
 from services.gateway.reviews.app import ReviewApp
 
@@ -22,3 +24,11 @@ async def build_reviews(settings: Settings, adapters: Adapters) -> ServedService
     channels = PeerChannels(settings)
     adapters.closing(channels.close)
     return review_service(await open_reviews(settings, adapters, channels), channels.listening)
+
+
+async def build_feedback(settings: Settings, adapters: Adapters) -> ServedService:
+    """Return FeedbackService without the rest of the gateway; the dag service has to be reached."""
+    channels = PeerChannels(settings)
+    adapters.closing(channels.close)
+    reports = GrpcReportReads(channels.to("dag"))
+    return feedback_service(await adapters.feedback(), reports, adapters.clock, channels.listening)

@@ -18,6 +18,7 @@ from services.common.adapters.memory import (
     MemorySessionStore,
     MemoryVectorEngine,
 )
+from services.common.adapters.memory.feedback import MemoryFeedbackStore
 from services.common.adapters.memory.reviews import MemoryReviewStore
 from services.common.adapters.memory.violation_reports import MemoryViolationReportStore
 from services.common.adapters.sqlite import (
@@ -26,6 +27,7 @@ from services.common.adapters.sqlite import (
     SqliteKnowledgeGraph,
     SqliteSessionStore,
 )
+from services.common.adapters.sqlite.feedback import SqliteFeedbackStore
 from services.common.adapters.sqlite.reviews import SqliteReviewStore
 from services.common.adapters.sqlite.violation_reports import SqliteViolationReportStore
 from services.common.adapters.vector_engines import open_engine
@@ -171,6 +173,10 @@ REVIEW_STORES: Final = (
 VIOLATION_REPORT_STORES: Final = (
     Adapter("memory", _memory(MemoryViolationReportStore), IN_MEMORY),
     Adapter("sqlite", lambda path: SqliteViolationReportStore.open(path / "oversight.db", PLAIN)),
+)
+FEEDBACK_STORES: Final = (
+    Adapter("memory", _memory(MemoryFeedbackStore), IN_MEMORY),
+    Adapter("sqlite", lambda path: SqliteFeedbackStore.open(path / "oversight.db", PLAIN)),
 )
 
 

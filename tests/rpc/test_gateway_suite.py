@@ -21,6 +21,7 @@ from services.common.adapters.memory import (
     MemorySessionStore,
 )
 from services.common.adapters.memory.embedding import MemoryEmbeddingModel
+from services.common.adapters.memory.feedback import MemoryFeedbackStore
 from services.common.adapters.memory.inference import MemoryEntityRecognizer
 from services.common.adapters.memory.reviews import MemoryReviewStore
 from services.common.adapters.memory.violation_reports import MemoryViolationReportStore
@@ -70,6 +71,7 @@ class MemoryAdapters(Adapters):
         self._sessions = MemorySessionStore()
         self._credentials = MemoryCredentialStore()
         self._reviews = MemoryReviewStore()
+        self._feedback = MemoryFeedbackStore()
         self._reports = MemoryViolationReportStore()
         self._model = MemoryEmbeddingModel()
 
@@ -106,6 +108,9 @@ class MemoryAdapters(Adapters):
 
     async def violation_reports(self):
         return self._reports
+
+    async def feedback(self):
+        return self._feedback
 
     async def reviews(self):
         return self._reviews

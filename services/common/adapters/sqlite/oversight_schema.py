@@ -1,4 +1,4 @@
-"""The file of what people have to look at: answers that wait for them, and reports that nobody took."""
+"""The file of what people have to look at: answers that wait, reports that nobody took, feedback."""
 
 from typing import Final
 
@@ -41,4 +41,22 @@ _REPORTS: Final = (
     """,
     "CREATE INDEX violation_reports_due ON violation_reports (state, due_us)",
 )
-OVERSIGHT_SCHEMA: Final = Schema(application_id=0x47544F56, migrations=(_REVIEWS, _REPORTS))  # "GTOV"
+_FEEDBACK: Final = (
+    """
+    CREATE TABLE feedback (
+        tenant_id TEXT NOT NULL,
+        feedback_id TEXT NOT NULL,
+        report_id TEXT NOT NULL,
+        session_id TEXT NOT NULL,
+        claim_id TEXT NOT NULL,
+        verdict TEXT NOT NULL,
+        judged_right INTEGER NOT NULL,
+        expected TEXT NOT NULL,
+        given_by TEXT NOT NULL,
+        given_us INTEGER NOT NULL,
+        PRIMARY KEY (tenant_id, feedback_id)
+    )
+    """,
+    "CREATE INDEX feedback_by_report ON feedback (tenant_id, report_id, feedback_id)",
+)
+OVERSIGHT_SCHEMA: Final = Schema(application_id=0x47544F56, migrations=(_REVIEWS, _REPORTS, _FEEDBACK))  # "GTOV"
