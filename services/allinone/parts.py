@@ -52,7 +52,12 @@ async def build_parts(parts: Collection[Part], settings: Settings, adapters: "Ad
         from services.gateway.doors.grpc.admin import admin_service
 
         app = AdminApp(await adapters.credentials(), adapters.clock, adapters.ids, settings.auth.environment)
-        services.append(admin_service(app, adapters.clock))
+        if Part.SESSIONS in parts:
+            from services.gateway.review_composition import build_admin
+
+            services.append(await build_admin(app, settings, adapters))
+        else:
+            services.append(admin_service(app, adapters.clock))
     return [*services, *await _oversight(parts, settings, adapters)]
 
 

@@ -11,6 +11,7 @@ from crp.dag.v1.session_service_pb2_grpc import SessionServiceStub
 from crp.dpe.v1.guard_service_pb2_grpc import GuardServiceStub
 from crp.dpe.v1.provenance_service_pb2_grpc import ProvenanceServiceStub
 from crp.gateway.v1 import dispatch_service_pb2_grpc as pb_grpc
+from crp.gateway.v1.admin_service_pb2_grpc import AdminServiceStub
 from crp.gateway.v1.review_service_pb2_grpc import ReviewServiceStub
 from ercp.v1.ercp_service_pb2_grpc import ErcpServiceStub
 
@@ -91,8 +92,10 @@ async def build(settings: Settings, adapters: Adapters) -> list[ServedService]:
         metrics=observed,
     )
     admin = AdminApp(credentials, adapters.clock, adapters.ids, settings.auth.environment)
-    feedback = feedback_service(await adapters.feedback(), GrpcReportReads(channels.to("dag")), adapters.clock)
-    return [dispatch, admin_service(admin, adapters.clock), review_service(reviews), dead_reports, feedback]
+    stored = GrpcReportReads(channels.to("dag"))
+    feedback = feedback_service(await adapters.feedback(), stored, adapters.clock)
+    administered = admin_service(admin, adapters.clock, stored)
+    return [dispatch, administered, review_service(reviews), dead_reports, feedback]
 
 
 async def _dispatch_app(
@@ -165,6 +168,7 @@ async def _http(settings: Settings, adapters: Adapters, backlog: Backlog) -> lis
     from services.gateway.doors.http.chat_doors import ChatBehind, ChatBounds, chat_routes
     from services.gateway.doors.http.check_routes import CheckRoutes
     from services.gateway.doors.http.guard_routes import GuardRoutes
+    from services.gateway.doors.http.policy_routes import PolicyRoutes
     from services.gateway.doors.http.record_routes import RecordRoutes
     from services.gateway.doors.http.review_routes import ReviewRoutes
     from services.gateway.doors.http.server import HttpServer
@@ -185,6 +189,8 @@ async def _http(settings: Settings, adapters: Adapters, backlog: Backlog) -> lis
     sessions = SessionServiceStub(channels.to("dag"))  # type: ignore[no-untyped-call]  # generated
     queue = ReviewServiceStub(channels.to("gateway"))  # type: ignore[no-untyped-call]  # generated
     routers.append(ReviewRoutes(queue, gate, settings.http, adapters.clock))
+    admin = AdminServiceStub(channels.to("gateway"))  # type: ignore[no-untyped-call]  # generated
+    routers.append(PolicyRoutes(admin, gate, settings.http, adapters.clock))
     routers.append(RecordRoutes(dispatches, sessions, gate, settings.http, adapters.clock))
     behind = ChatBehind(
         dispatches=dispatches,

@@ -5,6 +5,7 @@ raise the peer's own ``CrpError``; ``UnavailableError`` (SERVICE_UNAVAILABLE) wh
 ``DeadlineError`` when the call's time is up.
 """
 
+from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -36,6 +37,7 @@ from services.gateway.domain.window import (
     CommittedWindow,
     OpenedWindow,
     PriorWindow,
+    ReportSummary,
     WindowPlace,
 )
 
@@ -352,8 +354,26 @@ class JudgedClaim:
     verdict: str
 
 
+@dataclass(frozen=True, slots=True)
+class StoredSignals:
+    """What a policy reads of a stored window; ``report`` is ``None`` where it cannot be read, or was erased."""
+
+    session_id: str
+    window_id: str
+    report_id: str
+    report: ReportSummary | None
+
+
 class ReportReads(Protocol):
     """Stored reports, for the running call."""
+
+    def signals(self) -> AsyncIterator[list[StoredSignals]]:
+        """Yield what policies read of all of the tenant's reports, page by page, by report id."""
+        ...
+
+    async def tiers(self, session_id: str) -> dict[str, QualityTier]:
+        """Return the tiers of a session's committed windows, by their ids."""
+        ...
 
     async def claim(self, report_id: str, claim_id: str) -> JudgedClaim:
         """Return the verdict on a claim.

@@ -1,12 +1,16 @@
 """The composition of the queue of held answers: the app, and the service on a server of its own."""
 
+from dataclasses import replace
+
 from services.common.composition import Adapters
 from services.common.rpc.peers import PeerChannels
 from services.common.rpc.server import ServedService
 from services.common.settings import Settings
+from services.gateway.admin.app import AdminApp
 from services.gateway.clients.reports import GrpcReportReads
 from services.gateway.clients.sessions import GrpcSessionClient
 from services.gateway.dispatch.results import Results
+from services.gateway.doors.grpc.admin import admin_service
 from services.gateway.doors.grpc.feedback import feedback_service
 from services.gateway.doors.grpc.reviews import review_service
 from services.gateway.reviews.app import ReviewApp
@@ -32,3 +36,12 @@ async def build_feedback(settings: Settings, adapters: Adapters) -> ServedServic
     adapters.closing(channels.close)
     reports = GrpcReportReads(channels.to("dag"))
     return feedback_service(await adapters.feedback(), reports, adapters.clock, channels.listening)
+
+
+async def build_admin(app: AdminApp, settings: Settings, adapters: Adapters) -> ServedService:
+    """Return AdminService with stored windows to try policies on; the dag service has to be reached."""
+    channels = PeerChannels(settings)
+    adapters.closing(channels.close)
+    return replace(
+        admin_service(app, adapters.clock, GrpcReportReads(channels.to("dag"))), listening=channels.listening
+    )
