@@ -27,12 +27,8 @@ _KEPT: Final = frozenset(
     """.split()  # noqa: SIM905 - a list would be four times as long
 )
 """Numbers, levels, counts by kind."""
-_PARTS: Final[Mapping[str, tuple[str, ...]]] = {
-    "claims": ("verdict",),
-    "stages": ("number", "sub_stage", "status", "reason"),
-    "risk_floors": ("level", "reason"),
-}
-"""Lists of objects, and what is kept of each."""
+_JUDGED: Final = frozenset({"CLAIM_VERDICT_CONTRADICTED", "CLAIM_VERDICT_UNDECIDED"})
+"""Verdicts that policies count."""
 
 
 def summaries_with_signals(reports: Sequence[ReportRecord | UnreadableRecordError]) -> list[pb.ReportSummary]:
@@ -45,7 +41,7 @@ def _summary(report: ReportRecord | UnreadableRecordError) -> pb.ReportSummary:
         return convert.report_summary(report)
     try:
         found = signals(json.loads(report.body))
-    except (ValueError, ParseError, RecursionError, AttributeError):
+    except (ValueError, TypeError, ParseError, RecursionError, AttributeError):
         brief = convert.report_summary(report)
         brief.unreadable = "body"
         return brief
@@ -56,11 +52,22 @@ def signals(body: Mapping[str, Any]) -> report_pb2.DpeReport:
     """Return what policies read of a stored report.
 
     Raises:
-        ValueError, ParseError, AttributeError: it is none.
+        ValueError, TypeError, ParseError, AttributeError: it is none.
     """
     kept: dict[str, Any] = {name: value for name, value in body.items() if name in _KEPT}
-    for name, wanted in _PARTS.items():
-        kept[name] = [{key: one[key] for key in wanted if key in one} for one in body.get(name, ())]
     if relevance := body.get("relevance"):
-        kept["relevance"] = {key: relevance[key] for key in ("status", "score", "reason") if key in relevance}
-    return ParseDict(kept, report_pb2.DpeReport(), ignore_unknown_fields=True)
+        kept["relevance"] = _of(relevance, "status", "score", "reason")
+    found = ParseDict(kept, report_pb2.DpeReport(), ignore_unknown_fields=True)
+    # Lists are filled by hand: reading them from JSON would cost most of the time.
+    for claim in body.get("claims", ()):
+        if claim.get("verdict") in _JUDGED:
+            found.claims.add(verdict=claim["verdict"])
+    for stage in body.get("stages", ()):
+        found.stages.add(**_of(stage, "number", "sub_stage", "status", "reason"))
+    for floor in body.get("risk_floors", ()):
+        found.risk_floors.add(**_of(floor, "level", "reason"))
+    return found
+
+
+def _of(one: Mapping[str, Any], *names: str) -> dict[str, Any]:
+    return {name: one[name] for name in names if name in one}

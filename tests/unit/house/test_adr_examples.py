@@ -58,6 +58,7 @@ from services.dag.domain.origins import Origin, origin_fields
 from services.dag.domain.promises import Promise
 from services.dag.domain.transfer import summary_length
 from services.dag.exports.ocsf import KINDS, ocsf_event
+from services.dag.report_signals import MOST_SIGNALS
 from services.dpe.convert.omissions import fill_omissions
 from services.dpe.deadline import REPORT_SHARE, SHARE_KEPT
 from services.dpe.domain.analysis import AnalysisInput, Outputs
@@ -838,6 +839,10 @@ def test_0149_the_pauses_of_a_report():
     ]
     assert pauses == [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0]
     assert (sum(pauses), 2 * settings.timeout_s) == (127.0, 20.0)
+
+
+def test_0152_the_pages_of_a_trial():
+    assert 10_000 // MOST_SIGNALS == 50
 
 
 def test_0145_a_mask():
