@@ -58,7 +58,7 @@ class SqliteFeedbackStore:
         condition, named = ("AND report_id = ? ", (report_id,)) if report_id else ("", ())
         statement = f"{_SELECT}{condition}ORDER BY feedback_id LIMIT ?"
         rows = await self._database.read(lambda c: fetch(c, statement, (tenant_id, after, *named, limit)))
-        return [FeedbackRecord(*row[:6], bool(row[6]), *row[7:9], moment(row[9])) for row in rows]
+        return [_read(*row) for row in rows]
 
     async def check(self) -> None:
         """Return when the file can be read."""
@@ -67,3 +67,9 @@ class SqliteFeedbackStore:
     async def close(self) -> None:
         """Close the file; idempotent."""
         await self._database.close()
+
+
+def _read(*row: Any) -> FeedbackRecord:
+    tenant_id, feedback_id, report_id, session_id, claim_id, verdict, right, expected, given_by, given_us = row
+    said = (bool(right), expected, given_by, moment(given_us))
+    return FeedbackRecord(tenant_id, feedback_id, report_id, session_id, claim_id, verdict, *said)

@@ -120,7 +120,7 @@ class SqliteViolationReportStore:
     async def counts(self) -> tuple[int, int]:
         """Count those that wait, and the dead."""
         statement = "SELECT state, count(*) FROM violation_reports GROUP BY state"
-        counted = dict(await self._database.read(lambda c: fetch(c, statement)))
+        counted = {str(row[0]): int(row[1]) for row in await self._database.read(lambda c: fetch(c, statement))}
         return counted.get("QUEUED", 0), counted.get("DEAD", 0)
 
     async def check(self) -> None:
