@@ -261,8 +261,8 @@ class ReviewApp:
 
     async def _awaited_until(self, review: ReviewRecord, wait_s: float) -> ReviewRecord:
         loop = asyncio.get_running_loop()
-        left = remaining_s()
-        until = loop.time() + (wait_s if left is None else min(wait_s, left - _REPLY_S))
+        allowed = remaining_s()
+        until = loop.time() + (wait_s if allowed is None else min(wait_s, allowed - _REPLY_S))
         while self._as_of_now(review).status is ReviewStatus.PENDING and (left := until - loop.time()) > 0:
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(min(left, self._settings.poll_interval_s)):

@@ -112,17 +112,18 @@ class ReviewRoutes:
         return router
 
     def _reading(self, router: APIRouter, path: str, rpc: str, kind: type[Message], says: str) -> None:
+        one = "{" in path
+        responses: dict[int | str, dict[str, Any]] = {200: {"description": says}, **REFUSALS}
+        if one:
+            responses |= {202: {"description": "It waits."}, 451: {"description": "Withheld."}}
         router.add_api_route(
             path,
             self._calls.guarded(rpc, self._read(rpc, kind)),
             methods=["GET"],
-            responses={200: {"description": says}, 202: {"description": "It waits."}, 451: {"description": "Withheld."}}
-            | REFUSALS
-            if "{" in path
-            else {200: {"description": says}, **REFUSALS},
+            responses=responses,
             openapi_extra={"parameters": parameters(kind, path)},
             summary=says,
-            operation_id="review" if "{" in path else "reviews",
+            operation_id="review" if one else "reviews",
         )
 
     def _read(self, rpc: str, kind: type[Message]) -> Callable[[Request, Asked], Awaitable[Response]]:
