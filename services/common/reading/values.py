@@ -108,6 +108,13 @@ _OFTEN: Final = {
     "daily": "day", "weekly": "week", "monthly": "month", "quarterly": "quarter", "yearly": "year", "annually": "year",
 }  # fmt: skip
 _FLOOR: Final = _compile(r"\b(?:more\sthan|over|above|exceed(?:s|ed|ing)?|upwards\sof)\s$")
+_HEAD_CHARS: Final = 48
+_HEAD_UNIT: Final = _compile(
+    rf"(?:\((?:in\s)?|\bin\s)(?:(?P<unit>{_UNIT})|(?P<pc>%|per\s?cent)|(?P<cur>{_CODES}|[$€£]|{_NAMED_MONEY}))\)?:\s$"
+    r"|(?<![\w-])(?P<plural>seconds|minutes|hours|days|weeks|months|years)\)?:\s$"
+)
+"""What stands before a number in a row of named cells; of a "Week: 8" the number is a name."""
+_ENDS_CELL: Final = re.compile(r"\s*(?:$|[;|\n.])")
 _DOZEN: Final = 12
 _LENGTHS_OF_TIME: Final = frozenset({"second", "month", "working day", TIMES, SHARE})
 """Of these, what is for a length of time ("3 % a year") is not told apart."""
@@ -145,7 +152,24 @@ def _qualified(text: str, value: Value) -> Value:
     value = replace(value, floor=bool(_FLOOR.search(before)))
     is_approximate = bool(last) and (last[0].lower() in APPROXIMATORS or last[0].endswith("~"))
     value = replace(value, approximate=is_approximate or value.approximate)
+    value = _in_unit_of_head(text, value)
     return replace(value, counted=_counted(text, value), per=value.per or _per(text, value))
+
+
+def _in_unit_of_head(text: str, value: Value) -> Value:
+    """Return a bare number of a cell in the unit of its column's head: "Paid weeks: 8", "Price (EUR): 5"."""
+    if value.kind is not EntityKind.NUMBER or value.unit or not value.text[-1:].isdigit() or value.number is None:
+        return value
+    head = _HEAD_UNIT.search(text, max(0, value.start - _HEAD_CHARS), value.start)
+    if head is None or not _ENDS_CELL.match(text, value.end):
+        return value
+    if head["unit"] or head["plural"]:
+        magnitude, unit = in_base_units(value.number, head["unit"] or head["plural"])
+        kind = EntityKind.QUANTITY
+    else:
+        magnitude, unit = value.number, SHARE if head["pc"] else _currency(head["cur"])
+        kind = EntityKind.PERCENT if head["pc"] else EntityKind.MONEY
+    return replace(value, kind=kind, magnitude=magnitude, unit=unit, normal=_normal(magnitude, unit))
 
 
 def _counted(text: str, value: Value) -> str:

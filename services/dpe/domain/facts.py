@@ -26,6 +26,7 @@ from services.common.reading.words import content_stems, normal_text
 
 _MIN_PART_WORDS: Final = 3
 _ROUNDED_DIGITS: Final = (1, 2, 3)
+_ORDINAL_ENDINGS: Final = frozenset({"st", "nd", "rd", "th"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,8 +190,8 @@ class ValueIndex:
             self._numbers.add(value.number)
             if not value.unit:
                 self._bare_numbers.add(value.number)
-                if not value.counted:
-                    self._numerals.add(value.number)
+                if not value.counted or value.text[-2:].lower() in _ORDINAL_ENDINGS:
+                    self._numerals.add(value.number)  # "from the fourth day" bears "after four days" out
             self._rounded |= {(value.unit, rounded) for rounded in _roundings(value.magnitude)}
             self._rounded |= {("", rounded) for rounded in _roundings(value.number)}
             self._floors |= {(value.unit, rounded) for rounded in _roundings(value.magnitude, ROUND_FLOOR)}

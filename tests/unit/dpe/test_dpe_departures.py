@@ -306,3 +306,103 @@ def test_a_plan_that_is_a_noun_and_a_suspicion_of_something_else_leave_the_rest_
 ):
     hedges = {Rule.ALLEGED, Rule.PLANNED, Rule.STATUS}
     assert hedges & found(claim, fact).keys() == ({rule} if rule else set())
+
+
+LEAVE = (
+    "Parent: Birth parent; Paid weeks: 20; Pay: 100 %",
+    "Parent: Other parent; Paid weeks: 8; Pay: 100 %",
+    "Parent: Adoptive parent; Paid weeks: 16; Pay: 90 %",
+)
+
+
+@pytest.mark.parametrize(
+    ("claim", "words"),
+    [
+        ("The other parent gets 20 weeks on full pay.", ("20 weeks", "8")),
+        ("Adoptive parents? The adoptive parent is paid for eight weeks.", ("eight weeks", "16")),
+        ("A birth parent has sixteen paid weeks.", ("sixteen", "20")),
+        ("The adoptive parent receives 100 % of the pay.", ("100 %", "90 %")),
+    ],
+)
+def test_a_value_of_another_row(claim, words):
+    assert found(claim, *LEAVE)[Rule.ROW] == words
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        "The other parent gets 8 weeks on full pay.",
+        "The other parent gets 8 weeks, the birth parent 20 weeks.",
+        "Leave of the other parent begins 20 days after the birth.",
+        "The other parent has 12 weeks fewer than the 20 weeks of the birth parent.",
+        "A parent has up to 20 weeks.",
+    ],
+)
+def test_a_value_that_is_of_no_other_row(claim):
+    assert Rule.ROW not in found(claim, *LEAVE)
+
+
+def test_a_value_that_a_sentence_gives_to_the_row_too():
+    claim = "The other parent gets 20 weeks."
+    assert Rule.ROW in found(claim, *LEAVE)
+    assert Rule.ROW not in found(claim, *LEAVE, "Where twins are born, the other parent too has 20 weeks.")
+
+
+@pytest.mark.parametrize(
+    ("claim", "fact", "words"),
+    [
+        (
+            "During probation you may work at home two days a week.",
+            "You may work at home two days a week after the probation period of six months.",
+            ("During probation", "after the probation period"),
+        ),
+        (
+            "The pump may be cleaned before the cooling phase.",
+            "The pump may be cleaned after the cooling phase.",
+            ("before the cooling phase", "after the cooling phase"),
+        ),
+        (
+            "For the first six weeks of illness you get statutory sick pay.",
+            "The company pays full salary for up to six weeks of illness; thereafter statutory sick pay applies.",
+            ("For the first", "statutory sick pay applies"),
+        ),
+    ],
+)
+def test_another_phase(claim, fact, words):
+    assert found(claim, fact)[Rule.ORDER] == words
+
+
+@pytest.mark.parametrize(
+    ("claim", "fact"),
+    [
+        ("After probation you may work at home.", "You may work at home after the probation period."),
+        ("During probation you may not work at home.", "You may work at home after the probation period."),
+        ("During the trial you may work at home.", "You may work at home after the probation period."),
+        (
+            "You may work at home during probation.",
+            "You may work at home after the probation period, and during probation on Fridays.",
+        ),
+        (
+            "For the first six weeks of illness you get your full salary.",
+            "The company pays full salary for up to six weeks of illness; thereafter statutory sick pay applies.",
+        ),
+        (
+            "After six weeks of illness you get statutory sick pay.",
+            "The company pays full salary for up to six weeks of illness; thereafter statutory sick pay applies.",
+        ),
+    ],
+)
+def test_the_same_phase(claim, fact):
+    assert Rule.ORDER not in found(claim, fact)
+
+
+@pytest.mark.parametrize(
+    ("claim", "departs"),
+    [
+        ("You can work abroad for no more than 20 days a year.", False),
+        ("You can work abroad without written approval in a year.", True),
+    ],
+)
+def test_a_limit_that_can_be_used_is_no_permission(claim, departs):
+    fact = "Work abroad requires written approval and is limited to 20 days a year."
+    assert (Rule.MODALITY in found(claim, fact)) is departs

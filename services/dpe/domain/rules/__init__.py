@@ -10,6 +10,7 @@ from services.dpe.domain.rules.meanings import changed_cause, changed_term
 from services.dpe.domain.rules.members import changed_pair, foreign_member
 from services.dpe.domain.rules.modality import changed_force
 from services.dpe.domain.rules.parties import changed_parties
+from services.dpe.domain.rules.phases import changed_phase, moved_to_first
 from services.dpe.domain.rules.places import misplaced_name
 from services.dpe.domain.rules.provisos import changed_condition, changed_exception
 from services.dpe.domain.rules.quantity import changed_quantity
@@ -37,6 +38,8 @@ RULES: Final[tuple[Callable[[Reading, list[Reading]], Departure | None], ...]] =
     changed_quantity,
     changed_pair,
     changed_order,
+    changed_phase,
+    moved_to_first,
     changed_cause,
 )
 """Every rule, in the order in which their findings are reported."""

@@ -40,7 +40,8 @@ _FORBIDDEN: Final = (
     rf"|{_BE} (?:not (?:allowed|permitted)|forbidden|prohibited|banned)(?: to)?"
 )
 _NEED_NOT: Final = (
-    r"need not|needn't|(?:do|does|did) not (?:need|have) to|don't (?:need|have) to|doesn't (?:need|have) to"
+    r"need not|needn't|(?:(?:do|does|did) not|don't|doesn't) (?:need(?: to)?|require|have to)"
+    r"|(?:needs?|requires?) no|no need (?:to|for)"
     rf"|{_BE} not (?:required|obliged|necessary|mandatory|compulsory|needed)(?: to)?|{_BE} (?:optional|voluntary)"
 )
 _SHOULD: Final = rf"should|ought to|{_BE} (?:recommended|advised|encouraged|advisable)(?: to)?|recommends?|advises?"
@@ -91,11 +92,13 @@ def changed_force(claim: Reading, sources: list[Reading]) -> Departure | None:
     if len(ours) != 1:
         return None
     own = ours[0]
+    # "You can stay for at most 20 days" sets a limit rather than that it allows the stay.
+    sets_limit = own.force is Force.MAY and _LIMIT.search(claim.text, own.end) is not None
     for rate, source in nearest(claim.content, sources, claim.names)[:_READ]:
         theirs = _said(source)
         same_verb = [one for one in theirs if one.verb and one.verb == own.verb]
         compared = same_verb if rate >= SAME_VERB else []
-        if not compared and rate >= SAME_SENTENCE and len({one.force for one in theirs}) == 1:
+        if not compared and not sets_limit and rate >= SAME_SENTENCE and len({one.force for one in theirs}) == 1:
             compared = [one for one in theirs if one.conditional == own.conditional][:1]
         if not compared:
             continue
@@ -113,6 +116,9 @@ def changed_force(claim: Reading, sources: list[Reading]) -> Departure | None:
 
 
 _READ: Final = 2
+_LIMIT: Final = re.compile(
+    r"\b(?:(?:no|not) more than|at most|up to|a maximum of|no longer than|only|at the most)\b", re.IGNORECASE
+)
 
 
 def _said(reading: Reading) -> list[_Said]:

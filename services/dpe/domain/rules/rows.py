@@ -1,16 +1,19 @@
 """What a table says in another row (SPEC-005 §5.3, ENTITY_SUBSTITUTED, ADR 0095).
 
 A row stands in the facts as "Category: Controlled drugs; Location: Steel cabinet; Check: At each shift change". A claim
-that names one row, and says what stands in the same column of another, takes that from the wrong row. It is clear where
-any sentence that names its row says it too.
+that names one row, and says what stands in the same column of another, takes that from the wrong row, be it words or a
+value. It is clear where any sentence that names its row says it too. A row is named by its label as it stands ("other
+parent" is no other row than "birth parent" by its words of content alone), else by the words of content of it.
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from services.common.reading.text_types import Span
+from services.common.reading.agreement import agrees, comparable
+from services.common.reading.text_types import Span, Value
+from services.common.reading.values import scan_values
 from services.common.reading.words import words
 from services.dpe.domain.findings import DistortionType, Rule
 from services.dpe.domain.rules.finding import Departure
@@ -21,13 +24,35 @@ _LINE: Final = re.compile(r"[^\n]+")
 _MIN_CELLS: Final = 2
 _MIN_WORDS: Final = 2
 """A cell of one word ("Yes") is too easily said of something else."""
+_MAX_VALUE_WORDS: Final = 4
+"""More words beside a value of a cell make it conditional."""
+_TELLING: Final = frozenset({"other", "others", "another", "no", "non", "not", "without", "all", "any", "own", "up"})
+"""Words without content by which labels differ all the same: "other parent" is not any parent."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Cell:
+    """A cell: the head of its column, its words, and where it stands in its sentence."""
+
     head: str
     words: tuple[str, ...]
     span: Span
+    said: str
+
+    @property
+    def read(self) -> str:
+        """Head and what is said, in which a value has the unit of its head."""
+        return f"{self.head}: {self.said}"
+
+    @property
+    def said_at(self) -> int:
+        """Where in ``read`` what is said begins."""
+        return len(self.head) + len(": ")
+
+    @property
+    def place(self) -> tuple[int, int]:
+        """Its place in the sentence."""
+        return self.span.start, self.span.end
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,19 +63,30 @@ class _Row:
     label: frozenset[str]
     heads: tuple[str, ...]
 
+    @property
+    def name(self) -> str:
+        """The words of its label."""
+        return _joined(self.cells[0].words)
+
+
+_Placed = tuple["_Row", Reading]
+"""A row with the sentence in which it stands."""
+
 
 def changed_row(claim: Reading, sources: list[Reading]) -> Departure | None:
     """Return what a claim says of one row of a table that another row says, or ``None``."""
     rows = [(row, source) for source in sources for row in source.once(_rows)]
-    named = [(row, source) for row, source in rows if row.label and row.label <= claim.content]
-    named = [(row, source) for row, source in named if not any(row.label < other.label for other, _ in named)]
-    if len({row.label for row, _ in named}) != 1:
+    named = _named(claim, rows)
+    if len({row.name for row, _ in named}) != 1:
         return None
     own, source = named[0]
+    changed = _changed_value(claim, own, source, rows, sources)
+    if changed is not None:
+        return changed
     said_of_it = [_joined(cell.words) for cell in own.cells]
     spoken = _joined(word.text for word in claim.tokens)
     for other, _ in rows:
-        if other.heads != own.heads or other.label <= claim.content:
+        if other.heads != own.heads or other.name == own.name or _is_named(other, own, claim):
             continue
         for ours, theirs in zip(own.cells[1:], other.cells[1:], strict=True):
             if (
@@ -63,6 +99,84 @@ def changed_row(claim: Reading, sources: list[Reading]) -> Departure | None:
                 at = spoken[: spoken.index(_joined(theirs.words))].count(" ")
                 return _departure(claim, at, at + len(theirs.words), source, ours)
     return None
+
+
+def _named(claim: Reading, rows: Sequence[_Placed]) -> list[_Placed]:
+    """Return the rows whose label stands in the claim, else those whose words of content do; of both the longest."""
+    spoken = _joined(word.text for word in claim.tokens)
+    called = [(row, source) for row, source in rows if row.name in spoken]
+    if called:
+        return [(row, source) for row, source in called if not any(_is_longer(other, row) for other, _ in called)]
+    named = [
+        (row, source)
+        for row, source in rows
+        if row.label and row.label <= claim.content and not _TELLING.intersection(row.cells[0].words)
+    ]
+    return [(row, source) for row, source in named if not any(row.label < other.label for other, _ in named)]
+
+
+def _is_longer(row: _Row, other: _Row) -> bool:
+    return row.name != other.name and other.name in row.name
+
+
+def _is_named(other: _Row, own: _Row, claim: Reading) -> bool:
+    """Say whether the claim speaks of another row too, beside words that both labels share."""
+    spoken = _joined(word.text for word in claim.tokens)
+    if other.name in spoken and not _is_longer(own, other):
+        return True
+    return bool(other.label - own.label) and other.label <= claim.content
+
+
+def _changed_value(
+    claim: Reading, own: _Row, source: Reading, rows: Sequence[_Placed], sources: list[Reading]
+) -> Departure | None:
+    """Return the value of another row that a claim gives in the place of its own row's, or ``None``."""
+    given = claim.once(_values_of)
+    for other, _ in rows if given else ():
+        if other.heads != own.heads or other.name == own.name or _is_named(other, own, claim):
+            continue
+        for ours, theirs in zip(own.cells[1:], other.cells[1:], strict=True):
+            known, foreign = _one_value(ours), _one_value(theirs)
+            if known is None or foreign is None or agrees(known, foreign) or not comparable(known, foreign):
+                continue
+            taken = [value for value in given if agrees(value, foreign)]
+            if (
+                len(taken) == 1
+                and not any(agrees(value, known) for value in given)
+                and not any(agrees(taken[0], value) for cell in own.cells for value in scan_values(cell.read))
+                and _is_of_column(taken[0], ours, claim)
+                and not _gives_elsewhere(own, taken[0], sources)
+            ):
+                span = claim.span(taken[0].start, taken[0].end)
+                return Departure(DistortionType.NUMBER_CHANGED, Rule.ROW, span, source, source.span(*ours.place))
+    return None
+
+
+def _one_value(cell: _Cell) -> Value | None:
+    """Return the value of a cell that holds one and hardly more, with the unit of its head."""
+    found = [value for value in scan_values(cell.read) if value.start >= cell.said_at]
+    return found[0] if len(found) == 1 and len(cell.words) <= _MAX_VALUE_WORDS else None
+
+
+def _values_of(reading: Reading) -> tuple[Value, ...]:
+    return scan_values(reading.text)
+
+
+def _is_of_column(value: Value, cell: _Cell, claim: Reading) -> bool:
+    """Say whether a value measures what the column does: by its unit, or by a word of the column's head."""
+    known = _one_value(cell)
+    if value.unit and known is not None and value.unit == known.unit:
+        return True
+    return bool(roots(cell.head) & (claim.content | roots(value.text)))
+
+
+def _gives_elsewhere(own: _Row, value: Value, sources: list[Reading]) -> bool:
+    """Say whether a sentence that names the row, and is no row of its table, gives the value."""
+    return any(
+        own.label <= source.known and any(agrees(value, other) for other in source.once(_values_of))
+        for source in sources
+        if not any(row.heads == own.heads for row in source.once(_rows))
+    )
 
 
 def _rows(source: Reading) -> tuple[_Row, ...]:
@@ -87,7 +201,7 @@ def _cells(line: str, start: int) -> list[_Cell]:
         begin = start + match.end("said") - len(match["said"][match["said"].rindex(said) :])
         held = tuple(word.text for word in words(said))
         if held:
-            found.append(_Cell(head.strip().casefold(), held, Span(begin, begin + len(said))))
+            found.append(_Cell(head.strip().casefold(), held, Span(begin, begin + len(said)), said))
     return found
 
 

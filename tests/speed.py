@@ -1,0 +1,48 @@
+"""Bounds on processor time that hold on a slow machine: ``with processor_time_below(5.0): …``.
+
+A second of processor holds less where two processes share a core's units, where the clock is low, and under the tracer
+of coverage. So a fixed piece of work is timed before and after, and the bound is stretched as much as that took longer
+than on the machine for which the bounds are written. What grows with the square of its input misses a bound by more.
+"""
+
+import re
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Final
+
+NOMINAL_S: Final = 0.03
+"""Processor seconds that ``reference_s`` takes on the quiet machine for which bounds are written, at most."""
+_ROUNDS: Final = 6_000
+_WORDS: Final = re.compile(r"[a-z]+(?= \d)")
+
+
+def _step(number: int) -> int:
+    return number % 7
+
+
+def reference_s() -> float:
+    """Return what a fixed piece of work takes: calls, patterns, numbers and tables, as a reader of text does them."""
+    started = time.process_time()
+    seen: dict[str, int] = {}
+    for number in range(_ROUNDS):
+        text = f"the fee for item {number} is {_step(number)} euros"
+        for match in _WORDS.finditer(text):
+            seen[match.group()] = seen.get(match.group(), 0) + _step(number)
+    assert seen  # used, so that nothing can leave the work out
+    return time.process_time() - started
+
+
+@contextmanager
+def processor_time_below(limit_s: float) -> Iterator[None]:
+    """Fail when the body takes more processor seconds of this process than ``limit_s`` on the nominal machine.
+
+    Raises:
+        AssertionError: with the time, the bound and how much it was stretched.
+    """
+    before = reference_s()
+    started = time.process_time()
+    yield
+    spent = time.process_time() - started
+    slowness = max(1.0, before / NOMINAL_S, reference_s() / NOMINAL_S)
+    assert spent < limit_s * slowness, f"{spent:.2f} s of processor, allowed {limit_s:g} s * {slowness:.2f}"
