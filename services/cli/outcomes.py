@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from crp.gateway.v1 import dispatch_service_pb2 as dispatch
 
 _SHORT_FINGERPRINT: Final = 60
-_OF_A_PERSON: Final = "A person has to look at it; this answer is not delivered."
+_OF_A_PERSON: Final = "A person has to decide what becomes of such answers; this one is not delivered."
 _LATER: Final = "Mend what is named above, in the documents or in the question, and ask again."
 _SYSTEM: Final = "Its registration says that the AI system may not be used: `groundtrail systems list`."
 
