@@ -304,6 +304,23 @@ async def test_a_session_that_ended_meanwhile_has_nothing_to_release():
     assert polled.response.halted.halt_reason == "REVIEW_EXPIRED"
 
 
+async def test_who_goes_on_from_the_parent_gives_the_held_answer_up():
+    world = GatewayWorld()
+    async with world.serving() as client:
+        first = (await client.dispatch(subject="writer")).answer
+        goes_on = {"session_token": first.session_token, "continuation_ids": [first.continuation_id]}
+        held = (await held_answer(client, **goes_on)).held_for_review
+        world.dag.clock.advance(seconds=901)
+        instead = await client.dispatch(subject="writer", **goes_on)
+        refused = await Desk(client).refused(Desk(client).decide(held.review_id))
+        polled = await Desk(client, "writer").get(held.review_id)
+        verified = await client.verify(held.session_id)
+    assert instead.answer.text == ANSWER
+    assert refused.reason == "WINDOW_NOT_PENDING"
+    assert polled.response.halted.halt_reason == "REVIEW_EXPIRED"
+    assert verified.integrity == taxonomy.CHAIN_INTEGRITY_VALID
+
+
 async def test_an_answer_that_brings_the_budget_low_is_held_too_and_its_token_with_it():
     world = GatewayWorld(script=Script(risk="CRITICAL"))
     async with world.serving() as client:

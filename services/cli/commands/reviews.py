@@ -38,16 +38,15 @@ async def list_reviews(
                 break
     rows: list[tuple[str, ...]] = [
         (
-            each.review_id,
-            enum_text(review_pb2.ReviewStatus, each.status),
-            enum_text(taxonomy.RiskLevel, each.risk_level) if each.risk_level else "-",
-            f"{each.author}\n{each.decided_by}".strip(),
-            f"{each.create_time.ToDatetime():%Y-%m-%d %H:%M} UTC\n{each.expire_time.ToDatetime():%Y-%m-%d %H:%M} UTC",
+            f"{each.review_id}\nby {each.author}",
+            enum_text(review_pb2.ReviewStatus, each.status)
+            + (f"\n{enum_text(taxonomy.RiskLevel, each.risk_level)}" if each.risk_level else ""),
+            f"{each.create_time.ToDatetime():%m-%d %H:%M} UTC\n{each.expire_time.ToDatetime():%m-%d %H:%M} UTC",
         )
         for each in found
     ]
-    columns = ("review", "state", "risk", "asked by, decided by", "held, expires")
-    output.table(f"Reviews ({len(rows)})", columns, rows, whole="review")
+    columns = ("review, asked by", "state, risk", "held, expires")
+    output.table(f"Reviews ({len(rows)})", columns, rows, whole=columns[0])
     if wanted.page_token:
         output.say(render.more_text(limit), style="yellow")
     output.result({"reviews": [render.response_json(each) for each in found], "more": bool(wanted.page_token)})

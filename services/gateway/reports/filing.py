@@ -14,6 +14,7 @@ from services.gateway.domain.command import DispatchCommand, DispatchResult, Not
 from services.gateway.domain.headers import PROTOCOL_VERSION, audit_trail_uri
 from services.gateway.domain.outcome import Violation, enforced_text
 from services.gateway.domain.policy import SafetyPolicy, parse_policy
+from services.gateway.domain.window import WindowPlace
 from services.gateway.ports import TenantRegistry
 
 NOT_SENT: Final = "VIOLATION_REPORT_NOT_SENT"
@@ -60,7 +61,7 @@ class ReportFiling:
         destinations = [each async for each in self._destinations(tenant_id, command, result)]
         notices = [Notice(NOT_SENT, each.problem) for each in destinations if each.problem]
         reports = [
-            self._report(tenant_id, command, result, violation, each.url)
+            self._report((tenant_id, command, result.place), result, violation, each.url)
             for each in destinations
             if each.url
             for violation in result.verdict.violations
@@ -111,10 +112,13 @@ class ReportFiling:
         return f"{name} must have at most {MAX_URL_CHARS} characters" if len(url) > MAX_URL_CHARS else ""
 
     def _report(
-        self, tenant_id: str, command: DispatchCommand, result: DispatchResult, violation: Violation, url: str
+        self,
+        asked: tuple[str, DispatchCommand, WindowPlace],
+        result: DispatchResult,
+        violation: Violation,
+        url: str,
     ) -> OutgoingReport:
-        place, now, finding = result.place, self._clock.now(), violation.finding
-        assert place is not None
+        (tenant_id, command, place), now, finding = asked, self._clock.now(), violation.finding
         told = (place.window_id, finding.directive, finding.violation_type, violation.enforcement.value, url)
         report_id = derived_id(command.request_id, "/".join(("report", *told)))
         body: dict[str, Any] = {
