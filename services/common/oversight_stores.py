@@ -9,13 +9,16 @@ from services.common.ports.reviews import ReviewStore
 from services.common.ports.violation_reports import ViolationReportStore
 from services.common.settings import Settings
 
+if TYPE_CHECKING:
+    from services.common.adapters.sqlite.database import Database
+
 OVERSIGHT_FILE: Final = "oversight.db"
 
 AdapterT = TypeVar("AdapterT")
 
 
 class OversightStores:
-    """Opens the stores once; every gateway of an installation shares their file."""
+    """Opens their file once; every gateway of an installation shares it."""
 
     settings: Settings
 
@@ -25,26 +28,27 @@ class OversightStores:
 
         async def _once(self, name: str, build: Callable[[], Awaitable[AdapterT]]) -> AdapterT: ...
 
+    async def _oversight(self) -> "Database":
+        from services.common.adapters.sqlite.database import Database
+        from services.common.adapters.sqlite.oversight_schema import OVERSIGHT_SCHEMA
+
+        path = self._path(OVERSIGHT_FILE)
+        return await self._once("oversight", lambda: Database.open(path, OVERSIGHT_SCHEMA, self.settings.store))
+
     async def reviews(self) -> ReviewStore:
         """Return the store of answers that wait for a person."""
         from services.common.adapters.sqlite.reviews import SqliteReviewStore
 
-        return await self._once(
-            "reviews", lambda: SqliteReviewStore.open(self._path(OVERSIGHT_FILE), self.settings.store)
-        )
+        return SqliteReviewStore(await self._oversight())
 
     async def violation_reports(self) -> ViolationReportStore:
         """Return the queue of violation reports, and its dead letters."""
-        from services.common.adapters.sqlite.violation_reports import SqliteViolationReportStore as Store
+        from services.common.adapters.sqlite.violation_reports import SqliteViolationReportStore
 
-        return await self._once(
-            "violation_reports", lambda: Store.open(self._path(OVERSIGHT_FILE), self.settings.store)
-        )
+        return SqliteViolationReportStore(await self._oversight())
 
     async def feedback(self) -> FeedbackStore:
         """Return what people say about verdicts."""
         from services.common.adapters.sqlite.feedback import SqliteFeedbackStore
 
-        return await self._once(
-            "feedback", lambda: SqliteFeedbackStore.open(self._path(OVERSIGHT_FILE), self.settings.store)
-        )
+        return SqliteFeedbackStore(await self._oversight())
