@@ -263,6 +263,9 @@ class ScriptedSessions(SessionServicer):
     async def FailWindow(self, request, context):  # noqa: N802
         return await self.script.around("FailWindow", request, partial(super().FailWindow, request, context))
 
+    async def AppendEvent(self, request, context):  # noqa: N802
+        return await self.script.around("AppendEvent", request, partial(super().AppendEvent, request, context))
+
     async def GetHoldingKey(self, request, context):  # noqa: N802
         return await self.script.around("GetHoldingKey", request, partial(super().GetHoldingKey, request, context))
 

@@ -257,10 +257,10 @@ async def test_pages_go_from_the_oldest_on_and_keep_to_their_filter():
     assert list(strange.reviews) == []
 
 
-@pytest.mark.parametrize("rpc", ["CommitWindow", "FailWindow"])
+@pytest.mark.parametrize("rpc", ["AppendEvent", "CommitWindow", "FailWindow"])
 @pytest.mark.parametrize("after", [False, True])
 async def test_a_decision_that_broke_off_is_carried_through_by_whoever_comes_next(rpc, after):
-    decision = APPROVED if rpc == "CommitWindow" else REJECTED
+    decision = REJECTED if rpc == "FailWindow" else APPROVED
     world = GatewayWorld()
     down = UnavailableError(ErrorReason.SERVICE_UNAVAILABLE, "down")
     async with world.serving() as client:
