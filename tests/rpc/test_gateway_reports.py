@@ -103,6 +103,7 @@ async def test_a_violation_is_reported_signed_and_without_a_word_of_the_answer(r
         await client.dispatch(**asked)  # a repeat reports nothing twice
         await sending.until(ReportState.SENT)
         key = NoteKey.parse(await sending.endpoints.key())
+    assert len(world.reports._reports) == 1
     (request,) = receiver.requests
     body = json.loads(request.body)
     assert response.answer.text == ANSWER

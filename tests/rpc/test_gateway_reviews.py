@@ -9,6 +9,7 @@ from crp.gateway.v1 import review_pb2
 from crp.gateway.v1 import review_service_pb2 as pb
 from crp.gateway.v1 import review_service_pb2_grpc as pb_grpc
 
+from services.common.adapters.memory.reviews import MemoryReviewStore
 from services.common.encoding import sha256_hex
 from services.common.errors import ErrorReason, UnavailableError
 from services.common.settings import ReviewSettings
@@ -279,14 +280,31 @@ async def test_a_decision_that_broke_off_is_carried_through_by_whoever_comes_nex
     assert verified.events_verified == verified.events_total
 
 
+class Noted(MemoryReviewStore):
+    """Says when a review was added."""
+
+    def __init__(self):
+        super().__init__()
+        self.added = asyncio.Event()
+
+    async def add(self, review):
+        kept = await super().add(review)
+        self.added.set()
+        return kept
+
+
 async def test_a_caller_who_goes_away_while_the_answer_is_held_leaves_it_held():
     hold = Hold("GetHoldingKey")
-    world, request_id = GatewayWorld(script=Script(hold=hold)), fresh_uuid()
+    world, request_id = GatewayWorld(script=Script(hold=hold), reviews=Noted()), fresh_uuid()
     async with world.serving() as client:
         going = client.start(subject="writer", request_id=request_id, timeout=patient(30), **HELD)
         await hold.reached.wait()
         going.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await going
         hold.release()
+        async with asyncio.timeout(patient(10)):
+            await world.reviews.added.wait()  # reviewers see it, although nobody waits for it now
         response = await held_answer(client, request_id=request_id)
         approved = await Desk(client).decide(response.held_for_review.review_id)
     assert approved.response.answer.text == ANSWER
