@@ -9,6 +9,7 @@ import typer
 
 from services.cli.check_command import check_answer
 from services.cli.ercp_commands import ercp_app
+from services.cli.feedback_commands import feedback_app
 from services.cli.forms import AsJson, DagForm, ExportForm, MinCosignatures, WitnessKeys, sure
 from services.cli.key_commands import key_app
 from services.cli.knowledge_commands import fact_app, source_app
@@ -16,10 +17,13 @@ from services.cli.later import Later, run
 from services.cli.log_commands import log_app, signer_app, witness_app
 from services.cli.mcp_command import serve_tools
 from services.cli.model_commands import model_app
+from services.cli.policy_commands import policy_app
+from services.cli.review_commands import review_app
 from services.cli.scan_command import scan_files
 from services.cli.session_commands import session_app
 from services.cli.store_commands import store_app
 from services.cli.system_commands import system_app
+from services.cli.violation_report_commands import violation_report_app
 from services.common.document_kinds import ACCEPTED
 from services.common.taxonomy import GroundingMode
 
@@ -45,6 +49,10 @@ app = typer.Typer(
 )
 app.add_typer(key_app, name="keys")
 app.add_typer(system_app, name="systems")
+app.add_typer(review_app, name="reviews")
+app.add_typer(policy_app, name="policy")
+app.add_typer(feedback_app, name="feedback")
+app.add_typer(violation_report_app, name="reports")
 app.add_typer(model_app, name="models")
 app.add_typer(source_app, name="sources")
 app.add_typer(fact_app, name="facts")

@@ -22,6 +22,9 @@ if TYPE_CHECKING:  # generated code and services: loaded by the command that ask
     from crp.envelope.v1 import envelope_service_pb2_grpc as envelopes
     from crp.gateway.v1 import admin_service_pb2_grpc as admin
     from crp.gateway.v1 import dispatch_service_pb2_grpc as dispatch
+    from crp.gateway.v1 import feedback_service_pb2_grpc as feedback
+    from crp.gateway.v1 import review_service_pb2_grpc as reviews
+    from crp.gateway.v1 import violation_report_service_pb2_grpc as violation_reports
     from ercp.v1 import ercp_service_pb2_grpc as ercp
 
     from services.allinone.parts import Part
@@ -103,6 +106,27 @@ class Suite:
         from crp.gateway.v1.dispatch_service_pb2_grpc import DispatchServiceStub
 
         return DispatchServiceStub(self._channel)  # type: ignore[no-untyped-call]
+
+    @cached_property
+    def reviews(self) -> "reviews.ReviewServiceStub":
+        """Answers that wait for a person."""
+        from crp.gateway.v1.review_service_pb2_grpc import ReviewServiceStub
+
+        return ReviewServiceStub(self._channel)  # type: ignore[no-untyped-call]
+
+    @cached_property
+    def violation_reports(self) -> "violation_reports.ViolationReportServiceStub":
+        """Reports that no endpoint took."""
+        from crp.gateway.v1.violation_report_service_pb2_grpc import ViolationReportServiceStub
+
+        return ViolationReportServiceStub(self._channel)  # type: ignore[no-untyped-call]
+
+    @cached_property
+    def feedback(self) -> "feedback.FeedbackServiceStub":
+        """What people say about verdicts."""
+        from crp.gateway.v1.feedback_service_pb2_grpc import FeedbackServiceStub
+
+        return FeedbackServiceStub(self._channel)  # type: ignore[no-untyped-call]
 
     @cached_property
     def ercp(self) -> "ercp.ErcpServiceStub":

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from crp.gateway.v1 import dispatch_service_pb2 as dispatch
 
 _SHORT_FINGERPRINT: Final = 60
-_OF_A_PERSON: Final = "A person has to decide. Nothing is delivered until the policy in force asks for no review."
+_OF_A_PERSON: Final = "A person has to decide what becomes of such answers; this one is not delivered."
 _LATER: Final = "Mend what is named above, in the documents or in the question, and ask again."
 _SYSTEM: Final = "Its registration says that the AI system may not be used: `groundtrail systems list`."
 
@@ -47,6 +47,14 @@ def show_halted(response: "dispatch.DispatchResponse", output: Output) -> None:
         return
     told = told_answer(halted.report, "")
     output.show_lines(answer_lines(told, warnings(response), tail, output))
+
+
+def show_held(response: "dispatch.DispatchResponse", output: Output) -> None:
+    """Show that an answer waits for a person, and how its caller gets it."""
+    held = response.held_for_review
+    output.say(f"held for review: {held.reason}", style="bold yellow")
+    for text in (*warnings(response), f"what comes of it:  groundtrail reviews show {held.review_id}"):
+        output.say(text, style="yellow")
 
 
 def warnings(response: "dispatch.DispatchResponse") -> list[str]:

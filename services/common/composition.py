@@ -12,7 +12,7 @@ from contextlib import AsyncExitStack
 from functools import cached_property, partial
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Final, Literal, Protocol, Self, TypeVar, cast
+from typing import TYPE_CHECKING, Final, Literal, Protocol, Self, cast
 
 from services.common.answering import check_milvus_client, check_neo4j_driver
 from services.common.build_manifest import BuildIdentity, installed_build
@@ -21,6 +21,7 @@ from services.common.engine_counts import EngineCounts
 from services.common.errors import StartupError
 from services.common.ids import IdSource, RandomIds
 from services.common.keywords import Stemming
+from services.common.oversight_stores import AdapterT, OversightStores
 from services.common.ports.chat_provider import ChatProvider
 from services.common.ports.credentials import CredentialStore
 from services.common.ports.event_endpoint import EventEndpoint
@@ -78,10 +79,7 @@ class _Fed(Protocol):
     def event_feed(self) -> EventFeed: ...
 
 
-AdapterT = TypeVar("AdapterT")
-
-
-class Adapters:
+class Adapters(OversightStores):
     """Builds what a composition root asks for and keeps it for the process's life.
 
     Concurrent first uses build once. ``async with Adapters(settings) as adapters`` closes everything that was built,

@@ -23,7 +23,10 @@ from services.common.adapters.memory import (
     MemorySessionStore,
 )
 from services.common.adapters.memory.embedding import MemoryEmbeddingModel
+from services.common.adapters.memory.feedback import MemoryFeedbackStore
 from services.common.adapters.memory.inference import MemoryEntityRecognizer, MemoryLanguageModel
+from services.common.adapters.memory.reviews import MemoryReviewStore
+from services.common.adapters.memory.violation_reports import MemoryViolationReportStore
 from services.common.composition import Adapters
 from services.common.documents.cutting import CuttingLimits, ThreadDocumentReader
 from services.common.ports.personal_data import PersonalData, PersonalDataCategory
@@ -71,6 +74,9 @@ class MemoryAdapters(Adapters):
         self._graph = MemoryKnowledgeGraph()
         self._sessions = MemorySessionStore()
         self._credentials = MemoryCredentialStore()
+        self._reviews = MemoryReviewStore()
+        self._feedback = MemoryFeedbackStore()
+        self._reports = MemoryViolationReportStore()
         self._model = MemoryEmbeddingModel()
 
     async def documents(self):
@@ -106,6 +112,15 @@ class MemoryAdapters(Adapters):
 
     async def credentials(self):
         return self._credentials
+
+    async def violation_reports(self):
+        return self._reports
+
+    async def feedback(self):
+        return self._feedback
+
+    async def reviews(self):
+        return self._reviews
 
 
 class Caller:

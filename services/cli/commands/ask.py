@@ -135,7 +135,7 @@ def show_outcome(
     elif outcome == "halted":
         outcomes.show_halted(response, output)
     elif outcome == "held_for_review":
-        output.say(f"held for review {response.held_for_review.review_id}", style="yellow")
+        outcomes.show_held(response, output)
     else:
         output.say("not modified: the knowledge behind the presented ETag is unchanged", style="cyan")
     if headers:

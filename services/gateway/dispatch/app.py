@@ -20,7 +20,7 @@ from services.gateway.dispatch.window import WindowRun
 from services.gateway.domain.admitted import AdmittedDispatch
 from services.gateway.domain.command import Answered, DispatchCommand, DispatchResult, Notice, StepIds
 from services.gateway.domain.window import BuiltEnvelope
-from services.gateway.ports import DraftSlot, DraftStore, SessionClient
+from services.gateway.ports import DraftSlot, DraftStore, HeldAnswers, SessionClient, ViolationReports
 
 MAX_ATTEMPTS: Final = 16
 """Windows that one request id may open: one, and another after each attempt that was given up."""
@@ -34,6 +34,8 @@ class DispatchParts:
     window: WindowRun
     drafts: DraftStore
     admission: Admission
+    held: HeldAnswers
+    reports: ViolationReports
 
 
 class DispatchApp:
@@ -43,9 +45,12 @@ class DispatchApp:
         self._window = parts.window
         self._drafts = parts.drafts
         self._admission = parts.admission
+        self._reports = parts.reports
         self._settings = settings
         self._results = Results(settings)
-        self._attempts = Attempts(AttemptParts(parts.sessions, parts.window, parts.drafts), self._results, settings)
+        self._attempts = Attempts(
+            AttemptParts(parts.sessions, parts.window, parts.drafts, parts.held), self._results, settings
+        )
         self._requests = KeyedLock()
 
     async def dispatch(self, command: DispatchCommand, outlet: Outlet | None = None) -> DispatchResult:
@@ -73,7 +78,9 @@ class DispatchApp:
                 admitted = replace(admitted, cache_status=probed)
             result = await self._attempt_until_done(admitted, outlet)
             took = asyncio.get_running_loop().time() - began
-            return await self._auto_continue(admitted, result, took)
+            result = await self._auto_continue(admitted, result, took)
+            further = await self._reports.file(tenant_id, command, result)
+            return replace(result, notices=(*result.notices, *further)) if further else result
 
     async def _answered(self, tenant_id: str, command: DispatchCommand) -> bool:
         """Say whether an earlier attempt has an answer: it stands, although its envelope would be found unchanged."""

@@ -218,13 +218,6 @@ def _notices(context: WindowContext, found: RemediationResult) -> list[Notice]:
     if upgrade is not None and upgrade != SERVED_UPGRADE and report.risk_level.rank >= RiskLevel.HIGH.rank:
         text = f"the policy asks for an upgrade to {upgrade}; this deployment upgrades to {SERVED_UPGRADE} alone"
         notices.append(Notice("UPGRADE_NOT_SERVED", text))
-    if (
-        admitted.command.safety_report_uri
-        or admitted.policy.directives.report_uri
-        or admitted.policy.directives.report_to
-    ):
-        text = "violation reports are not sent by this deployment; read the violations of this response instead"
-        notices.append(Notice("VIOLATION_REPORT_NOT_SENT", text))
     if gaps := [step for step in found.best.plan.steps if step.call is RemedyCall.NOTICE]:
         count = sum(len(step.sub_queries) for step in gaps)
         text = f"{count} of the query's parts are not answered, and no further window may follow ({gaps[0].reason})"

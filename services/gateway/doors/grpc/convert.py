@@ -25,6 +25,7 @@ from services.gateway.domain.command import (
     DispatchResult,
     Generation,
     Halted,
+    HeldForReview,
     NotModified,
 )
 from services.gateway.domain.completion import ModelCall
@@ -119,6 +120,11 @@ def dispatch_response(result: DispatchResult, view: int = report_pb2.REPORT_VIEW
             response.answer.CopyFrom(_answer(answered, view))
         case Halted() as halted:
             response.halted.CopyFrom(_halted(halted, view))
+        case HeldForReview(place, review_id, reason):
+            held = dispatch_pb2.HeldForReview(
+                review_id=review_id, session_id=place.session_id, window_id=place.window_id, reason=reason
+            )
+            response.held_for_review.CopyFrom(held)
         case NotModified(etag, cache_status):
             response.not_modified.CopyFrom(dispatch_pb2.NotModified(etag=etag, cache_status=cache_status))
     return response

@@ -1,8 +1,8 @@
 """A dispatch in the contract's own JSON, and what is kept of it: ``/v1/dispatch``, reports, DAG, audit (ADR 0144).
 
-The paths are those that the contract's annotations name. ``Dispatch`` answers with the status of its outcome (200, 304,
-451) and the protocol's headers, or, with ``stream``, in server-sent events; the others read. Answers are the protobuf
-JSON mapping with the contract's field names.
+The paths are those that the contract's annotations name. ``Dispatch`` answers with the status of its outcome (200, 202,
+304, 451) and the protocol's headers, or, with ``stream``, in server-sent events; the others read. Answers are the
+protobuf JSON mapping with the contract's field names.
 """
 
 import contextlib
@@ -34,14 +34,15 @@ from services.gateway.doors.http.chat.checking import LATE_S
 from services.gateway.doors.http.chat.sending import Streamed
 from services.gateway.doors.http.ercp_answers import RefusalAnswer
 from services.gateway.doors.http.message_schemas import MessageModels
+from services.gateway.doors.http.parameters import filled, parameters
 from services.gateway.doors.http.problems import json_response
-from services.gateway.doors.http.protocol import HEADER_OF_FIELD, asked_in_headers, dispatched_headers, label
+from services.gateway.doors.http.protocol import HEADER_OF_FIELD, asked_in_headers, label
 from services.gateway.doors.http.requests import call_metadata, until_disconnected
+from services.gateway.doors.http.review_routes import OUTCOME_STATUS, outcome_headers
 from services.gateway.doors.http.streamed_dispatch import Awaited, DispatchCall, written_events
 
 SESSION_SERVICE: Final = "crp.dag.v1.SessionService"
 ENVELOPE_SERVICE: Final = "crp.envelope.v1.EnvelopeService"
-_BOOLS: Final = {"true": True, "false": False}
 DISPATCH: Final = "/v1/dispatch"
 _FORM: Final = create_model(
     "DispatchRequest",
@@ -49,12 +50,6 @@ _FORM: Final = create_model(
     stream=(Annotated[bool, Field(strict=True)], False),
 )
 """The contract's fields, and whether the answer is sent as it passes, in server-sent events."""
-_STATUS: Final = {
-    "answer": HTTPStatus.OK,
-    "halted": HTTPStatus.UNAVAILABLE_FOR_LEGAL_REASONS,
-    "not_modified": HTTPStatus.NOT_MODIFIED,
-    "held_for_review": HTTPStatus.ACCEPTED,
-}
 _OUTCOMES: Final[dict[int | str, dict[str, Any]]] = {
     200: {"description": "The answer; with stream in server-sent events: token, stage, outcome, crp-headers."},
     202: {"description": "A person decides first."},
@@ -147,7 +142,7 @@ class RecordRoutes:
                 self._reading[endpoint.service].guarded(endpoint.rpc, self._read(endpoint)),
                 methods=["GET"],
                 responses={200: {"description": endpoint.says}, **REFUSALS, **_NOT_FOUND},
-                openapi_extra={"parameters": _parameters(endpoint)},
+                openapi_extra={"parameters": parameters(endpoint.message, endpoint.path)},
                 summary=endpoint.says,
                 operation_id=endpoint.name,
             )
@@ -172,8 +167,8 @@ class RecordRoutes:
         return await self._answered(asked, await until_disconnected(request, call))
 
     async def _answered(self, asked: Asked, response: pb.DispatchResponse) -> Response:
-        headers = {"X-Request-Id": asked.request_id, **dispatched_headers(response)}
-        status = _STATUS[response.WhichOneof("outcome") or "answer"]
+        headers = {"X-Request-Id": asked.request_id, **outcome_headers(response)}
+        status = OUTCOME_STATUS[response.WhichOneof("outcome") or "answer"]
         if status is HTTPStatus.NOT_MODIFIED:
             return label(Response(status_code=status, headers=headers))
         return label(json_response(await compute(message_json, response), status, headers))
@@ -198,7 +193,7 @@ class RecordRoutes:
 
     def _read(self, endpoint: RecordEndpoint) -> Any:
         async def handler(request: Request, asked: Asked) -> Response:
-            message = _filled(endpoint.message, request)
+            message = filled(endpoint.message, request)
             metadata = call_metadata(request, asked.request_id)
             call = getattr(self._stubs[endpoint.service], endpoint.rpc)(
                 message, timeout=self._settings.call_timeout_s, metadata=metadata
@@ -207,60 +202,3 @@ class RecordRoutes:
             return label(json_response(await compute(message_json, found), headers={"X-Request-Id": asked.request_id}))
 
         return handler
-
-
-def _filled(kind: type[Message], request: Request) -> Message:
-    """Return the message that path and query ask for.
-
-    Raises:
-        InvalidRequestError: INVALID_FIELD naming every parameter that it has no field for, or whose value is none.
-    """
-    message, found = kind(), Violations()
-    fields: dict[str, Any] = {field.name: field for field in kind.DESCRIPTOR.fields}
-    given = [*request.path_params.items(), *request.query_params.multi_items()]
-    for name, text in given:
-        field = fields.get(name)
-        if field is None or sum(one == name for one, _ in given) > 1:
-            found.add(name, "must be a parameter that /openapi.json names, once")
-            continue
-        try:
-            setattr(message, name, _value(field, text))
-        except ValueError:
-            found.add(name, "must be a value that /openapi.json names")
-    found.raise_if_any()
-    return message
-
-
-def _value(field: Any, text: str) -> Any:
-    if field.enum_type is not None:
-        words = {word: number for number, word in _words(field.enum_type).items()}
-        if text not in words:
-            raise ValueError(text)
-        return words[text]
-    if field.cpp_type == field.CPPTYPE_BOOL:
-        return _BOOLS[text] if text in _BOOLS else int("no bool")
-    if field.cpp_type == field.CPPTYPE_UINT32:
-        return int(text) if text.isascii() else int("no digits")
-    text.encode()  # a half of a surrogate pair is no text
-    return text
-
-
-def _words(enum: Any) -> dict[int, str]:
-    prefix = enum.values_by_number[0].name.removesuffix("UNSPECIFIED")
-    return {value.number: value.name.removeprefix(prefix).lower() for value in enum.values if value.number}
-
-
-def _parameters(endpoint: RecordEndpoint) -> list[dict[str, Any]]:
-    listed = []
-    for field in endpoint.message.DESCRIPTOR.fields:
-        in_path = f"{{{field.name}}}" in endpoint.path
-        schema: dict[str, Any] = {"type": "string"}
-        if field.enum_type is not None:
-            schema["enum"] = list(_words(field.enum_type).values())
-        elif field.cpp_type == field.CPPTYPE_UINT32:
-            schema = {"type": "integer", "minimum": 0, "maximum": 2**32 - 1}
-        elif field.cpp_type == field.CPPTYPE_BOOL:
-            schema = {"type": "boolean"}
-        place = "path" if in_path else "query"
-        listed.append({"name": field.name, "in": place, "required": in_path, "schema": schema})
-    return listed

@@ -111,9 +111,9 @@ class GroundMode:
             return Response(json_bytes(body), OK, headers, "application/json")
         if kind == "not_modified":
             return Response(status_code=_NOT_MODIFIED, headers=headers)
-        if kind == "halted":
+        if kind in {"halted", "held_for_review"}:
             told = _halted(response, evidence=call.ask.options.evidence)
-            reason = f"Withheld: {response.halted.halt_reason}."
+            reason = f"Withheld: {told['crp_halt_reason']}."
             return withheld_response(self.dialect, reason, told, call.request_id, headers)
         raise internal_error()
 
@@ -296,6 +296,8 @@ def _told(call: Call, query: ChatQuery, response: pb.DispatchResponse) -> dict[s
 
 def _halted(response: pb.DispatchResponse, *, evidence: bool) -> dict[str, Any]:
     """Return our object of a halt (CRP-SPEC-002, bodies); not a word of the answer is in it."""
+    if response.HasField("held_for_review"):
+        return _held(response)
     halted = response.halted
     told: dict[str, Any] = {
         "mode": "ground",
@@ -313,6 +315,22 @@ def _halted(response: pb.DispatchResponse, *, evidence: bool) -> dict[str, Any]:
         claims = judged_claims(halted.report)
         told["claims"] = [{"start": one["start"], "end": one["end"], "verdict": one["verdict"]} for one in claims]
     return told
+
+
+def _held(response: pb.DispatchResponse) -> dict[str, Any]:
+    """Return our object of an answer that waits for a person, and where its caller learns what comes of it."""
+    held = response.held_for_review
+    return {
+        "mode": "ground",
+        "crp_halt_reason": held.reason,
+        "session_id": held.session_id,
+        "window_id": held.window_id,
+        "oversight_required": True,
+        "retry_condition": "oversight-required",
+        "review_id": held.review_id,
+        "review_uri": f"/v1/reviews/{held.review_id}",
+        "violations": _violations(response),
+    }
 
 
 def _violations(response: pb.DispatchResponse) -> list[dict[str, str]]:
