@@ -19,6 +19,7 @@ from services.common.taxonomy import (
     WindowStatus,
 )
 from services.gateway.domain.completion import CallPurpose
+from services.gateway.domain.holding import Hold
 from services.gateway.domain.outcome import Enforcement
 from services.gateway.domain.vocabulary import FanInPolicy, OversightMode, RemedyMode, SafetyMode
 
@@ -34,6 +35,11 @@ WINDOW_STATUSES: Final = EnumTable(dag_pb2.WindowStatus, WindowStatus)
 REPETITIONS: Final = EnumTable(report_pb2.RepetitionLevel, RepetitionLevel)
 OVERSIGHT_MODES: Final = EnumTable(dispatch_pb2.OversightMode, OversightMode)
 SAFETY_MODES: Final = EnumTable(dispatch_pb2.SafetyMode, SafetyMode)
+STREAM_MODES: Final = {
+    dispatch_pb2.STREAM_SAFETY_MODE_BUFFER: Hold.ALL,
+    dispatch_pb2.STREAM_SAFETY_MODE_PASS_THROUGH: Hold.NOTHING,
+}
+"""What a caller may ask for; holding back sentences is what is done where nothing is asked."""
 FAN_IN_POLICIES: Final = EnumTable(dispatch_pb2.FanInPolicy, FanInPolicy)
 DAG_FAN_IN_POLICIES: Final = EnumTable(session_service_pb2.FanInPolicy, FanInPolicy)
 DEGRADATIONS: Final = EnumTable(dag_pb2.DegradationLevel, Degradation)

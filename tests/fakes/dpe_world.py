@@ -225,7 +225,7 @@ class World:
         await server.start()
         try:
             async with grpc.aio.insecure_channel(server.address) as channel:
-                yield Client(pb_grpc.ProvenanceServiceStub(channel), channel)
+                yield Client(pb_grpc.ProvenanceServiceStub(channel), channel, address=server.address)
         finally:
             await server.drain()
             telemetry.close()
@@ -236,6 +236,7 @@ class Client:
     stub: pb_grpc.ProvenanceServiceStub
     channel: grpc.aio.Channel
     metadata: tuple = (("authorization", "reader"),)
+    address: str = ""
 
     async def call(self, rpc, request, **kwargs):
         return await getattr(self.stub, rpc)(request, metadata=self.metadata, **kwargs)

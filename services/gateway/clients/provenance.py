@@ -49,8 +49,10 @@ class GrpcProvenanceClient:
         # What a request with no-store holds is not kept, and its report cannot be replayed (SPEC-003 §17.1, SPEC-005
         # §13.3, ADR 0043).
         kept = b"" if request.cache_no_store else await compute_unless_small(request.ByteSize(), _kept, request)
-        message = response.report.SerializeToString(deterministic=True)
-        return Analysis(report_summary(response.report), message, kept, remedy_plan(response.remediation))
+        report = response.report
+        message, plan = report.SerializeToString(deterministic=True), remedy_plan(response.remediation)
+        faults = (one.span.start for one in report.claims if one.verdict == claim_pb2.CLAIM_VERDICT_CONTRADICTED)
+        return Analysis(report_summary(report), message, kept, plan, tuple(sorted(faults)))
 
     async def verify_summary(self, summary: str, original: str, grounded: tuple[Span, ...]) -> SummaryCheck:
         """Check a summary."""

@@ -2,8 +2,8 @@
 
 import hashlib
 import uuid
-from dataclasses import dataclass, field
-from typing import TypeAlias
+from dataclasses import dataclass, field, fields
+from typing import Final, TypeAlias
 
 from services.common.envelope_request import EnvelopeWishes
 from services.common.taxonomy import BreakerState, DispatchStrategy, GroundingMode, QualityTier
@@ -102,12 +102,13 @@ class StepIds:
     remedies: str
     degraded: str
     injected: str
+    review: str
+    decided: str
 
     @classmethod
     def of(cls, request_id: str, attempt: int) -> "StepIds":
         """Derive the ids of the 0-based ``attempt``."""
-        steps = ("open", "commit", "fail", "draft", "event", "classified", "remedies", "degraded", "injected")
-        return cls(*(_derived(f"{request_id}/{attempt}/{step}") for step in steps))
+        return cls(*(_derived(f"{request_id}/{attempt}/{step.name}") for step in fields(cls)))
 
 
 def derived_id(request_id: str, step: str) -> str:
@@ -173,6 +174,10 @@ class Part:
     committed: CommittedWindow
 
 
+PART_BREAK: Final = "\n\n"
+"""What stands between two windows' answers (SPEC-005 §10.3, 4)."""
+
+
 @dataclass(frozen=True, slots=True)
 class Answered:
     """The answer is delivered (200): one window's, or that of several which the gateway continued (SPEC-005 §10.3)."""
@@ -183,6 +188,11 @@ class Answered:
     def last(self) -> Part:
         """The window that the session goes on from."""
         return self.parts[-1]
+
+    @property
+    def text(self) -> str:
+        """The whole answer."""
+        return PART_BREAK.join(part.draft.written.text for part in self.parts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,7 +214,16 @@ class NotModified:
     cache_status: str
 
 
-Outcome: TypeAlias = Answered | Halted | NotModified
+@dataclass(frozen=True, slots=True)
+class HeldForReview:
+    """The answer waits for a person (202); ``reason`` is what asked for that."""
+
+    place: WindowPlace
+    review_id: str
+    reason: str
+
+
+Outcome: TypeAlias = Answered | Halted | NotModified | HeldForReview
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,6 +232,9 @@ class DispatchResult:
 
     Attributes:
         breaker: circuit breaker of the safety budget after the window, or as it was opened; ``None`` without one.
+        place: the window; ``None`` without one.
+        report: of the answer, delivered or not; ``None`` without one.
+        policy_applied: the policy in force, as headers show it.
     """
 
     outcome: Outcome
@@ -223,3 +245,6 @@ class DispatchResult:
     calls: tuple[ModelCall, ...] = ()
     upgrades: tuple[tuple[str, QualityUpgrade], ...] = ()
     breaker: BreakerState | None = None
+    place: WindowPlace | None = None
+    report: ReportSummary | None = None
+    policy_applied: str = ""

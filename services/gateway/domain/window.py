@@ -321,13 +321,14 @@ class Analysis:
     """The verdict on an answer; ``message`` is the serialised ``crp.dpe.v1.DpeReport``.
 
     ``inputs`` is the serialised ``crp.dpe.v1.AnalysisInputs``; empty when the caller wants nothing kept (no-store).
-    ``plan`` is what could be done about the findings.
+    ``plan`` is what could be done about the findings, ``contradicted_at`` where the claims begin that are CONTRADICTED.
     """
 
     summary: ReportSummary
     message: bytes
     inputs: bytes = b""
     plan: RemedyPlan = field(default_factory=RemedyPlan)
+    contradicted_at: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
