@@ -36,6 +36,7 @@ SHORT: Final = frozenset(
     model reason source_location source_window_id transfer_type facts_seen deferred_fact_ids if_match_etag if_match
     cache_directives transferred_fact_ids active_fact_ids label key_id ai_system_id name sector intended_purpose
     versions_of safety_policy allowed_sink_hosts data_residency safety_policy_report_only safety_report_uri safety_nonce
+    claim_id report_ids
     review_id comment report_id event_id id etag ckf_communities ckf_state_hash embedding_model tokenizer
     shared_namespaces namespace content_hash carried_from_window_id embedding domain audit_trail_id constraint_id why
     detector string_value predicate_name detected_by error_id source reasoning_id model_fingerprint envelope_etag

@@ -24,6 +24,12 @@ class Part(StrEnum):
     """KnowledgeService and EnvelopeService: facts and sources."""
     ADMIN = "admin"
     """AdminService: keys, AI systems, policies."""
+    REVIEWS = "reviews"
+    """ReviewService: answers that wait for a person; asks SESSIONS."""
+    VIOLATION_REPORTS = "violation_reports"
+    """ViolationReportService: reports that no endpoint took."""
+    FEEDBACK = "feedback"
+    """FeedbackService: what people say about verdicts; asks SESSIONS."""
 
 
 async def build_parts(parts: Collection[Part], settings: Settings, adapters: "Adapters") -> "list[ServedService]":
@@ -46,5 +52,28 @@ async def build_parts(parts: Collection[Part], settings: Settings, adapters: "Ad
         from services.gateway.doors.grpc.admin import admin_service
 
         app = AdminApp(await adapters.credentials(), adapters.clock, adapters.ids, settings.auth.environment)
-        services.append(admin_service(app, adapters.clock))
+        if Part.SESSIONS in parts:
+            from services.gateway.review_composition import build_admin
+
+            services.append(await build_admin(app, settings, adapters))
+        else:
+            services.append(admin_service(app, adapters.clock))
+    return [*services, *await _oversight(parts, settings, adapters)]
+
+
+async def _oversight(parts: Collection[Part], settings: Settings, adapters: "Adapters") -> "list[ServedService]":
+    """Return the services of what people have to look at."""
+    services: list[ServedService] = []
+    if Part.REVIEWS in parts:
+        from services.gateway.review_composition import build_reviews
+
+        services.append(await build_reviews(settings, adapters))
+    if Part.FEEDBACK in parts:
+        from services.gateway.review_composition import build_feedback
+
+        services.append(await build_feedback(settings, adapters))
+    if Part.VIOLATION_REPORTS in parts:
+        from services.gateway.report_composition import build_violation_reports
+
+        services.append(await build_violation_reports(settings, adapters))
     return services

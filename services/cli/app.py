@@ -9,16 +9,21 @@ import typer
 
 from services.cli.check_command import check_answer
 from services.cli.ercp_commands import ercp_app
+from services.cli.feedback_commands import feedback_app
 from services.cli.forms import AsJson, DagForm, ExportForm, MinCosignatures, WitnessKeys, sure
 from services.cli.key_commands import key_app
 from services.cli.knowledge_commands import fact_app, source_app
 from services.cli.later import Later, run
 from services.cli.log_commands import log_app, signer_app, witness_app
+from services.cli.mcp_command import serve_tools
 from services.cli.model_commands import model_app
+from services.cli.policy_commands import policy_app
+from services.cli.review_commands import review_app
 from services.cli.scan_command import scan_files
 from services.cli.session_commands import session_app
 from services.cli.store_commands import store_app
 from services.cli.system_commands import system_app
+from services.cli.violation_report_commands import violation_report_app
 from services.common.document_kinds import ACCEPTED
 from services.common.taxonomy import GroundingMode
 
@@ -44,6 +49,10 @@ app = typer.Typer(
 )
 app.add_typer(key_app, name="keys")
 app.add_typer(system_app, name="systems")
+app.add_typer(review_app, name="reviews")
+app.add_typer(policy_app, name="policy")
+app.add_typer(feedback_app, name="feedback")
+app.add_typer(violation_report_app, name="reports")
 app.add_typer(model_app, name="models")
 app.add_typer(source_app, name="sources")
 app.add_typer(fact_app, name="facts")
@@ -184,16 +193,20 @@ def ask(  # noqa: PLR0913 - one for each option
     *,
     include_superseded: Superseded = False,
     headers: Annotated[bool, typer.Option("--headers", help="Also show the CRP headers.")] = False,
+    stream: Annotated[
+        bool, typer.Option("--stream", help="Print each sentence when it has passed; with --json one line each.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Ask a question; see how sure the answer is, what is wrong with it, and the words that each claim rests on."""
     context = ask_command.ContextWishes(retrieval_mode, tuple(active_fact or ()), include_superseded)
     asked = ask_command.Asked(question, session, system)
-    run(partial(ask_command.ask, asked=asked, context=context, headers=headers), as_json=as_json)
+    run(partial(ask_command.ask, asked=asked, context=context, headers=headers, stream=stream), as_json=as_json)
 
 
 app.command("check")(check_answer)
 app.command("scan")(scan_files)
+app.command("mcp")(serve_tools)
 
 Model = Annotated[
     str, typer.Option(help="Target model: its tokenizer and context window; none = that of your settings.")

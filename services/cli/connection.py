@@ -22,6 +22,9 @@ if TYPE_CHECKING:  # generated code and services: loaded by the command that ask
     from crp.envelope.v1 import envelope_service_pb2_grpc as envelopes
     from crp.gateway.v1 import admin_service_pb2_grpc as admin
     from crp.gateway.v1 import dispatch_service_pb2_grpc as dispatch
+    from crp.gateway.v1 import feedback_service_pb2_grpc as feedback
+    from crp.gateway.v1 import review_service_pb2_grpc as reviews
+    from crp.gateway.v1 import violation_report_service_pb2_grpc as violation_reports
     from ercp.v1 import ercp_service_pb2_grpc as ercp
 
     from services.allinone.parts import Part
@@ -105,11 +108,36 @@ class Suite:
         return DispatchServiceStub(self._channel)  # type: ignore[no-untyped-call]
 
     @cached_property
+    def reviews(self) -> "reviews.ReviewServiceStub":
+        """Answers that wait for a person."""
+        from crp.gateway.v1.review_service_pb2_grpc import ReviewServiceStub
+
+        return ReviewServiceStub(self._channel)  # type: ignore[no-untyped-call]
+
+    @cached_property
+    def violation_reports(self) -> "violation_reports.ViolationReportServiceStub":
+        """Reports that no endpoint took."""
+        from crp.gateway.v1.violation_report_service_pb2_grpc import ViolationReportServiceStub
+
+        return ViolationReportServiceStub(self._channel)  # type: ignore[no-untyped-call]
+
+    @cached_property
+    def feedback(self) -> "feedback.FeedbackServiceStub":
+        """What people say about verdicts."""
+        from crp.gateway.v1.feedback_service_pb2_grpc import FeedbackServiceStub
+
+        return FeedbackServiceStub(self._channel)  # type: ignore[no-untyped-call]
+
+    @cached_property
     def ercp(self) -> "ercp.ErcpServiceStub":
         """The constraint loop."""
         from ercp.v1.ercp_service_pb2_grpc import ErcpServiceStub
 
         return ErcpServiceStub(self._channel)  # type: ignore[no-untyped-call]
+
+    def acting(self, api_key: str) -> "Suite":
+        """Return the suite as the holder of another credential sees it; none is shown when it is empty."""
+        return Suite(self.address, api_key, self._channel)
 
     async def call(self, method: Any, request: Any, *, timeout_s: float = CALL_TIMEOUT_S) -> Any:
         """Call one RPC and return its response.

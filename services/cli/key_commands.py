@@ -20,7 +20,7 @@ key_app = typer.Typer(no_args_is_help=True, help="The API keys of the tenants, a
 def create_key(
     label: Annotated[str, typer.Option(help="What the key is for.")],
     role: Annotated[
-        list[str] | None, typer.Option(help="reader, writer or admin; repeat for several; none = writer.")
+        list[str] | None, typer.Option(help="reader, writer, reviewer or admin; repeat for several; none = writer.")
     ] = None,
     days: Annotated[int | None, typer.Option(min=1, help="Days until it expires; none = never.")] = None,
     tenant: Annotated[str, typer.Option(help="Its tenant; made in the store, not by a server; none = default.")] = "",

@@ -1,5 +1,6 @@
 """What a dispatch came to, on the screen: an answer, or why there is none and what to do about it."""
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from crp.common.v1 import taxonomy_pb2 as taxonomy
@@ -14,17 +15,18 @@ if TYPE_CHECKING:
     from crp.gateway.v1 import dispatch_service_pb2 as dispatch
 
 _SHORT_FINGERPRINT: Final = 60
-_OF_A_PERSON: Final = "A person has to decide. Nothing is delivered until the policy in force asks for no review."
+_OF_A_PERSON: Final = "A person has to decide what becomes of such answers; this one is not delivered."
 _LATER: Final = "Mend what is named above, in the documents or in the question, and ask again."
 _SYSTEM: Final = "Its registration says that the AI system may not be used: `groundtrail systems list`."
 
 
-def show_answer(response: "dispatch.DispatchResponse", output: Output) -> None:
-    """Show a delivered answer."""
+def show_answer(response: "dispatch.DispatchResponse", output: Output, *, repeated: bool = True) -> None:
+    """Show a delivered answer; not its text again where that was streamed, but what is wrong with it."""
     if output.as_json:
         return
     answer = response.answer
     told = told_answer(answer.report, answer.text, chain=enum_text(taxonomy.ChainIntegrity, answer.chain_integrity))
+    told = told if repeated else replace(told, pieces=())
     tail = [f"answered by {answer.model_fingerprint[:_SHORT_FINGERPRINT]}"]
     tail += [f"report {answer.report.report_id or answer.window.report_id}"]
     output.show_lines(answer_lines(told, warnings(response), tail, output))
@@ -45,6 +47,14 @@ def show_halted(response: "dispatch.DispatchResponse", output: Output) -> None:
         return
     told = told_answer(halted.report, "")
     output.show_lines(answer_lines(told, warnings(response), tail, output))
+
+
+def show_held(response: "dispatch.DispatchResponse", output: Output) -> None:
+    """Show that an answer waits for a person, and how its caller gets it."""
+    held = response.held_for_review
+    output.say(f"held for review: {held.reason}", style="bold yellow")
+    for text in (*warnings(response), f"what comes of it:  groundtrail reviews show {held.review_id}"):
+        output.say(text, style="yellow")
 
 
 def warnings(response: "dispatch.DispatchResponse") -> list[str]:

@@ -12,7 +12,7 @@ from contextlib import AsyncExitStack
 from functools import cached_property, partial
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Final, Literal, Protocol, Self, TypeVar, cast
+from typing import TYPE_CHECKING, Final, Literal, Protocol, Self, cast
 
 from services.common.answering import check_milvus_client, check_neo4j_driver
 from services.common.build_manifest import BuildIdentity, installed_build
@@ -21,6 +21,7 @@ from services.common.engine_counts import EngineCounts
 from services.common.errors import StartupError
 from services.common.ids import IdSource, RandomIds
 from services.common.keywords import Stemming
+from services.common.oversight_stores import AdapterT, OversightStores
 from services.common.ports.chat_provider import ChatProvider
 from services.common.ports.credentials import CredentialStore
 from services.common.ports.event_endpoint import EventEndpoint
@@ -34,6 +35,7 @@ from services.common.ports.second_opinion import SecondOpinion
 from services.common.ports.sessions import SessionStore
 from services.common.ports.tokens import TokenCounter
 from services.common.ports.witness import Witness
+from services.common.provider_composition import has_language_model, open_language_models
 from services.common.queue_counts import QueueCounts
 from services.common.settings import EventSinkSettings, Settings, SettingsError
 from services.common.workers.counts import WorkerCounts
@@ -77,10 +79,7 @@ class _Fed(Protocol):
     def event_feed(self) -> EventFeed: ...
 
 
-AdapterT = TypeVar("AdapterT")
-
-
-class Adapters:
+class Adapters(OversightStores):
     """Builds what a composition root asks for and keeps it for the process's life.
 
     Concurrent first uses build once. ``async with Adapters(settings) as adapters`` closes everything that was built,
@@ -229,11 +228,9 @@ class Adapters:
 
     async def language_model(self) -> LanguageModel | None:
         """Return the configured LLM provider, or ``None`` when none is set (ADR 0020: the extractive answerer)."""
-        if not self.settings.llm.base_url:
+        if not has_language_model(self.settings):
             return None
-        from services.common.adapters.openai.language_model import open_language_model
-
-        return await self._once("language_model", lambda: open_language_model(self.settings.llm))
+        return await self._once("language_model", lambda: open_language_models(self.settings))
 
     async def chat_provider(self) -> ChatProvider | None:
         """Return the configured LLM provider as one that bodies go through to, or ``None`` when none is set."""

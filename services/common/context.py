@@ -11,17 +11,19 @@ STANDARD_CLASS: Final = "standard"
 
 @unique
 class Role(StrEnum):
-    """What a credential may do; ADMIN includes WRITER, WRITER includes READER."""
+    """What a credential may do; ADMIN includes REVIEWER, REVIEWER includes WRITER, WRITER includes READER."""
 
     READER = "reader"
     WRITER = "writer"
+    REVIEWER = "reviewer"
     ADMIN = "admin"
 
 
 _INCLUDES = {
     Role.READER: frozenset({Role.READER}),
     Role.WRITER: frozenset({Role.READER, Role.WRITER}),
-    Role.ADMIN: frozenset({Role.READER, Role.WRITER, Role.ADMIN}),
+    Role.REVIEWER: frozenset({Role.READER, Role.WRITER, Role.REVIEWER}),
+    Role.ADMIN: frozenset(Role),
 }
 
 

@@ -108,11 +108,23 @@ class Chains:
         Raises:
             UnavailableError: SERVICE_UNAVAILABLE: its master key version is not held here.
         """
+        return keys.session_hmac_key(await self._master(session), session.session_id)
+
+    async def _master(self, session: SessionRecord) -> keys.MasterKey:
         master = await self._master_keys.find(session.key_version)
         if master is None:
             text = f"master key version {session.key_version} is not configured; add it to verify older sessions"
             raise UnavailableError(ErrorReason.SERVICE_UNAVAILABLE, text, key_version=str(session.key_version))
-        return keys.session_hmac_key(master, session.session_id)
+        return master
+
+    async def holding_key(self, session: SessionRecord, opened: AuditEventRecord) -> bytes:
+        """Return the key of what is kept of a window's answer while it is held, from the event that opened the window.
+
+        Raises:
+            UnavailableError: SERVICE_UNAVAILABLE: the session's master key version is not held here.
+        """
+        master = await self._master(session)
+        return keys.holding_key(master, session.session_id, opened.window_id, opened.salt)
 
     async def verify(self, stored: StoredChain) -> Verification:
         """Recompute the chain; nothing is written.

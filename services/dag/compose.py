@@ -44,6 +44,7 @@ ROLES: Final = {
     "FailWindow": Role.WRITER,
     "AppendEvent": Role.WRITER,
     "TerminateSession": Role.WRITER,
+    "GetHoldingKey": Role.WRITER,
     "EraseSession": Role.ADMIN,
     "GetWindow": Role.READER,
     "GetDag": Role.READER,

@@ -372,7 +372,9 @@ def analysis_line(record: WindowRecord, stored: ReportRecord) -> pb.ExportAuditR
         return pb.ExportAuditResponse(line=canonical_json(fields).decode())
 
 
-def report_summary(record: ReportRecord | UnreadableRecordError) -> pb.ReportSummary:
+def report_summary(
+    record: ReportRecord | UnreadableRecordError, signals: report_pb2.DpeReport | None = None
+) -> pb.ReportSummary:
     """Return the report in brief; of one that does not parse its ids, and the column (ADR 0101)."""
     if isinstance(record, UnreadableRecordError):
         known = record.metadata
@@ -385,6 +387,7 @@ def report_summary(record: ReportRecord | UnreadableRecordError) -> pb.ReportSum
         window_id=record.window_id,
         report_hash=record.report_hash,
         created_time=timestamp(record.created_at),
+        signals=signals,
     )
 
 

@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from typing import Final
 
-from services.common.errors import ErrorReason, NotFoundError, UnreadableRecordError
+from services.common.errors import ErrorReason, NotFoundError, PreconditionError, UnreadableRecordError
 from services.common.ports.session_lists import ListedSession, SessionFilter
 from services.common.ports.sessions import (
     AuditEventRecord,
@@ -18,6 +18,7 @@ from services.common.ports.sessions import (
 from services.common.ports.transparency_log import LogLeaf
 from services.dag.chains import Chains, session_not_found
 from services.dag.domain.ending import find_window
+from services.dag.domain.events import OwnEvent
 from services.dag.domain.lineage import lineage_text
 from services.dag.domain.verification import Verification
 from services.dag.domain.view import DagView
@@ -116,6 +117,22 @@ class SessionReads:
             if len(page) < _EXPORT_PAGE:
                 return
             after = page[-1].sequence
+
+    async def holding_key(self, tenant_id: str, session_id: str, window_id: str) -> bytes:
+        """Return the key of what is kept of the window's answer while a person decides about it (ADR 0148).
+
+        Raises:
+            NotFoundError: SESSION_NOT_FOUND, WINDOW_NOT_FOUND.
+            PreconditionError: SESSION_CLOSED: the session was erased, and the key with it.
+            UnavailableError: SERVICE_UNAVAILABLE: the session's master key is not held here.
+        """
+        snapshot = await self._chains.snapshot(tenant_id, session_id)
+        find_window(DagView.of(snapshot), window_id)
+        async for event in self.every_event(tenant_id, session_id, snapshot.last_event):
+            if event.window_id == window_id and event.event_type == OwnEvent.DISPATCH_STARTED and event.salt:
+                return await self._chains.holding_key(snapshot.session, event)
+        text = "the session was erased, or the window was not opened here: nothing that was held of it can be read"
+        raise PreconditionError(ErrorReason.SESSION_CLOSED, text, session_id=session_id, window_id=window_id)
 
     async def every_analysis(
         self, tenant_id: str, snapshot: SessionSnapshot

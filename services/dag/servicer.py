@@ -9,7 +9,7 @@ import grpc
 from crp.dag.v1 import session_service_pb2 as pb
 from crp.dag.v1 import session_service_pb2_grpc as pb_grpc
 
-from services.common.computing import compute_unless_small
+from services.common.computing import compute, compute_unless_small
 from services.common.context import current_call
 from services.common.rpc.idempotency import body_hash
 from services.common.rpc.paging import after_number, decode_page, encode_page_token
@@ -19,6 +19,7 @@ from services.dag.domain.committing import CommitAsk
 from services.dag.erasing import Erasures
 from services.dag.exports.drawings import draw
 from services.dag.reading import SessionReads
+from services.dag.report_signals import MOST_SIGNALS, summaries_with_signals
 from services.dag.results import Committed, Opened
 from services.dag.transparency import ExportProofs
 from services.dag.writing import RequestKey
@@ -82,6 +83,12 @@ class SessionServicer(pb_grpc.SessionServiceServicer):
             response_text=found.window.response_text if request.include_response else None,
             parent_edges=[convert.edge(edge) for edge in found.edges],
         )
+
+    async def GetHoldingKey(self, request: pb.GetHoldingKeyRequest, context: Context) -> pb.GetHoldingKeyResponse:
+        """Return the key of a held answer."""
+        validate.of_session(request, with_window=True)
+        key = await self._reads.holding_key(_tenant(), request.session_id, request.window_id)
+        return pb.GetHoldingKeyResponse(holding_key=key)
 
     async def GetDag(self, request: pb.GetDagRequest, context: Context) -> pb.GetDagResponse:
         """Return the DAG."""
@@ -163,10 +170,12 @@ class SessionServicer(pb_grpc.SessionServiceServicer):
         validate.list_reports(request)
         bound = ("ListReports", _tenant(), request.session_id)
         page = decode_page(request.page_size, request.page_token, bound)
-        reports = await self._reads.reports(_tenant(), request.session_id, after=page.after, limit=page.limit + 1)
-        more = encode_page_token(convert.listed_id(reports[page.limit - 1]), bound) if len(reports) > page.limit else ""
+        limit = min(page.limit, MOST_SIGNALS) if request.with_signals else page.limit
+        reports = await self._reads.reports(_tenant(), request.session_id, after=page.after, limit=limit + 1)
+        more = encode_page_token(convert.listed_id(reports[limit - 1]), bound) if len(reports) > limit else ""
+        told = await compute(summaries_with_signals, reports[:limit]) if request.with_signals else None
         return pb.ListReportsResponse(
-            reports=[convert.report_summary(report) for report in reports[: page.limit]], next_page_token=more
+            reports=told or [convert.report_summary(report) for report in reports[:limit]], next_page_token=more
         )
 
     async def ListSessions(self, request: pb.ListSessionsRequest, context: Context) -> pb.ListSessionsResponse:

@@ -13,7 +13,7 @@ from services.common.settings.event_sink import EventSinkSettings
 from services.dag import convert
 from services.dag.exports.ocsf import ocsf_line
 from services.dag.sink import EventSink, SinkParts
-from services.dag.sink.batching import Batches, Encode
+from services.dag.sink.batching import Attach, Batches, Encode
 
 MEDIA_TYPE: Final = "application/x-ndjson"
 TOPIC: Final = "event_sink"
@@ -34,11 +34,28 @@ async def open_sink(settings: EventSinkSettings, adapters: Adapters, store: Sess
     if endpoint is None:
         return None
     feed = await adapters.event_feed()
-    batches = Batches(feed, store, _encoder(settings), MEDIA_TYPE, settings.batch_bytes)
+    batches = Batches(feed, store, _encoder(settings), MEDIA_TYPE, settings.batch_bytes, attaching(settings))
     sink = EventSink(SinkParts(feed, batches, endpoint, adapters.clock, holder=uuid.uuid4().hex), settings)
     adapters.closing(sink.close)
     sink.start()
     return sink
+
+
+def attaching(settings: EventSinkSettings) -> Attach | None:
+    """Return what puts whole reports into their events' lines, where that is asked for (SPEC-005 §15.4)."""
+    if not settings.with_reports:
+        return None
+    return _with_ocsf_report if settings.format == "ocsf" else _with_report
+
+
+def _with_report(line: str, body: str) -> str:
+    return canonical_json({**json.loads(line), "report": json.loads(body)}).decode()
+
+
+def _with_ocsf_report(line: str, body: str) -> str:
+    fields = json.loads(line)
+    fields["unmapped"] = {**fields.get("unmapped", {}), "crp_report": json.loads(body)}
+    return canonical_json(fields).decode()
 
 
 def _encoder(settings: EventSinkSettings) -> Encode:

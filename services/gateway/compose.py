@@ -10,22 +10,27 @@ from typing import Final
 from crp.dag.v1.session_service_pb2_grpc import SessionServiceStub
 from crp.dpe.v1.guard_service_pb2_grpc import GuardServiceStub
 from crp.dpe.v1.provenance_service_pb2_grpc import ProvenanceServiceStub
+from crp.envelope.v1.envelope_service_pb2_grpc import EnvelopeServiceStub
 from crp.gateway.v1 import dispatch_service_pb2_grpc as pb_grpc
+from crp.gateway.v1.admin_service_pb2_grpc import AdminServiceStub
+from crp.gateway.v1.review_service_pb2_grpc import ReviewServiceStub
 from ercp.v1.ercp_service_pb2_grpc import ErcpServiceStub
 
 from services.common.composition import Adapters
 from services.common.extractive.composing import ExtractLimits
 from services.common.extractive.model import ExtractiveLanguageModel
 from services.common.ports.credentials import CredentialStore
-from services.common.ports.language_model import LanguageModel
+from services.common.ports.language_model import LanguageModel, StreamingLanguageModel
 from services.common.rpc.peers import PeerChannels
 from services.common.rpc.server import ServedService
 from services.common.settings import GatewaySettings, Settings, SettingsError
+from services.common.streaming.replies import streaming
 from services.gateway.admin.app import AdminApp
 from services.gateway.clients.drafts import StoredDrafts
 from services.gateway.clients.envelopes import GrpcEnvelopeClient
 from services.gateway.clients.provenance import GrpcProvenanceClient
 from services.gateway.clients.registry import StoredRegistry
+from services.gateway.clients.reports import GrpcReportReads
 from services.gateway.clients.sessions import GrpcSessionClient
 from services.gateway.dispatch.admission import Admission
 from services.gateway.dispatch.analyzer import AnswerAnalyzer
@@ -35,23 +40,36 @@ from services.gateway.dispatch.model_caller import ModelCaller
 from services.gateway.dispatch.parent_summaries import ExtractiveSummariser, ModelSummariser, ParentSummaries
 from services.gateway.dispatch.remediation import Remediator
 from services.gateway.dispatch.window import WindowRun
+from services.gateway.dispatch.writing import AnswerWriter
 from services.gateway.domain.policy import PolicyError, parse_policy
 from services.gateway.doors.grpc.admin import admin_service
 from services.gateway.doors.grpc.dispatch import ROLES, SERVICE_NAME, DispatchServicer
+from services.gateway.doors.grpc.feedback import feedback_service
+from services.gateway.doors.grpc.reviews import review_service
 from services.gateway.doors.grpc.work import WORK
 from services.gateway.doors.http.calls import Routes
 from services.gateway.doors.http.chat.backlog import Backlog
-from services.gateway.ports import EnvelopeClient, ProvenanceClient, SessionClient, Summariser
+from services.gateway.ports import (
+    EnvelopeClient,
+    HeldAnswers,
+    ProvenanceClient,
+    SessionClient,
+    Summariser,
+    ViolationReports,
+)
+from services.gateway.report_composition import open_reports
+from services.gateway.review_composition import open_reviews
 
 ERCP_SERVICE: Final = "ercp.v1.ErcpService"
 PROVENANCE_SERVICE: Final = "crp.dpe.v1.ProvenanceService"
 """Of the dpe process, which serves GuardService beside it."""
 SESSION_SERVICE: Final = "crp.dag.v1.SessionService"
+ENVELOPE_SERVICE: Final = "crp.envelope.v1.EnvelopeService"
 _LOG: Final = logging.getLogger(__name__)
 
 
 async def build(settings: Settings, adapters: Adapters) -> list[ServedService]:
-    """Return DispatchService and AdminService.
+    """Return DispatchService, AdminService, ReviewService, ViolationReportService and FeedbackService.
 
     Raises:
         SettingsError: the deployment's default policy cannot be read.
@@ -61,7 +79,9 @@ async def build(settings: Settings, adapters: Adapters) -> list[ServedService]:
     model = await _language_model(settings, adapters)
     channels = PeerChannels(settings)
     adapters.closing(channels.close)
-    app = await _dispatch_app(settings, adapters, model, channels)
+    reviews = await open_reviews(settings, adapters, channels)
+    reports, dead_reports = await open_reports(settings, adapters)
+    app = await _dispatch_app(settings, adapters, model, channels, (reviews, reports))
     adapters.closing(app.close)
     observed = Backlog(settings.chat)
     http_channels = await _http(settings, adapters, observed)
@@ -76,11 +96,18 @@ async def build(settings: Settings, adapters: Adapters) -> list[ServedService]:
         metrics=observed,
     )
     admin = AdminApp(credentials, adapters.clock, adapters.ids, settings.auth.environment)
-    return [dispatch, admin_service(admin, adapters.clock)]
+    stored = GrpcReportReads(channels.to("dag"))
+    feedback = feedback_service(await adapters.feedback(), stored, adapters.clock)
+    administered = admin_service(admin, adapters.clock, stored)
+    return [dispatch, administered, review_service(reviews), dead_reports, feedback]
 
 
 async def _dispatch_app(
-    settings: Settings, adapters: Adapters, model: LanguageModel, channels: PeerChannels
+    settings: Settings,
+    adapters: Adapters,
+    model: StreamingLanguageModel,
+    channels: PeerChannels,
+    oversight: tuple[HeldAnswers, ViolationReports],
 ) -> DispatchApp:
     credentials = await adapters.credentials()
     sessions = GrpcSessionClient(channels.to("dag"))
@@ -92,6 +119,8 @@ async def _dispatch_app(
         window=window_run(clients, model_caller, settings.gateway),
         drafts=StoredDrafts(credentials, adapters.clock),
         admission=Admission(StoredRegistry(credentials), model.default_model, settings.gateway),
+        held=oversight[0],
+        reports=oversight[1],
     )
     return DispatchApp(parts, settings.gateway)
 
@@ -114,7 +143,7 @@ def window_run(clients: Clients, model_caller: ModelCaller, settings: GatewaySet
     return WindowRun(
         gate=EnvelopeGate(clients.envelopes),
         model_caller=model_caller,
-        analyzer=analyzer,
+        writer=AnswerWriter(model_caller, analyzer),
         summaries=ParentSummaries(
             clients.sessions, clients.provenance, summariser, model_caller, policy=settings.suspected_transfers
         ),
@@ -122,11 +151,11 @@ def window_run(clients: Clients, model_caller: ModelCaller, settings: GatewaySet
     )
 
 
-async def _language_model(settings: Settings, adapters: Adapters) -> LanguageModel:
+async def _language_model(settings: Settings, adapters: Adapters) -> StreamingLanguageModel:
     """Return the configured provider, or the extractive answerer when there is none (ADR 0020)."""
     provider = await adapters.language_model()
     if provider is not None:
-        return provider
+        return streaming(provider)
     limits = ExtractLimits(settings.gateway.extractive_max_sentences, settings.gateway.extractive_min_score)
     return ExtractiveLanguageModel(await adapters.tokens(), settings.gateway.extractive_model, limits)
 
@@ -143,10 +172,19 @@ async def _http(settings: Settings, adapters: Adapters, backlog: Backlog) -> lis
     from services.gateway.doors.http.chat_doors import ChatBehind, ChatBounds, chat_routes
     from services.gateway.doors.http.check_routes import CheckRoutes
     from services.gateway.doors.http.guard_routes import GuardRoutes
+    from services.gateway.doors.http.policy_routes import PolicyRoutes
     from services.gateway.doors.http.record_routes import RecordRoutes
+    from services.gateway.doors.http.review_routes import ReviewRoutes
     from services.gateway.doors.http.server import HttpServer
+    from services.gateway.doors.http.well_known import WellKnownRoutes
 
-    peers = {"ercp": ERCP_SERVICE, "dpe": PROVENANCE_SERVICE, "dag": SESSION_SERVICE, "gateway": SERVICE_NAME}
+    peers = {
+        "ercp": ERCP_SERVICE,
+        "dpe": PROVENANCE_SERVICE,
+        "dag": SESSION_SERVICE,
+        "envelope": ENVELOPE_SERVICE,
+        "gateway": SERVICE_NAME,
+    }
     channels = PeerChannels(settings, peers)
     adapters.closing(channels.close)
     stub = ErcpServiceStub(channels.to("ercp"))  # type: ignore[no-untyped-call]  # generated
@@ -160,7 +198,13 @@ async def _http(settings: Settings, adapters: Adapters, backlog: Backlog) -> lis
     ]
     dispatches = pb_grpc.DispatchServiceStub(channels.to("gateway"))  # type: ignore[no-untyped-call]  # generated
     sessions = SessionServiceStub(channels.to("dag"))  # type: ignore[no-untyped-call]  # generated
-    routers.append(RecordRoutes(dispatches, sessions, gate, settings.http, adapters.clock))
+    queue = ReviewServiceStub(channels.to("gateway"))  # type: ignore[no-untyped-call]  # generated
+    routers.append(ReviewRoutes(queue, gate, settings.http, adapters.clock))
+    admin = AdminServiceStub(channels.to("gateway"))  # type: ignore[no-untyped-call]  # generated
+    routers.append(PolicyRoutes(admin, gate, settings.http, adapters.clock))
+    envelopes = EnvelopeServiceStub(channels.to("envelope"))  # type: ignore[no-untyped-call]  # generated
+    routers.append(RecordRoutes(dispatches, sessions, envelopes, gate, settings.http, adapters.clock))
+    routers.append(WellKnownRoutes(version("groundtrail"), settings.http, settings.chat, settings.gateway))
     behind = ChatBehind(
         dispatches=dispatches,
         checks=checking,

@@ -5,28 +5,39 @@ raise the peer's own ``CrpError``; ``UnavailableError`` (SERVICE_UNAVAILABLE) wh
 ``DeadlineError`` when the call's time is up.
 """
 
+from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from services.common.envelope_request import EnvelopeRequest
 from services.common.ports.credentials import AiSystemRecord
 from services.common.taxonomy import (
+    BreakerState,
     DispatchStrategy,
     GroundingMode,
     QualityTier,
-    RetrievalMode,
     RiskLevel,
     WindowStatus,
 )
-from services.gateway.domain.command import Agent, Continuation, DispatchDraft
+from services.gateway.domain.command import (
+    Agent,
+    Continuation,
+    DispatchCommand,
+    DispatchDraft,
+    DispatchResult,
+    Notice,
+    StepIds,
+)
 from services.gateway.domain.completion import Completion, ModelCall
 from services.gateway.domain.summaries import Span, SummaryCheck
 from services.gateway.domain.window import (
     Analysis,
     BuiltEnvelope,
-    CarriedText,
     CommittedWindow,
+    EnvelopeMessage,
     OpenedWindow,
     PriorWindow,
+    ReportSummary,
     WindowPlace,
 )
 
@@ -53,42 +64,6 @@ class OpenWindow:
 
 
 @dataclass(frozen=True, slots=True)
-class BuildEnvelope:
-    """What is asked of ``EnvelopeClient.build``.
-
-    Attributes:
-        place: the window; ``None`` while there is none, when only an ETag is compared.
-        system_prompt: what the prompt holds besides facts, query and grounding instruction; counted, not read.
-        upgrade_on_risk: the policy in force has the directive (SPEC-003 §8.4).
-        retrieval_mode: ``None`` = the envelope service's own.
-        active_fact_ids: of facts that the window's context holds already (SPEC-003 §5.2 step 1.4).
-        include_superseded: facts that do not hold now are found too, whatever the query asks for.
-    """
-
-    place: WindowPlace | None
-    query: str
-    model: str
-    grounding_mode: GroundingMode
-    strategy: DispatchStrategy
-    system_prompt: str
-    response_tokens: int
-    max_envelope_tokens: int | None = None
-    facts_seen: tuple[str, ...] = ()
-    deferred_fact_ids: tuple[str, ...] = ()
-    transferred_fact_ids: tuple[str, ...] = ()
-    carried: tuple[CarriedText, ...] = ()
-    if_match: str = ""
-    cache_directives: tuple[str, ...] = ()
-    accept_quality: tuple[QualityTier, ...] = ()
-    upgrade_on_risk: bool = False
-    approximate_tokens: bool = False
-    context_window_tokens: int | None = None
-    retrieval_mode: RetrievalMode | None = None
-    active_fact_ids: tuple[str, ...] = ()
-    include_superseded: bool = False
-
-
-@dataclass(frozen=True, slots=True)
 class Analyze:
     """What is asked of ``ProvenanceClient.analyze``; ``envelope`` is the message that the envelope service made.
 
@@ -100,7 +75,7 @@ class Analyze:
     query: str
     prompt: str
     response_text: str
-    envelope: bytes
+    envelope: EnvelopeMessage
     prior_windows: tuple[PriorWindow, ...]
     grounding_mode: GroundingMode
     ai_system_id: str
@@ -110,6 +85,26 @@ class Analyze:
     audit_trail_id: str = ""
     incomplete_level: RiskLevel | None = None
     leans_on: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """What was decided about a held answer.
+
+    Attributes:
+        request_id: of the audit event.
+        decision: APPROVED, REJECTED or EXPIRED.
+        decided_by, author: subjects of credentials; nobody decided what expired.
+        comment_sha256: of the reviewer's words; empty for none.
+    """
+
+    request_id: str
+    place: WindowPlace
+    review_id: str
+    decision: str
+    decided_by: str
+    author: str
+    comment_sha256: str
 
 
 class SessionClient(Protocol):
@@ -169,6 +164,18 @@ class SessionClient(Protocol):
         """
         ...
 
+    async def holding_key(self, session_id: str, window_id: str) -> bytes:
+        """Return the key that a window's held answer is sealed with, until the session is erased (ADR 0148).
+
+        Raises:
+            PreconditionError: SESSION_CLOSED: it was erased.
+        """
+        ...
+
+    async def record_decision(self, decided: Decided) -> None:
+        """Append to the audit chain what was decided about a held answer, and by whom."""
+        ...
+
     async def record_classification(self, request_id: str, draft: DispatchDraft) -> None:
         """Append to the audit chain how the draft's AI system was classified, and by which rows."""
         ...
@@ -177,11 +184,11 @@ class SessionClient(Protocol):
 class EnvelopeClient(Protocol):
     """The envelope service."""
 
-    async def build(self, command: BuildEnvelope) -> BuiltEnvelope:
+    async def build(self, request: EnvelopeRequest) -> BuiltEnvelope:
         """Build an envelope, or find that the presented ETag still stands."""
         ...
 
-    async def compare(self, command: BuildEnvelope) -> BuiltEnvelope | str:
+    async def compare(self, request: EnvelopeRequest) -> BuiltEnvelope | str:
         """Return the envelope that still stands, or the CRP-Context-Cache-Status that says why none does."""
         ...
 
@@ -278,8 +285,87 @@ class DraftStore(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class ToHold:
+    """An answer that shall wait for a person; ``committed`` where its window is in the chain already.
+
+    ``breaker`` is the circuit breaker as the window was opened.
+    """
+
+    draft: DispatchDraft
+    committed: CommittedWindow | None
+    steps: StepIds
+    breaker: BreakerState = BreakerState.CLOSED
+
+
+class HeldAnswers(Protocol):
+    """The queue of answers that wait for a person (ADR 0148)."""
+
+    async def hold(self, answer: ToHold) -> DispatchResult:
+        """Hold the answer durably, and return what its caller gets now: of a repeat what was decided meanwhile."""
+        ...
+
+    async def holds(self, tenant_id: str, review_id: str) -> bool:
+        """Say whether an answer is held, or was, under this id."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedClaim:
+    """A claim of a stored report: its session, and the verdict as its name without prefix."""
+
+    session_id: str
+    verdict: str
+
+
+@dataclass(frozen=True, slots=True)
+class StoredSignals:
+    """What a policy reads of a stored window; ``report`` is ``None`` where it cannot be read, or was erased."""
+
+    session_id: str
+    window_id: str
+    report_id: str
+    report: ReportSummary | None
+
+
+class ReportReads(Protocol):
+    """Stored reports, for the running call."""
+
+    def signals(self) -> AsyncIterator[list[StoredSignals]]:
+        """Yield what policies read of all of the tenant's reports, page by page, by report id."""
+        ...
+
+    async def tiers(self, session_id: str) -> dict[str, QualityTier]:
+        """Return the tiers of a session's committed windows, by their ids."""
+        ...
+
+    async def claim(self, report_id: str, claim_id: str) -> JudgedClaim:
+        """Return the verdict on a claim.
+
+        Raises:
+            NotFoundError: REPORT_NOT_FOUND.
+            InvalidRequestError: INVALID_FIELD: the report has no such claim.
+        """
+        ...
+
+
+class ViolationReports(Protocol):
+    """Where violations are reported to (CRP-SPEC-006 facts)."""
+
+    async def file(self, tenant_id: str, command: DispatchCommand, result: DispatchResult) -> tuple[Notice, ...]:
+        """Queue what is to be reported of a dispatch, and return what its caller should know of that.
+
+        Nothing is sent here; a repeat of the dispatch queues nothing twice. Raises nothing but cancellation.
+        """
+        ...
+
+
 class TenantRegistry(Protocol):
     """What is registered of a tenant."""
+
+    async def sink_hosts(self, tenant_id: str) -> tuple[str, ...]:
+        """Return the hosts on the tenant's allow-list."""
+        ...
 
     async def safety_policy(self, tenant_id: str) -> str:
         """Return the tenant's policy as text; empty when there is none."""

@@ -18,12 +18,18 @@ from services.common.adapters.memory import (
     MemorySessionStore,
     MemoryVectorEngine,
 )
+from services.common.adapters.memory.feedback import MemoryFeedbackStore
+from services.common.adapters.memory.reviews import MemoryReviewStore
+from services.common.adapters.memory.violation_reports import MemoryViolationReportStore
 from services.common.adapters.sqlite import (
     SqliteCredentialStore,
     SqliteFactStore,
     SqliteKnowledgeGraph,
     SqliteSessionStore,
 )
+from services.common.adapters.sqlite.feedback import SqliteFeedbackStore
+from services.common.adapters.sqlite.reviews import SqliteReviewStore
+from services.common.adapters.sqlite.violation_reports import SqliteViolationReportStore
 from services.common.adapters.vector_engines import open_engine
 from services.common.ports.vector_engine import VectorEngine
 from services.common.settings.neo4j import Neo4jSettings
@@ -159,6 +165,18 @@ SEALED_SESSION_STORES: Final = (
 CREDENTIAL_STORES: Final = (
     Adapter("memory", _memory(MemoryCredentialStore), IN_MEMORY),
     Adapter("sqlite", lambda path: SqliteCredentialStore.open(path / "gateway.db", PLAIN)),
+)
+REVIEW_STORES: Final = (
+    Adapter("memory", _memory(MemoryReviewStore), IN_MEMORY),
+    Adapter("sqlite", lambda path: SqliteReviewStore.open(path / "oversight.db", PLAIN)),
+)
+VIOLATION_REPORT_STORES: Final = (
+    Adapter("memory", _memory(MemoryViolationReportStore), IN_MEMORY),
+    Adapter("sqlite", lambda path: SqliteViolationReportStore.open(path / "oversight.db", PLAIN)),
+)
+FEEDBACK_STORES: Final = (
+    Adapter("memory", _memory(MemoryFeedbackStore), IN_MEMORY),
+    Adapter("sqlite", lambda path: SqliteFeedbackStore.open(path / "oversight.db", PLAIN)),
 )
 
 

@@ -42,7 +42,10 @@ ALICE = Caller("tenant-a", "crp_gw_test_alice123", frozenset({Role.ADMIN}), "ali
 ALICE_2 = Caller("tenant-a", "crp_gw_test_alice456", frozenset({Role.ADMIN}), "alice-2")
 MALLORY = Caller("tenant-m", "crp_gw_test_mallory1", frozenset({Role.ADMIN}), "mallory")
 READER = Caller("tenant-a", "crp_gw_test_reader12", frozenset({Role.READER}), "reader")
-CALLERS = {caller.subject: caller for caller in (ALICE, ALICE_2, MALLORY, READER)}
+WRITER = Caller("tenant-a", "crp_gw_test_writer12", frozenset({Role.WRITER}), "writer")
+OTHER_WRITER = Caller("tenant-a", "crp_gw_test_writer34", frozenset({Role.WRITER}), "other-writer")
+REVIEWER = Caller("tenant-a", "crp_gw_test_review12", frozenset({Role.REVIEWER}), "reviewer")
+CALLERS = {caller.subject: caller for caller in (ALICE, ALICE_2, MALLORY, READER, WRITER, OTHER_WRITER, REVIEWER)}
 TIERS = {tier: taxonomy.QualityTier.Value(f"QUALITY_TIER_{tier}") for tier in "SABCD"}
 RISKS = {risk: taxonomy.RiskLevel.Value(f"RISK_LEVEL_{risk}") for risk in ("LOW", "MEDIUM", "HIGH", "CRITICAL")}
 
@@ -90,13 +93,13 @@ class LoggedMemoryStore(MemorySessionStore):
 
 
 class SubjectAuthenticator:
-    """The credential is the subject's name."""
+    """The credential is the subject's name, bare or as a bearer's."""
 
     def remembered(self, authorization):
-        return CALLERS.get(authorization)
+        return CALLERS.get(authorization.removeprefix("Bearer "))
 
     async def authenticate(self, authorization):
-        return CALLERS[authorization]
+        return CALLERS[authorization.removeprefix("Bearer ")]
 
 
 def fresh_uuid():

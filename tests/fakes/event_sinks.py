@@ -11,7 +11,7 @@ from services.common.settings.event_sink import EventSinkSettings
 from services.common.settings.stores import StoreSettings
 from services.dag.sink import EventSink, SinkParts
 from services.dag.sink.batching import Batches
-from services.dag.sink_composition import MEDIA_TYPE, _ndjson_line
+from services.dag.sink_composition import MEDIA_TYPE, _ndjson_line, attaching
 from tests.fakes.event_receiver import KEY
 from tests.patience import patient
 
@@ -62,7 +62,7 @@ class Running:
 
 def build_sink(store, settings, *, holder="me", encode=_ndjson_line, feed=None, share=lambda: 1.0):
     feed = feed or store.event_feed()
-    batches = Batches(feed, store, encode, MEDIA_TYPE, settings.batch_bytes)
+    batches = Batches(feed, store, encode, MEDIA_TYPE, settings.batch_bytes, attaching(settings))
     endpoint = HttpEventEndpoint(settings, SystemClock())
     return EventSink(SinkParts(feed, batches, endpoint, SystemClock(), holder, share=share), settings)
 

@@ -12,8 +12,10 @@ from functools import partial
 
 import grpc
 from crp.common.v1 import taxonomy_pb2 as taxonomy
+from crp.common.v1 import text_pb2
 from crp.dag.v1 import session_service_pb2 as dag
 from crp.dag.v1 import session_service_pb2_grpc as dag_grpc
+from crp.dpe.v1 import claim_pb2
 from crp.dpe.v1 import provenance_service_pb2 as dpe
 from crp.dpe.v1 import provenance_service_pb2_grpc as dpe_grpc
 from crp.envelope.v1 import envelope_pb2, envelope_service_pb2_grpc
@@ -23,13 +25,22 @@ from crp.gateway.v1 import dispatch_service_pb2_grpc as pb_grpc
 
 from services.common.adapters.memory.credentials import MemoryCredentialStore
 from services.common.adapters.memory.inference import MemoryLanguageModel
+from services.common.adapters.memory.reviews import MemoryReviewStore
+from services.common.adapters.memory.violation_reports import MemoryViolationReportStore
 from services.common.context import Role
 from services.common.errors import ErrorReason, InvalidRequestError
 from services.common.extractive.model import ExtractiveLanguageModel
 from services.common.ports.tokens import ModelProfile
 from services.common.rpc.peers import PeerChannels
 from services.common.rpc.server import RpcServer, ServedService
-from services.common.settings import GatewaySettings, ServerSettings, Settings, TelemetrySettings
+from services.common.settings import (
+    GatewaySettings,
+    ReportSettings,
+    ReviewSettings,
+    ServerSettings,
+    Settings,
+    TelemetrySettings,
+)
 from services.common.telemetry import open_telemetry
 from services.dag.compose import ROLES as DAG_ROLES
 from services.dag.servicer import SessionServicer
@@ -42,13 +53,28 @@ from services.gateway.compose import Clients, window_run
 from services.gateway.dispatch.admission import Admission
 from services.gateway.dispatch.app import DispatchApp, DispatchParts
 from services.gateway.dispatch.model_caller import ModelCaller
+from services.gateway.dispatch.results import Results
 from services.gateway.doors.grpc.dispatch import ROLES, SERVICE_NAME, DispatchServicer
+from services.gateway.doors.grpc.reviews import review_service
+from services.gateway.reports.filing import ReportFiling
+from services.gateway.reviews.app import ReviewApp
 from tests.fakes.dag_world import RISKS, TIERS, Refusal, SubjectAuthenticator, World, fresh_uuid, report_for
 from tests.patience import patient
 
 ANSWER = "A motor accident must be reported within 7 days."
+FAULT = "A theft may be reported within 900 days."
 QUESTION = "How long do I have to report a motor accident?"
 ETAG = "sha256:" + "e" * 64
+
+
+def contradicting(request):
+    """Find ``FAULT`` in an answer: a contradicted claim, CRITICAL; a report_of of a script."""
+    at = request.response_text.find(FAULT)
+    if at < 0:
+        return {}
+    span = text_pb2.TextSpan(start=at, end=at + len(FAULT))
+    claim = claim_pb2.Claim(text=FAULT, span=span, verdict=claim_pb2.CLAIM_VERDICT_CONTRADICTED)
+    return {"risk_level": RISKS["CRITICAL"], "claims": [claim]}
 
 
 class WordCounter:
@@ -91,16 +117,20 @@ class Fault:
 
 @dataclass
 class Hold:
-    """Holds the first call of ``rpc`` up for good: before its work, or after it. Says when it was reached."""
+    """Holds the first call of ``rpc`` up until released: before its work, or after it. Says when it was reached."""
 
     rpc: str
     after: bool = False
     reached: asyncio.Event = field(default_factory=asyncio.Event)
+    _released: asyncio.Event = field(default_factory=asyncio.Event)
 
     async def at(self, rpc, *, after):
         if (self.rpc, self.after) == (rpc, after) and not self.reached.is_set():
             self.reached.set()
-            await asyncio.Event().wait()
+            await self._released.wait()
+
+    def release(self):
+        self._released.set()
 
 
 @dataclass
@@ -151,6 +181,14 @@ class ScriptedEnvelopes(envelope_service_pb2_grpc.EnvelopeServiceServicer):
             return self._built(request)
 
         return await self.script.around("BuildEnvelope", request, answer)
+
+    async def PreviewEnvelope(self, request, context):  # noqa: N802
+        async def answer():
+            facts = len(self.script.facts)
+            preview = envelope_pb2.EnvelopePreview(facts_available=10, facts_included=facts, etag=ETAG)
+            return env.PreviewEnvelopeResponse(preview=preview)
+
+        return await self.script.around("PreviewEnvelope", request, answer)
 
     def _built(self, request):
         script = self.script
@@ -246,6 +284,12 @@ class ScriptedSessions(SessionServicer):
     async def FailWindow(self, request, context):  # noqa: N802
         return await self.script.around("FailWindow", request, partial(super().FailWindow, request, context))
 
+    async def AppendEvent(self, request, context):  # noqa: N802
+        return await self.script.around("AppendEvent", request, partial(super().AppendEvent, request, context))
+
+    async def GetHoldingKey(self, request, context):  # noqa: N802
+        return await self.script.around("GetHoldingKey", request, partial(super().GetHoldingKey, request, context))
+
     async def GetReport(self, request, context):  # noqa: N802
         return await self.script.around("GetReport", request, partial(super().GetReport, request, context))
 
@@ -260,6 +304,13 @@ class GatewayWorld:
     replies: tuple = (ANSWER,)
     model: object = None
     settings: GatewaySettings = field(default_factory=GatewaySettings)
+    reviews: object = field(default_factory=MemoryReviewStore)
+    review_settings: ReviewSettings = field(default_factory=lambda: ReviewSettings(poll_interval_s=60.0))
+
+    reports: object = field(default_factory=MemoryViolationReportStore)
+    report_settings: ReportSettings = field(default_factory=ReportSettings)
+    filed: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set when a dispatch has queued violation reports."""
 
     def __post_init__(self):
         self.model = self.model or MemoryLanguageModel(list(self.replies))
@@ -270,13 +321,15 @@ class GatewayWorld:
             server=ServerSettings(port=0, drain_grace_s=5), telemetry=TelemetrySettings(), gateway=self.settings
         )
         channels = PeerChannels(settings)
-        app = self._app(channels)
+        app, reviews = self._app(channels)
         telemetry = open_telemetry(settings.telemetry, "gateway", "0")
-        server = RpcServer(self._services(app, channels), settings, SubjectAuthenticator(), telemetry)
+        server = RpcServer(
+            [*self._services(app, channels), review_service(reviews)], settings, SubjectAuthenticator(), telemetry
+        )
         await server.start()
         channel = grpc.aio.insecure_channel(server.address)
         try:
-            yield GatewayClient(self, channel)
+            yield GatewayClient(self, channel, server.address)
         finally:
             await channel.close()
             await server.drain()
@@ -291,13 +344,22 @@ class GatewayWorld:
         clients = Clients(
             sessions, GrpcEnvelopeClient(channels.to("envelope")), GrpcProvenanceClient(channels.to("dpe"))
         )
+        reviews = ReviewApp(self.reviews, sessions, Results(self.settings), self.dag.clock, self.review_settings)
         parts = DispatchParts(
             sessions=sessions,
             window=window_run(clients, model_caller, self.settings),
             drafts=StoredDrafts(self.credentials, self.dag.clock),
             admission=Admission(StoredRegistry(self.credentials), self.model.default_model, self.settings),
+            held=reviews,
+            reports=ReportFiling(
+                self.reports,
+                StoredRegistry(self.credentials),
+                self.dag.clock,
+                self.report_settings,
+                self.filed.set,
+            ),
         )
-        return DispatchApp(parts, self.settings)
+        return DispatchApp(parts, self.settings), reviews
 
     def _services(self, app, channels):
         script = self.script
@@ -318,7 +380,7 @@ class GatewayWorld:
             ServedService(
                 "crp.envelope.v1.EnvelopeService",
                 partial(envelope_service_pb2_grpc.add_EnvelopeServiceServicer_to_server, ScriptedEnvelopes(script)),
-                {"BuildEnvelope": Role.READER},
+                {"BuildEnvelope": Role.READER, "PreviewEnvelope": Role.READER},
                 self.credentials.check,
             ),
             ServedService(
@@ -351,6 +413,7 @@ class GatewayClient:
 
     world: GatewayWorld
     channel: grpc.aio.Channel
+    address: str
 
     def start(
         self,
@@ -374,6 +437,11 @@ class GatewayClient:
         except grpc.aio.AioRpcError as error:
             return Refusal.of(error)
         raise AssertionError(f"answered {answer}")
+
+    async def terminate(self, session_id):
+        stub = dag_grpc.SessionServiceStub(self.channel)
+        request = dag.TerminateSessionRequest(request_id=fresh_uuid(), session_id=session_id, reason="done")
+        return await stub.TerminateSession(request, metadata=(("authorization", "alice"),), timeout=20)
 
     async def verify(self, session_id):
         stub = dag_grpc.SessionServiceStub(self.channel)

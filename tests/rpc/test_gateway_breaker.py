@@ -108,7 +108,7 @@ async def test_delegation_is_refused_through_the_gateway():
 
 
 @pytest.mark.parametrize(
-    ("profile", "budget", "risk", "halted", "state"),
+    ("profile", "budget", "risk", "withheld", "state"),
     [
         ("spec-004", 0.15, "MEDIUM", "OVERSIGHT_REQUIRED", "OPEN"),  # 0.10: held for a person
         ("spec-004", 0.100001, "LOW", "", "HALF_OPEN"),
@@ -120,11 +120,12 @@ async def test_delegation_is_refused_through_the_gateway():
         ("spec-012", 0.1, "LOW", "SAFETY_BUDGET_DEPLETED", "OPEN"),
     ],
 )
-async def test_what_each_profile_does_at_its_boundaries(profile, budget, risk, halted, state):
+async def test_what_each_profile_does_at_its_boundaries(profile, budget, risk, withheld, state):
     world = gateway({"risk": risk}, dag=World(settings=DagSettings(budget_profile=profile)))
     async with world.serving() as client:
         response = await client.dispatch(safety_budget=budget)
-    assert response.halted.halt_reason == halted
+    assert (response.halted.halt_reason or response.held_for_review.reason) == withheld
+    assert (response.WhichOneof("outcome") == "held_for_review") == (withheld == "OVERSIGHT_REQUIRED")
     assert taxonomy.BreakerState.Name(response.circuit_breaker) == f"BREAKER_STATE_{state}"
 
 

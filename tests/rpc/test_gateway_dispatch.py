@@ -341,11 +341,11 @@ async def test_a_spent_budget_commits_the_window_and_withholds_the_answer():
     assert world.statuses() == ["COMMITTED"]
 
 
-async def test_a_budget_low_enough_for_a_person_withholds_the_answer():
+async def test_a_budget_low_enough_for_a_person_holds_the_answer():
     world = GatewayWorld(script=Script(risk="MEDIUM"))
     async with world.serving() as client:
         response = await client.dispatch(safety_budget=0.12)
-    assert response.halted.halt_reason == "OVERSIGHT_REQUIRED"
+    assert response.held_for_review.reason == "OVERSIGHT_REQUIRED"
     assert headers_of(response)["CRP-Safety-Budget-Warning"] == "low"
     assert "OVERSIGHT_TRIGGERED" in [event.event_type for event in world.events()]
 

@@ -30,6 +30,7 @@ from services.common.composition import (
 from services.common.counting import counted
 from services.common.errors import CrpError, StartupError, UnavailableError
 from services.common.model_repository import ModelRepository, ModelRepositoryError, open_repository
+from services.common.oversight_stores import OVERSIGHT_FILE
 from services.common.settings import Settings, SettingsError
 from services.common.settings.server import is_loopback
 
@@ -125,7 +126,7 @@ def _disk(data_dir: Path) -> Finding:
 async def _stores(settings: Settings) -> list[Finding]:
     store = settings.store
     kept = {FACTS_FILE: store.facts, GRAPH_FILE: store.graph, SESSIONS_FILE: store.sessions}
-    names = (FACTS_FILE, GRAPH_FILE, SESSIONS_FILE, GATEWAY_FILE)
+    names = (FACTS_FILE, GRAPH_FILE, SESSIONS_FILE, GATEWAY_FILE, OVERSIGHT_FILE)
     in_files = [name for name in names if kept.get(name, "sqlite") == "sqlite"]
     return [await asyncio.to_thread(_store, Path(store.data_dir) / name) for name in in_files]
 

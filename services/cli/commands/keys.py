@@ -114,7 +114,8 @@ async def create_for_namespace(
 def _roles(names: list[str]) -> tuple[Role, ...]:
     unknown = sorted(set(names) - {role.value for role in Role})
     if unknown:
-        raise InvalidRequestError.of(FieldViolation("--role", f"{', '.join(unknown)} is none of reader, writer, admin"))
+        text = f"{', '.join(unknown)} is none of {', '.join(Role)}"
+        raise InvalidRequestError.of(FieldViolation("--role", text))
     return tuple(map(Role, dict.fromkeys(names)))
 
 

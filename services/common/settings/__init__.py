@@ -38,7 +38,9 @@ from services.common.settings.log_signer import LogSignerSettings
 from services.common.settings.milvus import MilvusSettings
 from services.common.settings.neo4j import Neo4jSettings
 from services.common.settings.peers import PeerSettings, PeerTlsSettings
+from services.common.settings.reports import ReportSettings
 from services.common.settings.retention import RetentionSettings
+from services.common.settings.reviews import ReviewSettings
 from services.common.settings.second_opinion import SecondOpinionSettings
 from services.common.settings.server import ServerSettings, TlsSettings
 from services.common.settings.stores import StoreSettings
@@ -69,7 +71,9 @@ __all__ = [
     "Neo4jSettings",
     "PeerSettings",
     "PeerTlsSettings",
+    "ReportSettings",
     "RetentionSettings",
+    "ReviewSettings",
     "SecondOpinionSettings",
     "ServerSettings",
     "Settings",
@@ -145,6 +149,10 @@ class Settings(BaseSettings):
     """Who signs them."""
     gateway: GatewaySettings = GatewaySettings()
     """Dispatch."""
+    reviews: ReviewSettings = ReviewSettings()
+    """Answers that wait for a person."""
+    reports: ReportSettings = ReportSettings()
+    """Violation reports."""
     ercp: ErcpSettings = ErcpSettings()
     """The constraint loop."""
     http: HttpSettings = HttpSettings()

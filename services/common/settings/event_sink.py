@@ -23,6 +23,10 @@ class EventSinkSettings(BaseModel):
     format: Literal["ndjson", "ocsf"] = "ndjson"
     """Lines as ``groundtrail export`` writes them: this contract's fields, or OCSF 1.5.0."""
 
+    with_reports: bool = False
+    """Whether each DPE_COMPLETED event carries its whole report (CRP-SPEC-005 §15.4): as ``report``, in OCSF as
+    ``unmapped.crp_report``. A report holds the words of claims; by default none leaves the store."""
+
     allowed_hosts: tuple[str, ...] = ()
     """Hosts that may be talked to, as they stand in ``url``; a JSON list. The url's host must be among them."""
 

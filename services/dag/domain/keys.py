@@ -15,6 +15,7 @@ HMAC_INFO: Final = b"crp-session-hmac-v3"
 SIGN_INFO: Final = b"crp-session-sign-v3"
 SEAL_INFO: Final = b"groundtrail-session-seal-v1"
 RECEIPT_SEAL_INFO: Final = b"groundtrail-receipt-seal-v1"
+HOLDING_INFO: Final = b"groundtrail-holding-v1"
 LOG_INFO: Final = b"groundtrail-log-sign-v1"
 LOG_HEAD_INFO: Final = b"groundtrail-log-head-v1"
 KEY_BYTES: Final = 32
@@ -66,6 +67,19 @@ def session_seal_key(master: MasterKey, session_id: str) -> bytes:
 def receipt_seal_key(master: MasterKey, tenant_id: str) -> bytes:
     """Return the key that wraps the keys of the tenant's remembered answers (ADR 0054)."""
     return _derive(master.secret, tenant_id, RECEIPT_SEAL_INFO)
+
+
+def holding_key(master: MasterKey, session_id: str, window_id: str, salt: bytes) -> bytes:
+    """Return the key of what is kept of a window's answer while a person decides about it (ADR 0148).
+
+    Args:
+        master: the session's version of the master key.
+        session_id: of the answer.
+        window_id: of the answer.
+        salt: of the event that opened the window; an erasure destroys it, and the key with it.
+    """
+    info = b"/".join((HOLDING_INFO, session_id.encode(), window_id.encode()))
+    return HKDF(algorithm=SHA256(), length=KEY_BYTES, salt=salt, info=info).derive(master.secret)
 
 
 def log_signing_seed(master: MasterKey, tenant_id: str) -> bytes:

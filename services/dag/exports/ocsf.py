@@ -86,6 +86,7 @@ KINDS: Final[dict[str, Kind]] = {
     "SAFETY_HALT": Kind(_O, _CRITICAL, "An answer was withheld"),
     "SAFETY_BUDGET_DEPLETED": Kind(_O, _CRITICAL, "The safety budget is spent"),
     "OVERSIGHT_TRIGGERED": Kind(_O, _HIGH, "A person has to look"),
+    "OVERSIGHT_DECIDED": Kind(_U, _LOW, "A person decided about a held answer, or nobody did in time"),
     "POLICY_VIOLATION": Kind(_O, _HIGH, "A safety policy was violated"),
     "PII_DETECTED": Kind(_O, _HIGH, "Personal data was found"),
     "EU_AI_ACT_CLASSIFIED": Kind(_U, _INFO, "An AI system was classified"),

@@ -14,6 +14,7 @@ from typing import Final
 
 import structlog
 
+from services.common.backoff import pause_s
 from services.common.clock import Clock
 from services.common.errors import CrpError
 from services.common.ports.event_feed import Behind, EventFeed
@@ -21,7 +22,6 @@ from services.common.settings.checkpoints import CheckpointSettings
 from services.dag.publishing.cosigning import Cosigned, Cosigning, HeadSource, cosigned_head
 from services.dag.publishing.metrics import PublishingMetrics, Result
 from services.dag.publishing.targets import Delivered, Target
-from services.dag.sink.backoff import pause_s
 from services.dag.transparency.log import SignedHead
 
 CONSUMER: Final = "checkpoints"

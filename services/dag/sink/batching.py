@@ -1,5 +1,6 @@
 """From leaves of the log to one request's body: the events of one tenant in order, bounded in number and bytes."""
 
+import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -13,6 +14,12 @@ from services.common.ports.sessions import AuditEventRecord, SessionStatus, Sess
 
 CHUNK: Final = 32
 """Events that are held as records at a time; the rest of a batch is held as lines."""
+
+REPORTED: Final = "DPE_COMPLETED"
+"""The event of a report that was stored."""
+
+Attach = Callable[[str, str], str]
+"""Gives an event's line with the report whose body is given."""
 
 Encode = Callable[[str, AuditEventRecord], str]
 """Gives a tenant's event as one line, without the line break."""
@@ -45,9 +52,19 @@ class Batches:
         encode: writes them.
         media_type: of the bodies.
         max_bytes: of a body; a single event is sent whatever its size.
+        attach: puts a stored report's body into its event's line; ``None`` = none does.
     """
 
-    def __init__(self, feed: EventFeed, store: SessionStore, encode: Encode, media_type: str, max_bytes: int) -> None:
+    def __init__(
+        self,
+        feed: EventFeed,
+        store: SessionStore,
+        encode: Encode,
+        media_type: str,
+        max_bytes: int,
+        attach: Attach | None = None,
+    ) -> None:
+        self._attach = attach
         self._feed = feed
         self._store = store
         self._encode = encode
@@ -75,7 +92,7 @@ class Batches:
                         missing.append(place)
                     through = place.leaf_index
                     continue
-                line = self._encode(tenant_id, record).encode() + b"\n"
+                line = (await self._line(tenant_id, record)).encode() + b"\n"
                 if lines and size + len(line) > self._max_bytes:
                     return self._filled(tenant_id, lines, through, oldest, missing)
                 lines.append(line)
@@ -83,6 +100,17 @@ class Batches:
                 through = place.leaf_index
                 oldest = oldest or record.timestamp
         return self._filled(tenant_id, lines, page.through, oldest, missing)
+
+    async def _line(self, tenant_id: str, record: AuditEventRecord) -> str:
+        line = self._encode(tenant_id, record)
+        if self._attach is None or record.event_type != REPORTED:
+            return line
+        try:
+            report_id = json.loads(record.data)["report_id"]
+            report = await self._store.get_report(tenant_id, report_id)
+            return self._attach(line, report.body) if report is not None and report.body else line
+        except (UnreadableRecordError, ValueError, KeyError, TypeError):
+            return line  # of what cannot be read the event goes without it: one report never stops the rest
 
     def _filled(
         self, tenant_id: str, lines: list[bytes], through: int, oldest: datetime | None, missing: list[FedEvent]

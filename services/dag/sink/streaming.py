@@ -15,12 +15,12 @@ from typing import Final
 
 import structlog
 
+from services.common.backoff import pause_s
 from services.common.clock import Clock
 from services.common.errors import CrpError
 from services.common.ports.event_endpoint import Delivery, EventBatch, EventEndpoint, Outcome
 from services.common.ports.event_feed import Behind, EventFeed
 from services.common.settings.event_sink import EventSinkSettings
-from services.dag.sink.backoff import pause_s
 from services.dag.sink.batching import Batches, Filled
 from services.dag.sink.metrics import SinkMetrics
 

@@ -26,9 +26,11 @@ from services.common.ids import IdSource
 from services.common.ports.credentials import AiSystemRecord, ApiKeyRecord, CredentialStore, TenantPolicyRecord
 from services.common.ports.receipts import Receipt
 from services.common.progress import stored, writing
+from services.gateway.admin.trial import Trial, try_policy
 from services.gateway.domain.ai_systems import check_expected, next_version, unknown_ai_system
 from services.gateway.domain.api_keys import MadeKey, make_key
 from services.gateway.domain.policy import PolicyError, parse_policy
+from services.gateway.ports import ReportReads
 
 FIRST_TENANT: Final = "default"
 """Tenant of the first key of a fresh installation."""
@@ -238,6 +240,15 @@ class AdminApp:
 
         return await self._once(caller, write, policy, store)
 
+    async def try_policy(self, text: str, reports: ReportReads, most: int) -> Trial:
+        """Say which stored windows a policy would have withheld.
+
+        Raises:
+            InvalidRequestError: UNKNOWN_DIRECTIVE, or INVALID_FIELD for a directive with a wrong value.
+        """
+        _check_policy(text, "safety_policy")
+        return await try_policy(text, reports, most)
+
     async def get_policy(self, caller: Caller) -> TenantPolicyRecord | None:
         """Return the tenant's policy, ``None`` when it was never set."""
         return await self._store.get_policy(caller.tenant_id)
@@ -341,15 +352,15 @@ def _record(tenant_id: str, key_id: str, made: MadeKey, new: NewKey, now: dateti
     )
 
 
-def _check_policy(text: str) -> None:
+def _check_policy(text: str, field: str = "policy.safety_policy") -> None:
     """Refuse a policy that no dispatch could apply (CRP-SPEC-006 facts: an unknown directive is an error)."""
     try:
         parse_policy(text)
     except PolicyError as error:
-        raise _policy_refusal(error) from None
+        raise _policy_refusal(error, field) from None
 
 
-def _policy_refusal(error: PolicyError) -> CrpError:
+def _policy_refusal(error: PolicyError, field: str) -> CrpError:
     reason = ErrorReason.UNKNOWN_DIRECTIVE if error.unknown else ErrorReason.INVALID_FIELD
-    violation = FieldViolation("policy.safety_policy", str(error))
+    violation = FieldViolation(field, str(error))
     return InvalidRequestError(reason, str(error), violations=(violation,), directive=error.directive)

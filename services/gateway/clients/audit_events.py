@@ -21,6 +21,7 @@ from services.gateway.domain.quality import QualityUpgrade
 from services.gateway.domain.remedies import RemedyRound, ReportRef
 from services.gateway.domain.suspicion import event_data
 from services.gateway.domain.window import CommittedWindow, OpenedWindow, ReportSummary, WindowPlace
+from services.gateway.ports import Decided
 
 MAX_CLAIMS: Final = 150
 """Claims that a halt's event lists; their number is given beside the number of all (65,536 bytes of an event)."""
@@ -81,6 +82,18 @@ def halt_event(request_id: str, draft: DispatchDraft, halt_reason: str) -> sessi
     }
     person = halt_reason == OVERSIGHT_REQUIRED
     return _event(request_id, draft.place, "OVERSIGHT_TRIGGERED" if person else "SAFETY_HALT", data)
+
+
+def decision_event(decided: Decided) -> session_service_pb2.AppendEventRequest:
+    """Return the audit event of a decision about a held answer: who, what, and the digest of why (ADR 0148)."""
+    data = {
+        "review_id": decided.review_id,
+        "decision": decided.decision,
+        "decided_by": decided.decided_by,
+        "author": decided.author,
+        "comment_sha256": decided.comment_sha256,
+    }
+    return _event(decided.request_id, decided.place, "OVERSIGHT_DECIDED", data)
 
 
 def _report_data(summary: ReportSummary, report: report_pb2.DpeReport) -> dict[str, Any]:

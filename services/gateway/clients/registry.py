@@ -14,6 +14,11 @@ class StoredRegistry:
         policy = await self._credentials.get_policy(tenant_id)
         return "" if policy is None else policy.safety_policy
 
+    async def sink_hosts(self, tenant_id: str) -> tuple[str, ...]:
+        """Return the hosts on the tenant's allow-list."""
+        policy = await self._credentials.get_policy(tenant_id)
+        return () if policy is None else policy.allowed_sink_hosts
+
     async def ai_system(self, tenant_id: str, ai_system_id: str) -> AiSystemRecord | None:
         """Return a registered system or ``None``."""
         return await self._credentials.get_ai_system(tenant_id, ai_system_id)

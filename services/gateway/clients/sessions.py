@@ -14,6 +14,7 @@ from services.common.taxonomy import BreakerState, Degradation, WindowStatus
 from services.gateway import wire
 from services.gateway.clients.audit_events import (
     classification_event,
+    decision_event,
     degradation_event,
     depletion_event,
     halt_event,
@@ -24,7 +25,7 @@ from services.gateway.clients.audit_events import (
 from services.gateway.domain.command import Agent, DispatchDraft
 from services.gateway.domain.summaries import CarriedTransfer, Span
 from services.gateway.domain.window import CommittedWindow, OpenedWindow, Parent, PriorWindow, WindowPlace
-from services.gateway.ports import OpenWindow
+from services.gateway.ports import Decided, OpenWindow
 
 MAX_FINGERPRINT: Final = 200
 _TRANSFER_PREFIX = "TRANSFER_TYPE_"
@@ -61,6 +62,16 @@ class GrpcSessionClient:
     async def record_halt(self, request_id: str, draft: DispatchDraft, halt_reason: str) -> None:
         """Append the event of a withheld answer."""
         await self._stub.AppendEvent(halt_event(request_id, draft, halt_reason))
+
+    async def holding_key(self, session_id: str, window_id: str) -> bytes:
+        """Return the key of a window's held answer."""
+        request = session_service_pb2.GetHoldingKeyRequest(session_id=session_id, window_id=window_id)
+        found: session_service_pb2.GetHoldingKeyResponse = await self._stub.GetHoldingKey(request)
+        return found.holding_key
+
+    async def record_decision(self, decided: Decided) -> None:
+        """Append what was decided about a held answer."""
+        await self._stub.AppendEvent(decision_event(decided))
 
     async def record_classification(self, request_id: str, draft: DispatchDraft) -> None:
         """Append the event of a classified system."""

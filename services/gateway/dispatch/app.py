@@ -14,12 +14,13 @@ from services.common.settings import GatewaySettings
 from services.gateway.dispatch.admission import Admission
 from services.gateway.dispatch.attempt import AttemptParts, Attempts
 from services.gateway.dispatch.continuation import continuing
+from services.gateway.dispatch.outlet import Outlet
 from services.gateway.dispatch.results import Results
 from services.gateway.dispatch.window import WindowRun
 from services.gateway.domain.admitted import AdmittedDispatch
 from services.gateway.domain.command import Answered, DispatchCommand, DispatchResult, Notice, StepIds
 from services.gateway.domain.window import BuiltEnvelope
-from services.gateway.ports import DraftSlot, DraftStore, SessionClient
+from services.gateway.ports import DraftSlot, DraftStore, HeldAnswers, SessionClient, ViolationReports
 
 MAX_ATTEMPTS: Final = 16
 """Windows that one request id may open: one, and another after each attempt that was given up."""
@@ -33,6 +34,8 @@ class DispatchParts:
     window: WindowRun
     drafts: DraftStore
     admission: Admission
+    held: HeldAnswers
+    reports: ViolationReports
 
 
 class DispatchApp:
@@ -42,13 +45,20 @@ class DispatchApp:
         self._window = parts.window
         self._drafts = parts.drafts
         self._admission = parts.admission
+        self._reports = parts.reports
         self._settings = settings
         self._results = Results(settings)
-        self._attempts = Attempts(AttemptParts(parts.sessions, parts.window, parts.drafts), self._results, settings)
+        self._attempts = Attempts(
+            AttemptParts(parts.sessions, parts.window, parts.drafts, parts.held), self._results, settings
+        )
         self._requests = KeyedLock()
 
-    async def dispatch(self, command: DispatchCommand) -> DispatchResult:
+    async def dispatch(self, command: DispatchCommand, outlet: Outlet | None = None) -> DispatchResult:
         """Answer one query.
+
+        Args:
+            command: the query.
+            outlet: where what has passed of the answer leaves; ``None`` = nothing does before its window is committed.
 
         Raises:
             CrpError: as the contract lists; the window that was opened is FAILED then.
@@ -66,9 +76,11 @@ class DispatchApp:
                 if isinstance(probed, BuiltEnvelope):
                     return self._results.not_modified(admitted, probed)
                 admitted = replace(admitted, cache_status=probed)
-            result = await self._attempt_until_done(admitted)
+            result = await self._attempt_until_done(admitted, outlet)
             took = asyncio.get_running_loop().time() - began
-            return await self._auto_continue(admitted, result, took)
+            result = await self._auto_continue(admitted, result, took)
+            further = await self._reports.file(tenant_id, command, result)
+            return replace(result, notices=(*result.notices, *further)) if further else result
 
     async def _answered(self, tenant_id: str, command: DispatchCommand) -> bool:
         """Say whether an earlier attempt has an answer: it stands, although its envelope would be found unchanged."""
@@ -79,11 +91,11 @@ class DispatchApp:
         """Wait for windows that are being given up."""
         await self._attempts.close()
 
-    async def _attempt_until_done(self, admitted: AdmittedDispatch) -> DispatchResult:
+    async def _attempt_until_done(self, admitted: AdmittedDispatch, outlet: Outlet | None = None) -> DispatchResult:
         """Make attempts until one comes to something."""
         request_id, budget = admitted.command.request_id, await self._window.available_budget_tokens(admitted)
         for attempt in range(MAX_ATTEMPTS):
-            result = await self._attempts.run(admitted, StepIds.of(request_id, attempt), budget)
+            result = await self._attempts.run(admitted, StepIds.of(request_id, attempt), budget, outlet)
             if result is not None:
                 return result
         raise PreconditionError(

@@ -12,6 +12,7 @@ What makes it safe to retry and to break off:
 from dataclasses import dataclass, replace
 
 from services.common.cleanups import Cleanups, reason_of
+from services.common.concurrency import uninterrupted
 from services.common.context import current_call
 from services.common.errors import CrpError, ErrorReason, PermissionDeniedError, UnauthenticatedError, UnavailableError
 from services.common.ports.credentials import AiSystemRecord
@@ -20,6 +21,7 @@ from services.common.settings import GatewaySettings
 from services.common.taxonomy import SUSTAINED_OR_WORSE, Degradation, WindowStatus
 from services.common.telemetry import note
 from services.gateway.dispatch.opening import joined, under_policy
+from services.gateway.dispatch.outlet import Outlet
 from services.gateway.dispatch.results import Results
 from services.gateway.dispatch.strategies import strategy_named
 from services.gateway.dispatch.window import WindowRun
@@ -28,7 +30,7 @@ from services.gateway.domain.ai_systems import prohibited_rows
 from services.gateway.domain.command import Continuation, DispatchDraft, DispatchResult, Part, StepIds
 from services.gateway.domain.outcome import OVERSIGHT_REQUIRED, UNACCEPTABLE_SYSTEM
 from services.gateway.domain.window import BuiltEnvelope, OpenedWindow, WindowPlace
-from services.gateway.ports import DraftOwner, DraftSlot, DraftStore, OpenWindow, SessionClient
+from services.gateway.ports import DraftOwner, DraftSlot, DraftStore, HeldAnswers, OpenWindow, SessionClient, ToHold
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +44,7 @@ class AttemptParts:
     sessions: SessionClient
     window: WindowRun
     drafts: DraftStore
+    held: HeldAnswers
 
 
 class Attempts:
@@ -51,6 +54,7 @@ class Attempts:
         self._sessions = parts.sessions
         self._window = parts.window
         self._drafts = parts.drafts
+        self._held = parts.held
         self._results = results
         self._settings = settings
         self._cleanups = Cleanups(settings.cleanup_s)
@@ -59,13 +63,16 @@ class Attempts:
         """Wait for windows that are being given up."""
         await self._cleanups.close()
 
-    async def run(self, admitted: AdmittedDispatch, steps: StepIds, budget: int) -> DispatchResult | None:
+    async def run(
+        self, admitted: AdmittedDispatch, steps: StepIds, budget: int, outlet: Outlet | None = None
+    ) -> DispatchResult | None:
         """Make one attempt.
 
         Args:
             admitted: the query.
             steps: request ids of the attempt's steps.
             budget: tokens that the context window leaves for facts.
+            outlet: where what has passed of the answer leaves; ``None`` = nothing does before the commit.
 
         Returns:
             What it came to; ``None`` when its window was given up before, so that the next attempt is due.
@@ -88,20 +95,31 @@ class Attempts:
             if opened.halt_reason and status is not WindowStatus.COMMITTED:
                 return _with_breaker(await self._halt_depleted(admitted, steps, opened, status), opened)
             draft = await self._drafts.find(slot, owner)
-            withheld = draft is not None and draft.verdict.halt_reason
-            if status is WindowStatus.FAILED and not withheld:
+            if status is WindowStatus.FAILED and not await self._was_withheld(draft, slot.tenant_id, steps):
                 return None
             if draft is None:
                 self._check_degradation(opened)
-                fresh = await strategy_named(admitted.strategy).draft(self._window, admitted, opened)
+                window = self._window if outlet is None else self._window.leaving_by(outlet)
+                fresh = await strategy_named(admitted.strategy).draft(window, admitted, opened)
                 if isinstance(fresh, BuiltEnvelope):
                     await self._sessions.fail_window(steps.fail, place, "NOT_MODIFIED")
                     return self._results.not_modified(admitted, fresh)
                 draft = await self._drafts.keep(slot, owner, fresh)
-            return _with_breaker(await self._commit_or_halt(draft, steps, status), opened)
+            came_to = await self._commit_or_halt(draft, steps, status)
         except BaseException as error:
             await self._give_up(steps, place, error)
             raise
+        if isinstance(came_to, ToHold):
+            # Not given up from here on: what is held, or may be, is decided about; a retry holds the same answer.
+            at("holding the answer")
+            came_to = await uninterrupted(self._held.hold(replace(came_to, breaker=opened.breaker)))
+            stored()
+        return _with_breaker(came_to, opened)
+
+    async def _was_withheld(self, draft: DispatchDraft | None, tenant_id: str, steps: StepIds) -> bool:
+        """Say whether a window was given up by a decision about its answer, and not before there was one."""
+        reason = "" if draft is None else draft.verdict.halt_reason
+        return await self._held.holds(tenant_id, steps.review) if reason == OVERSIGHT_REQUIRED else bool(reason)
 
     async def _open(
         self, admitted: AdmittedDispatch, steps: StepIds, budget: int
@@ -168,8 +186,13 @@ class Attempts:
             await self._sessions.fail_window(steps.fail, opened.place, f"HALTED: {opened.halt_reason}")
         return self._results.depleted(admitted, opened)
 
-    async def _commit_or_halt(self, draft: DispatchDraft, steps: StepIds, status: WindowStatus) -> DispatchResult:
-        """Commit the draft, or give its window up where the policy withholds the answer (SPEC-004 §16.3)."""
+    async def _commit_or_halt(
+        self, draft: DispatchDraft, steps: StepIds, status: WindowStatus
+    ) -> DispatchResult | ToHold:
+        """Commit the draft, or give its window up where the policy withholds the answer (SPEC-004 §16.3).
+
+        An answer that a person has to look at stays pending.
+        """
         if draft.rounds or draft.upgrade is not None:
             await self._sessions.record_remedies(steps.remedies, draft)
         if draft.suspicions:
@@ -179,6 +202,8 @@ class Attempts:
             await self._sessions.record_classification(steps.classified, draft)
         if reason := draft.verdict.halt_reason:
             await self._sessions.record_halt(steps.event, draft, reason)
+            if reason == OVERSIGHT_REQUIRED:
+                return ToHold(draft, None, steps)
             if status is WindowStatus.PENDING:
                 await self._sessions.fail_window(steps.fail, draft.place, f"HALTED: {reason}")
             return self._results.halted(draft, None, reason)
@@ -191,6 +216,8 @@ class Attempts:
         review = OVERSIGHT_REQUIRED if committed.human_review_required else ""
         if reason := committed.halt_reason or review:
             await self._sessions.record_halt(steps.event, draft, reason)
+            if reason == OVERSIGHT_REQUIRED:
+                return ToHold(draft, committed, steps)
             return self._results.halted(draft, committed, reason)
         return self._results.answered((Part(draft, committed),))
 

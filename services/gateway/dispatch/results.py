@@ -7,9 +7,18 @@ from services.common.settings import GatewaySettings
 from services.common.taxonomy import SUSTAINED_OR_WORSE, Degradation
 from services.gateway.domain.admitted import AdmittedDispatch
 from services.gateway.domain.ai_systems import UNACCEPTABLE_CLASS
-from services.gateway.domain.command import Answered, DispatchDraft, DispatchResult, Halted, Notice, NotModified, Part
+from services.gateway.domain.command import (
+    Answered,
+    DispatchDraft,
+    DispatchResult,
+    Halted,
+    HeldForReview,
+    Notice,
+    NotModified,
+    Part,
+)
 from services.gateway.domain.headers import HeaderInputs, PolicyOutcome, response_headers
-from services.gateway.domain.outcome import UNACCEPTABLE_SYSTEM, Verdict, retry_condition
+from services.gateway.domain.outcome import RETRY_OVERSIGHT, UNACCEPTABLE_SYSTEM, Verdict, retry_condition
 from services.gateway.domain.window import BuiltEnvelope, CommittedWindow, OpenedWindow, ReportSummary, WindowPlace
 
 _DEGRADATION_CODES = {
@@ -47,6 +56,9 @@ class Results:
             calls=tuple(call for part in parts for call in part.draft.calls),
             upgrades=tuple((d.place.window_id, d.upgrade) for d in (p.draft for p in parts) if d.upgrade is not None),
             breaker=last.committed.breaker,
+            place=last.draft.place,
+            report=inputs.report,
+            policy_applied=last.draft.policy_applied,
         )
 
     def halted(self, draft: DispatchDraft, committed: CommittedWindow | None, reason: str) -> DispatchResult:
@@ -60,6 +72,24 @@ class Results:
             rounds=draft.rounds,
             calls=draft.calls,
             breaker=None if committed is None else committed.breaker,
+            place=draft.place,
+            report=draft.report,
+            policy_applied=draft.policy_applied,
+        )
+
+    def held(self, held: HeldForReview, draft: DispatchDraft, committed: CommittedWindow | None) -> DispatchResult:
+        """Return that the answer waits for a person (ADR 0148); ``committed`` where the budget asked for one."""
+        return DispatchResult(
+            outcome=held,
+            headers=response_headers(self._inputs(draft, committed, RETRY_OVERSIGHT)),
+            verdict=draft.verdict,
+            notices=draft.notices,
+            rounds=draft.rounds,
+            calls=draft.calls,
+            breaker=None if committed is None else committed.breaker,
+            place=draft.place,
+            report=draft.report,
+            policy_applied=draft.policy_applied,
         )
 
     def depleted(self, admitted: AdmittedDispatch, opened: OpenedWindow) -> DispatchResult:

@@ -1,8 +1,8 @@
 """Whether an analysed answer is delivered or withheld, and the policy that decides it (SPEC-005 §7.4, CRP-SPEC-006).
 
 The policy in force comes from four places: the request, the tenant (its floor), the session that is continued, and the
-deployment's default, which holds only where none of them says anything. Fails closed: what needs a person is withheld
-while none can be asked.
+deployment's default, which holds only where none of them says anything. What needs a person is held until one has
+decided (ADR 0148).
 """
 
 from dataclasses import dataclass, field, replace
@@ -26,6 +26,8 @@ CRITICAL_RISK: Final = "CRITICAL_HALLUCINATION_RISK"
 UNACCEPTABLE_SYSTEM: Final = "UNACCEPTABLE_EU_AI_ACT"
 BUDGET_DEPLETED: Final = "SAFETY_BUDGET_DEPLETED"
 OVERSIGHT_REQUIRED: Final = "OVERSIGHT_REQUIRED"
+REVIEW_REJECTED: Final = "REVIEW_REJECTED"
+REVIEW_EXPIRED: Final = "REVIEW_EXPIRED"
 RETRY_OVERSIGHT: Final = "oversight-required"
 RETRY_NEW_SESSION: Final = "0"
 
@@ -165,6 +167,11 @@ def inherited(force: PolicyInForce, request: PolicyRequest, held: str) -> Policy
 _MODE_NOTE: Final = " (mode "
 
 
+def enforced_text(applied: str) -> str:
+    """Return the directives of a policy as headers show it, without how it is enforced."""
+    return applied.partition(_MODE_NOTE)[0]
+
+
 def _enforced(force: PolicyInForce, request: PolicyRequest, mode: str) -> PolicyInForce:
     """Return the policy with how it is enforced; ``mode`` is the loose one, empty for none."""
     written = force.directives
@@ -227,8 +234,7 @@ def _halt_reason(force: PolicyInForce, report: ReportSummary, violations: list[V
     if halting:
         return halting[0].directive
     if force.enforcing and force.oversight is OversightMode.HUMAN_REVIEW:
-        # An answer under human review waits for a person; without a review queue it is withheld.
-        return OVERSIGHT_REQUIRED
+        return OVERSIGHT_REQUIRED  # it waits for a person
     return ""
 
 

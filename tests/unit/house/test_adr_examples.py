@@ -26,6 +26,7 @@ from services.common.adapters.encoders.readout import log_odds
 from services.common.adapters.onnx.session import EMBEDDING_WIDTH_STEP
 from services.common.adapters.sqlite import claims
 from services.common.adapters.triton.grouping import grouped, padded_width
+from services.common.backoff import pause_s
 from services.common.build_manifest import BuildManifest, SigningKey, code_digest, sign
 from services.common.calibration import PiecewiseLinearCalibration
 from services.common.documents.facts.chunking import chunk
@@ -46,20 +47,21 @@ from services.common.reading.sentences import sentences
 from services.common.regulation import ISO_42001_CONTROLS
 from services.common.rpc.admission import SPARE
 from services.common.sentence_heads.model import parse_heads
+from services.common.settings import ReportSettings, ReviewSettings
 from services.common.settings.guard.verification import VerificationSettings
 from services.common.taxonomy import BreakerState, GroundingMode, QualityTier, RiskLevel
 from services.dag.domain import budget as budgets
 from services.dag.domain import chain
 from services.dag.domain.breaker import breaker
-from services.dag.domain.keys import MasterKey, session_hmac_key
+from services.dag.domain.keys import MasterKey, holding_key, session_hmac_key
 from services.dag.domain.origins import Origin, origin_fields
 from services.dag.domain.promises import Promise
 from services.dag.domain.transfer import summary_length
 from services.dag.exports.ocsf import KINDS, ocsf_event
-from services.dag.sink.backoff import pause_s
+from services.dag.report_signals import MOST_SIGNALS
 from services.dpe.convert.omissions import fill_omissions
 from services.dpe.deadline import REPORT_SHARE, SHARE_KEPT
-from services.dpe.domain.analysis import AnalysisInput, Outputs
+from services.dpe.domain.analysis import AnalysisInput
 from services.dpe.domain.facts import EnvelopeFact, FactSource, read_fact
 from services.dpe.domain.findings import (
     ContradictionReason,
@@ -78,6 +80,7 @@ from services.dpe.domain.regulation.eu_ai_act import classify
 from services.dpe.domain.regulation.iso_42001 import BY_DISPATCH
 from services.dpe.domain.regulation.nist import nist_tier
 from services.dpe.domain.regulation.system import AiSystem, Domain
+from services.dpe.domain.results import OmissionResult, Outputs
 from services.dpe.domain.risk import amplified, base_score, classified, level_of
 from services.dpe.domain.rules import departures, read_claim, read_sources
 from services.dpe.domain.segmentation import segment
@@ -667,8 +670,8 @@ async def test_0097_a_sentence_its_spans_and_two_counts():
     source = FactSource("s", "u", "Data retention", "Retention")
     given = AnalysisInput("s", "w", 1, query="?", answer=answer, facts=(EnvelopeFact("f1", fact, source=source),))
     outputs = (await near_models((0.2, 0.7, 0.1), 0.3).analyze(given)).analysis.outputs
-    assert f"`{outputs.judgements['c1'].why}`" in text
-    (found,) = outputs.distortions
+    assert f"`{outputs.fidelity.judgements['c1'].why}`" in text
+    (found,) = outputs.distortion.found
     spans = (found.answer_span.start, found.answer_span.end, found.fact_span.start, found.fact_span.end)
     assert spans == (26, 33, 26, 34)
     assert "26 to 33, that of the fact 26 to 34" in text
@@ -677,7 +680,7 @@ async def test_0097_a_sentence_its_spans_and_two_counts():
         for near in (0.83, 0.58)
     )
     report = report_pb2.DpeReport()
-    fill_omissions(report, Outputs(omissions=omitted), ())
+    fill_omissions(report, Outputs(omission=OmissionResult(omitted)), ())
     assert (report.omission_summary["CRITICAL"], report.omissions_in_envelope["CRITICAL"]) == (1, 2)
 
 
@@ -821,6 +824,26 @@ def test_0127_verified_claims():
     assert f"= {odds:.3f}, support {support:.3f}, SUPPORTED" in record(127)
     assert support >= settings.support_threshold
     assert verification_policy(settings).weights == SignalWeights()
+
+
+def test_0148_the_key_of_a_held_answer():
+    key = holding_key(MasterKey(1, bytes(range(32))), "crp_sess_a", "crp_win_b", bytes(32))
+    assert key.hex()[:16] == "b976e2e48b8b8085"
+    assert ReviewSettings().expiry_s == 86_400
+
+
+def test_0149_the_pauses_of_a_report():
+    settings = ReportSettings()
+    pauses = [
+        pause_s(attempt, settings.retry_first_s, settings.retry_max_s, 1.0, None)
+        for attempt in range(1, settings.max_attempts)
+    ]
+    assert pauses == [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0]
+    assert (sum(pauses), 2 * settings.timeout_s) == (127.0, 20.0)
+
+
+def test_0152_the_pages_of_a_trial():
+    assert 10_000 // MOST_SIGNALS == 50
 
 
 def test_0145_a_mask():

@@ -94,6 +94,7 @@ class AuditEventType(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     AUDIT_EVENT_TYPE_LEGAL_HOLD_RELEASED: _ClassVar[AuditEventType]
     AUDIT_EVENT_TYPE_SESSION_TOMBSTONED: _ClassVar[AuditEventType]
     AUDIT_EVENT_TYPE_INJECTION_FOUND: _ClassVar[AuditEventType]
+    AUDIT_EVENT_TYPE_OVERSIGHT_DECIDED: _ClassVar[AuditEventType]
 
 class DegradationLevel(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     __slots__ = ()
@@ -172,6 +173,7 @@ AUDIT_EVENT_TYPE_LEGAL_HOLD_SET: AuditEventType
 AUDIT_EVENT_TYPE_LEGAL_HOLD_RELEASED: AuditEventType
 AUDIT_EVENT_TYPE_SESSION_TOMBSTONED: AuditEventType
 AUDIT_EVENT_TYPE_INJECTION_FOUND: AuditEventType
+AUDIT_EVENT_TYPE_OVERSIGHT_DECIDED: AuditEventType
 DEGRADATION_LEVEL_UNSPECIFIED: DegradationLevel
 DEGRADATION_LEVEL_NONE: DegradationLevel
 DEGRADATION_LEVEL_FIRST_DROP: DegradationLevel

@@ -306,6 +306,20 @@ class GetWindowResponse(_message.Message):
     parent_edges: _containers.RepeatedCompositeFieldContainer[_dag_pb2.WindowEdge]
     def __init__(self, window: _Optional[_Union[_dag_pb2.WindowNode, _Mapping]] = ..., response_text: _Optional[str] = ..., parent_edges: _Optional[_Iterable[_Union[_dag_pb2.WindowEdge, _Mapping]]] = ...) -> None: ...
 
+class GetHoldingKeyRequest(_message.Message):
+    __slots__ = ("session_id", "window_id")
+    SESSION_ID_FIELD_NUMBER: _ClassVar[int]
+    WINDOW_ID_FIELD_NUMBER: _ClassVar[int]
+    session_id: str
+    window_id: str
+    def __init__(self, session_id: _Optional[str] = ..., window_id: _Optional[str] = ...) -> None: ...
+
+class GetHoldingKeyResponse(_message.Message):
+    __slots__ = ("holding_key",)
+    HOLDING_KEY_FIELD_NUMBER: _ClassVar[int]
+    holding_key: bytes
+    def __init__(self, holding_key: _Optional[bytes] = ...) -> None: ...
+
 class GetDagRequest(_message.Message):
     __slots__ = ("session_id", "format")
     SESSION_ID_FIELD_NUMBER: _ClassVar[int]
@@ -453,30 +467,34 @@ class GetReportResponse(_message.Message):
     def __init__(self, report: _Optional[_Union[_report_pb2.DpeReport, _Mapping]] = ..., canonical_json: _Optional[str] = ..., summary: _Optional[_Union[ReportSummary, _Mapping]] = ...) -> None: ...
 
 class ReportSummary(_message.Message):
-    __slots__ = ("report_id", "session_id", "window_id", "report_hash", "created_time", "unreadable")
+    __slots__ = ("report_id", "session_id", "window_id", "report_hash", "created_time", "unreadable", "signals")
     REPORT_ID_FIELD_NUMBER: _ClassVar[int]
     SESSION_ID_FIELD_NUMBER: _ClassVar[int]
     WINDOW_ID_FIELD_NUMBER: _ClassVar[int]
     REPORT_HASH_FIELD_NUMBER: _ClassVar[int]
     CREATED_TIME_FIELD_NUMBER: _ClassVar[int]
     UNREADABLE_FIELD_NUMBER: _ClassVar[int]
+    SIGNALS_FIELD_NUMBER: _ClassVar[int]
     report_id: str
     session_id: str
     window_id: str
     report_hash: str
     created_time: _timestamp_pb2.Timestamp
     unreadable: str
-    def __init__(self, report_id: _Optional[str] = ..., session_id: _Optional[str] = ..., window_id: _Optional[str] = ..., report_hash: _Optional[str] = ..., created_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., unreadable: _Optional[str] = ...) -> None: ...
+    signals: _report_pb2.DpeReport
+    def __init__(self, report_id: _Optional[str] = ..., session_id: _Optional[str] = ..., window_id: _Optional[str] = ..., report_hash: _Optional[str] = ..., created_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., unreadable: _Optional[str] = ..., signals: _Optional[_Union[_report_pb2.DpeReport, _Mapping]] = ...) -> None: ...
 
 class ListReportsRequest(_message.Message):
-    __slots__ = ("session_id", "page_size", "page_token")
+    __slots__ = ("session_id", "page_size", "page_token", "with_signals")
     SESSION_ID_FIELD_NUMBER: _ClassVar[int]
     PAGE_SIZE_FIELD_NUMBER: _ClassVar[int]
     PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    WITH_SIGNALS_FIELD_NUMBER: _ClassVar[int]
     session_id: str
     page_size: int
     page_token: str
-    def __init__(self, session_id: _Optional[str] = ..., page_size: _Optional[int] = ..., page_token: _Optional[str] = ...) -> None: ...
+    with_signals: bool
+    def __init__(self, session_id: _Optional[str] = ..., page_size: _Optional[int] = ..., page_token: _Optional[str] = ..., with_signals: _Optional[bool] = ...) -> None: ...
 
 class ListReportsResponse(_message.Message):
     __slots__ = ("reports", "next_page_token")

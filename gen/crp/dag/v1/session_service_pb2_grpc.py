@@ -66,6 +66,11 @@ class SessionServiceStub:
                 request_serializer=crp_dot_dag_dot_v1_dot_session__service__pb2.GetWindowRequest.SerializeToString,
                 response_deserializer=crp_dot_dag_dot_v1_dot_session__service__pb2.GetWindowResponse.FromString,
                 _registered_method=True)
+        self.GetHoldingKey = channel.unary_unary(
+                '/crp.dag.v1.SessionService/GetHoldingKey',
+                request_serializer=crp_dot_dag_dot_v1_dot_session__service__pb2.GetHoldingKeyRequest.SerializeToString,
+                response_deserializer=crp_dot_dag_dot_v1_dot_session__service__pb2.GetHoldingKeyResponse.FromString,
+                _registered_method=True)
         self.GetDag = channel.unary_unary(
                 '/crp.dag.v1.SessionService/GetDag',
                 request_serializer=crp_dot_dag_dot_v1_dot_session__service__pb2.GetDagRequest.SerializeToString,
@@ -180,6 +185,17 @@ class SessionServiceServicer:
     def GetWindow(self, request, context):
         """Returns one window, with its response on request. Role: reader.
         ErrorReasons: SESSION_NOT_FOUND, WINDOW_NOT_FOUND, RECORD_UNREADABLE.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def GetHoldingKey(self, request, context):
+        """Returns the key that a service seals what it keeps of a window's answer with while a person decides about it.
+
+        The same key each time until the session is erased, SESSION_CLOSED from then on: it is derived from what the erasure
+        destroys. Not offered over HTTP. Role: writer. ErrorReasons: SESSION_NOT_FOUND, WINDOW_NOT_FOUND, SESSION_CLOSED,
+        SERVICE_UNAVAILABLE, RECORD_UNREADABLE.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -311,6 +327,11 @@ def add_SessionServiceServicer_to_server(servicer, server):
                     servicer.GetWindow,
                     request_deserializer=crp_dot_dag_dot_v1_dot_session__service__pb2.GetWindowRequest.FromString,
                     response_serializer=crp_dot_dag_dot_v1_dot_session__service__pb2.GetWindowResponse.SerializeToString,
+            ),
+            'GetHoldingKey': grpc.unary_unary_rpc_method_handler(
+                    servicer.GetHoldingKey,
+                    request_deserializer=crp_dot_dag_dot_v1_dot_session__service__pb2.GetHoldingKeyRequest.FromString,
+                    response_serializer=crp_dot_dag_dot_v1_dot_session__service__pb2.GetHoldingKeyResponse.SerializeToString,
             ),
             'GetDag': grpc.unary_unary_rpc_method_handler(
                     servicer.GetDag,
@@ -510,6 +531,33 @@ class SessionService:
             '/crp.dag.v1.SessionService/GetWindow',
             crp_dot_dag_dot_v1_dot_session__service__pb2.GetWindowRequest.SerializeToString,
             crp_dot_dag_dot_v1_dot_session__service__pb2.GetWindowResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def GetHoldingKey(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/crp.dag.v1.SessionService/GetHoldingKey',
+            crp_dot_dag_dot_v1_dot_session__service__pb2.GetHoldingKeyRequest.SerializeToString,
+            crp_dot_dag_dot_v1_dot_session__service__pb2.GetHoldingKeyResponse.FromString,
             options,
             channel_credentials,
             insecure,

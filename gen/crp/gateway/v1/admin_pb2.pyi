@@ -17,6 +17,7 @@ class ApiKeyRole(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     API_KEY_ROLE_READER: _ClassVar[ApiKeyRole]
     API_KEY_ROLE_WRITER: _ClassVar[ApiKeyRole]
     API_KEY_ROLE_ADMIN: _ClassVar[ApiKeyRole]
+    API_KEY_ROLE_REVIEWER: _ClassVar[ApiKeyRole]
 
 class ApiKeyState(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     __slots__ = ()
@@ -38,6 +39,7 @@ API_KEY_ROLE_UNSPECIFIED: ApiKeyRole
 API_KEY_ROLE_READER: ApiKeyRole
 API_KEY_ROLE_WRITER: ApiKeyRole
 API_KEY_ROLE_ADMIN: ApiKeyRole
+API_KEY_ROLE_REVIEWER: ApiKeyRole
 API_KEY_STATE_UNSPECIFIED: ApiKeyState
 API_KEY_STATE_ACTIVE: ApiKeyState
 API_KEY_STATE_EXPIRED: ApiKeyState

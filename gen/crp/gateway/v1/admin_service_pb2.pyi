@@ -122,3 +122,41 @@ class GetTenantPolicyResponse(_message.Message):
     POLICY_FIELD_NUMBER: _ClassVar[int]
     policy: _admin_pb2.TenantPolicy
     def __init__(self, policy: _Optional[_Union[_admin_pb2.TenantPolicy, _Mapping]] = ...) -> None: ...
+
+class TryTenantPolicyRequest(_message.Message):
+    __slots__ = ("safety_policy", "max_windows")
+    SAFETY_POLICY_FIELD_NUMBER: _ClassVar[int]
+    MAX_WINDOWS_FIELD_NUMBER: _ClassVar[int]
+    safety_policy: str
+    max_windows: int
+    def __init__(self, safety_policy: _Optional[str] = ..., max_windows: _Optional[int] = ...) -> None: ...
+
+class TriedWindow(_message.Message):
+    __slots__ = ("session_id", "window_id", "report_id", "halt_reason", "directives")
+    SESSION_ID_FIELD_NUMBER: _ClassVar[int]
+    WINDOW_ID_FIELD_NUMBER: _ClassVar[int]
+    REPORT_ID_FIELD_NUMBER: _ClassVar[int]
+    HALT_REASON_FIELD_NUMBER: _ClassVar[int]
+    DIRECTIVES_FIELD_NUMBER: _ClassVar[int]
+    session_id: str
+    window_id: str
+    report_id: str
+    halt_reason: str
+    directives: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, session_id: _Optional[str] = ..., window_id: _Optional[str] = ..., report_id: _Optional[str] = ..., halt_reason: _Optional[str] = ..., directives: _Optional[_Iterable[str]] = ...) -> None: ...
+
+class TryTenantPolicyResponse(_message.Message):
+    __slots__ = ("windows", "halted", "held", "warned", "unreadable", "withheld")
+    WINDOWS_FIELD_NUMBER: _ClassVar[int]
+    HALTED_FIELD_NUMBER: _ClassVar[int]
+    HELD_FIELD_NUMBER: _ClassVar[int]
+    WARNED_FIELD_NUMBER: _ClassVar[int]
+    UNREADABLE_FIELD_NUMBER: _ClassVar[int]
+    WITHHELD_FIELD_NUMBER: _ClassVar[int]
+    windows: int
+    halted: int
+    held: int
+    warned: int
+    unreadable: int
+    withheld: _containers.RepeatedCompositeFieldContainer[TriedWindow]
+    def __init__(self, windows: _Optional[int] = ..., halted: _Optional[int] = ..., held: _Optional[int] = ..., warned: _Optional[int] = ..., unreadable: _Optional[int] = ..., withheld: _Optional[_Iterable[_Union[TriedWindow, _Mapping]]] = ...) -> None: ...

@@ -68,6 +68,11 @@ class AdminServiceStub:
                 request_serializer=crp_dot_gateway_dot_v1_dot_admin__service__pb2.SetTenantPolicyRequest.SerializeToString,
                 response_deserializer=crp_dot_gateway_dot_v1_dot_admin__service__pb2.SetTenantPolicyResponse.FromString,
                 _registered_method=True)
+        self.TryTenantPolicy = channel.unary_unary(
+                '/crp.gateway.v1.AdminService/TryTenantPolicy',
+                request_serializer=crp_dot_gateway_dot_v1_dot_admin__service__pb2.TryTenantPolicyRequest.SerializeToString,
+                response_deserializer=crp_dot_gateway_dot_v1_dot_admin__service__pb2.TryTenantPolicyResponse.FromString,
+                _registered_method=True)
         self.GetTenantPolicy = channel.unary_unary(
                 '/crp.gateway.v1.AdminService/GetTenantPolicy',
                 request_serializer=crp_dot_gateway_dot_v1_dot_admin__service__pb2.GetTenantPolicyRequest.SerializeToString,
@@ -134,6 +139,15 @@ class AdminServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def TryTenantPolicy(self, request, context):
+        """Says which stored windows a policy would have halted, held or warned of, without setting it. Windows are looked at in the
+        order of their reports' ids. Answers that were withheld then are stored nowhere, so that they are in no count. No side
+        effects. Reasons: INVALID_FIELD, UNKNOWN_DIRECTIVE, SERVICE_UNAVAILABLE.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def GetTenantPolicy(self, request, context):
         """Returns the tenant's policy; one that was never set is empty, with version 0. No side effects.
         """
@@ -173,6 +187,11 @@ def add_AdminServiceServicer_to_server(servicer, server):
                     servicer.SetTenantPolicy,
                     request_deserializer=crp_dot_gateway_dot_v1_dot_admin__service__pb2.SetTenantPolicyRequest.FromString,
                     response_serializer=crp_dot_gateway_dot_v1_dot_admin__service__pb2.SetTenantPolicyResponse.SerializeToString,
+            ),
+            'TryTenantPolicy': grpc.unary_unary_rpc_method_handler(
+                    servicer.TryTenantPolicy,
+                    request_deserializer=crp_dot_gateway_dot_v1_dot_admin__service__pb2.TryTenantPolicyRequest.FromString,
+                    response_serializer=crp_dot_gateway_dot_v1_dot_admin__service__pb2.TryTenantPolicyResponse.SerializeToString,
             ),
             'GetTenantPolicy': grpc.unary_unary_rpc_method_handler(
                     servicer.GetTenantPolicy,
@@ -346,6 +365,33 @@ class AdminService:
             '/crp.gateway.v1.AdminService/SetTenantPolicy',
             crp_dot_gateway_dot_v1_dot_admin__service__pb2.SetTenantPolicyRequest.SerializeToString,
             crp_dot_gateway_dot_v1_dot_admin__service__pb2.SetTenantPolicyResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def TryTenantPolicy(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/crp.gateway.v1.AdminService/TryTenantPolicy',
+            crp_dot_gateway_dot_v1_dot_admin__service__pb2.TryTenantPolicyRequest.SerializeToString,
+            crp_dot_gateway_dot_v1_dot_admin__service__pb2.TryTenantPolicyResponse.FromString,
             options,
             channel_credentials,
             insecure,

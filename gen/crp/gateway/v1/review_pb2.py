@@ -27,7 +27,7 @@ from crp.gateway.v1 import dispatch_pb2 as crp_dot_gateway_dot_v1_dot_dispatch__
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1b\x63rp/gateway/v1/review.proto\x12\x0e\x63rp.gateway.v1\x1a\x1c\x63rp/common/v1/taxonomy.proto\x1a\x1d\x63rp/gateway/v1/dispatch.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xbf\x03\n\x06Review\x12\x11\n\treview_id\x18\x01 \x01(\t\x12,\n\x06status\x18\x02 \x01(\x0e\x32\x1c.crp.gateway.v1.ReviewStatus\x12\x12\n\nsession_id\x18\x03 \x01(\t\x12\x11\n\twindow_id\x18\x04 \x01(\t\x12\x11\n\treport_id\x18\x05 \x01(\t\x12\x0e\n\x06reason\x18\x06 \x01(\t\x12,\n\nrisk_level\x18\x07 \x01(\x0e\x32\x18.crp.common.v1.RiskLevel\x12\x33\n\nviolations\x18\x08 \x03(\x0b\x32\x1f.crp.gateway.v1.PolicyViolation\x12/\n\x0b\x63reate_time\x18\t \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12/\n\x0b\x65xpire_time\x18\n \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12/\n\x0b\x64\x65\x63ide_time\x18\x0b \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x12\n\ndecided_by\x18\x0c \x01(\t\x12\x0f\n\x07\x63omment\x18\r \x01(\t\x12\x0f\n\x07version\x18\x0e \x01(\x04*\x9b\x01\n\x0cReviewStatus\x12\x1d\n\x19REVIEW_STATUS_UNSPECIFIED\x10\x00\x12\x19\n\x15REVIEW_STATUS_PENDING\x10\x01\x12\x1a\n\x16REVIEW_STATUS_APPROVED\x10\x02\x12\x1a\n\x16REVIEW_STATUS_REJECTED\x10\x03\x12\x19\n\x15REVIEW_STATUS_EXPIRED\x10\x04\x42\x61\n\x1agroundtrail.crp.gateway.v1P\x01Z$groundtrail/crp/gateway/v1;gatewayv1\xaa\x02\x1aGroundtrail.Crp.Gateway.V1b\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1b\x63rp/gateway/v1/review.proto\x12\x0e\x63rp.gateway.v1\x1a\x1c\x63rp/common/v1/taxonomy.proto\x1a\x1d\x63rp/gateway/v1/dispatch.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xcf\x03\n\x06Review\x12\x11\n\treview_id\x18\x01 \x01(\t\x12,\n\x06status\x18\x02 \x01(\x0e\x32\x1c.crp.gateway.v1.ReviewStatus\x12\x12\n\nsession_id\x18\x03 \x01(\t\x12\x11\n\twindow_id\x18\x04 \x01(\t\x12\x11\n\treport_id\x18\x05 \x01(\t\x12\x0e\n\x06reason\x18\x06 \x01(\t\x12,\n\nrisk_level\x18\x07 \x01(\x0e\x32\x18.crp.common.v1.RiskLevel\x12\x33\n\nviolations\x18\x08 \x03(\x0b\x32\x1f.crp.gateway.v1.PolicyViolation\x12/\n\x0b\x63reate_time\x18\t \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12/\n\x0b\x65xpire_time\x18\n \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12/\n\x0b\x64\x65\x63ide_time\x18\x0b \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x12\n\ndecided_by\x18\x0c \x01(\t\x12\x0f\n\x07\x63omment\x18\r \x01(\t\x12\x0f\n\x07version\x18\x0e \x01(\x04\x12\x0e\n\x06\x61uthor\x18\x0f \x01(\t*\x9b\x01\n\x0cReviewStatus\x12\x1d\n\x19REVIEW_STATUS_UNSPECIFIED\x10\x00\x12\x19\n\x15REVIEW_STATUS_PENDING\x10\x01\x12\x1a\n\x16REVIEW_STATUS_APPROVED\x10\x02\x12\x1a\n\x16REVIEW_STATUS_REJECTED\x10\x03\x12\x19\n\x15REVIEW_STATUS_EXPIRED\x10\x04\x42\x61\n\x1agroundtrail.crp.gateway.v1P\x01Z$groundtrail/crp/gateway/v1;gatewayv1\xaa\x02\x1aGroundtrail.Crp.Gateway.V1b\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -35,8 +35,8 @@ _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'crp.gateway.v1.review_pb2',
 if not _descriptor._USE_C_DESCRIPTORS:
   _globals['DESCRIPTOR']._loaded_options = None
   _globals['DESCRIPTOR']._serialized_options = b'\n\032groundtrail.crp.gateway.v1P\001Z$groundtrail/crp/gateway/v1;gatewayv1\252\002\032Groundtrail.Crp.Gateway.V1'
-  _globals['_REVIEWSTATUS']._serialized_start=592
-  _globals['_REVIEWSTATUS']._serialized_end=747
+  _globals['_REVIEWSTATUS']._serialized_start=608
+  _globals['_REVIEWSTATUS']._serialized_end=763
   _globals['_REVIEW']._serialized_start=142
-  _globals['_REVIEW']._serialized_end=589
+  _globals['_REVIEW']._serialized_end=605
 # @@protoc_insertion_point(module_scope)

@@ -26,7 +26,7 @@ REVIEW_STATUS_REJECTED: ReviewStatus
 REVIEW_STATUS_EXPIRED: ReviewStatus
 
 class Review(_message.Message):
-    __slots__ = ("review_id", "status", "session_id", "window_id", "report_id", "reason", "risk_level", "violations", "create_time", "expire_time", "decide_time", "decided_by", "comment", "version")
+    __slots__ = ("review_id", "status", "session_id", "window_id", "report_id", "reason", "risk_level", "violations", "create_time", "expire_time", "decide_time", "decided_by", "comment", "version", "author")
     REVIEW_ID_FIELD_NUMBER: _ClassVar[int]
     STATUS_FIELD_NUMBER: _ClassVar[int]
     SESSION_ID_FIELD_NUMBER: _ClassVar[int]
@@ -41,6 +41,7 @@ class Review(_message.Message):
     DECIDED_BY_FIELD_NUMBER: _ClassVar[int]
     COMMENT_FIELD_NUMBER: _ClassVar[int]
     VERSION_FIELD_NUMBER: _ClassVar[int]
+    AUTHOR_FIELD_NUMBER: _ClassVar[int]
     review_id: str
     status: ReviewStatus
     session_id: str
@@ -55,4 +56,5 @@ class Review(_message.Message):
     decided_by: str
     comment: str
     version: int
-    def __init__(self, review_id: _Optional[str] = ..., status: _Optional[_Union[ReviewStatus, str]] = ..., session_id: _Optional[str] = ..., window_id: _Optional[str] = ..., report_id: _Optional[str] = ..., reason: _Optional[str] = ..., risk_level: _Optional[_Union[_taxonomy_pb2.RiskLevel, str]] = ..., violations: _Optional[_Iterable[_Union[_dispatch_pb2.PolicyViolation, _Mapping]]] = ..., create_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., expire_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., decide_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., decided_by: _Optional[str] = ..., comment: _Optional[str] = ..., version: _Optional[int] = ...) -> None: ...
+    author: str
+    def __init__(self, review_id: _Optional[str] = ..., status: _Optional[_Union[ReviewStatus, str]] = ..., session_id: _Optional[str] = ..., window_id: _Optional[str] = ..., report_id: _Optional[str] = ..., reason: _Optional[str] = ..., risk_level: _Optional[_Union[_taxonomy_pb2.RiskLevel, str]] = ..., violations: _Optional[_Iterable[_Union[_dispatch_pb2.PolicyViolation, _Mapping]]] = ..., create_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., expire_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., decide_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., decided_by: _Optional[str] = ..., comment: _Optional[str] = ..., version: _Optional[int] = ..., author: _Optional[str] = ...) -> None: ...

@@ -30,18 +30,22 @@ class ListReviewsResponse(_message.Message):
     def __init__(self, reviews: _Optional[_Iterable[_Union[_review_pb2.Review, _Mapping]]] = ..., next_page_token: _Optional[str] = ...) -> None: ...
 
 class GetReviewRequest(_message.Message):
-    __slots__ = ("review_id",)
+    __slots__ = ("review_id", "wait_ms")
     REVIEW_ID_FIELD_NUMBER: _ClassVar[int]
+    WAIT_MS_FIELD_NUMBER: _ClassVar[int]
     review_id: str
-    def __init__(self, review_id: _Optional[str] = ...) -> None: ...
+    wait_ms: int
+    def __init__(self, review_id: _Optional[str] = ..., wait_ms: _Optional[int] = ...) -> None: ...
 
 class GetReviewResponse(_message.Message):
-    __slots__ = ("review", "answer_text")
+    __slots__ = ("review", "answer_text", "response")
     REVIEW_FIELD_NUMBER: _ClassVar[int]
     ANSWER_TEXT_FIELD_NUMBER: _ClassVar[int]
+    RESPONSE_FIELD_NUMBER: _ClassVar[int]
     review: _review_pb2.Review
     answer_text: str
-    def __init__(self, review: _Optional[_Union[_review_pb2.Review, _Mapping]] = ..., answer_text: _Optional[str] = ...) -> None: ...
+    response: _dispatch_service_pb2.DispatchResponse
+    def __init__(self, review: _Optional[_Union[_review_pb2.Review, _Mapping]] = ..., answer_text: _Optional[str] = ..., response: _Optional[_Union[_dispatch_service_pb2.DispatchResponse, _Mapping]] = ...) -> None: ...
 
 class DecideReviewRequest(_message.Message):
     __slots__ = ("request_id", "review_id", "decision", "comment", "expected_version")

@@ -26,7 +26,8 @@ if _version_not_supported:
 
 
 class ReviewServiceStub:
-    """Lets people decide about held answers. Every call is confined to the caller's tenant.
+    """Lets people decide about held answers. Every call is confined to the caller's tenant. Role: reviewer; who asked for an
+    answer may look at its review too, without the role.
     """
 
     def __init__(self, channel):
@@ -53,7 +54,8 @@ class ReviewServiceStub:
 
 
 class ReviewServiceServicer:
-    """Lets people decide about held answers. Every call is confined to the caller's tenant.
+    """Lets people decide about held answers. Every call is confined to the caller's tenant. Role: reviewer; who asked for an
+    answer may look at its review too, without the role.
     """
 
     def ListReviews(self, request, context):
@@ -64,7 +66,10 @@ class ReviewServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def GetReview(self, request, context):
-        """Returns one review with the text that is held. Errors: INVALID_FIELD, REVIEW_NOT_FOUND, ROLE_MISSING, STORE_UNAVAILABLE.
+        """Returns one review with the text that is held, to a reviewer; to whoever asked for the answer, what comes of it.
+
+        Waits for a decision when wait_ms is given. Errors: INVALID_FIELD, REVIEW_NOT_FOUND, ROLE_MISSING, SESSION_CLOSED (the
+        session was erased, and the text with it), STORE_UNAVAILABLE.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -74,8 +79,9 @@ class ReviewServiceServicer:
         """Releases or rejects a held answer.
 
         Idempotent by request_id for 24 h. Side effects: the window's status and one audit event. Errors: INVALID_FIELD,
-        REVIEW_NOT_FOUND, ROLE_MISSING, ETAG_STALE (decided by another, or a stale version), REQUEST_ID_REUSED,
-        STORE_UNAVAILABLE.
+        REVIEW_NOT_FOUND, ROLE_MISSING, REVIEWER_IS_AUTHOR, REVIEW_EXPIRED, ETAG_STALE (decided by another, or a stale
+        version), SESSION_CLOSED, SESSION_EXPIRED and WINDOW_NOT_PENDING (the answer can be released no more),
+        REQUEST_ID_REUSED, STORE_UNAVAILABLE.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -108,7 +114,8 @@ def add_ReviewServiceServicer_to_server(servicer, server):
 
  # This class is part of an EXPERIMENTAL API.
 class ReviewService:
-    """Lets people decide about held answers. Every call is confined to the caller's tenant.
+    """Lets people decide about held answers. Every call is confined to the caller's tenant. Role: reviewer; who asked for an
+    answer may look at its review too, without the role.
     """
 
     @staticmethod

@@ -10,12 +10,14 @@ from google.protobuf.message import Message
 
 from services.common.clock import Clock
 from services.common.context import Role, current_call
+from services.common.errors import ErrorReason, UnavailableError
 from services.common.rpc.idempotency import body_hash
 from services.common.rpc.paging import PageRequest, decode_page, encode_page_token
 from services.common.rpc.server import ServedService
 from services.gateway.admin.app import AdminApp, CreatedKey, Replay, Write
 from services.gateway.doors.grpc import admin_convert as convert
 from services.gateway.doors.grpc import admin_validate as validate
+from services.gateway.ports import ReportReads
 
 SERVICE_NAME: Final = "crp.gateway.v1.AdminService"
 ROLES: Final = {
@@ -26,18 +28,22 @@ ROLES: Final = {
     "ListAiSystems": Role.ADMIN,
     "SetTenantPolicy": Role.ADMIN,
     "GetTenantPolicy": Role.ADMIN,
+    "TryTenantPolicy": Role.ADMIN,
 }
+_TRIED: Final = 10_000
+"""Windows that a policy is tried on where the request does not say."""
 
 ResultT = TypeVar("ResultT")
 ResponseT = TypeVar("ResponseT", bound=Message)
 
 
 class AdminServicer(admin_service_pb2_grpc.AdminServiceServicer):
-    """The seven RPCs."""
+    """The eight RPCs; ``reports`` is ``None`` where no stored windows can be reached."""
 
-    def __init__(self, app: AdminApp, clock: Clock) -> None:
+    def __init__(self, app: AdminApp, clock: Clock, reports: ReportReads | None) -> None:
         self._app = app
         self._clock = clock
+        self._reports = reports
 
     async def CreateApiKey(self, request: pb.CreateApiKeyRequest, context: Any) -> pb.CreateApiKeyResponse:  # noqa: ARG002, N802
         """Make an API key and show it, this once."""
@@ -122,10 +128,19 @@ class AdminServicer(admin_service_pb2_grpc.AdminServiceServicer):
         policy = await self._app.get_policy(current_call().caller)
         return pb.GetTenantPolicyResponse(policy=convert.tenant_policy(policy))
 
+    async def TryTenantPolicy(self, request: pb.TryTenantPolicyRequest, context: Any) -> pb.TryTenantPolicyResponse:  # noqa: ARG002, N802
+        """Say which stored windows a policy would have withheld."""
+        validate.try_tenant_policy(request)
+        if self._reports is None:
+            text = "no stored windows can be reached from this process"
+            raise UnavailableError(ErrorReason.SERVICE_UNAVAILABLE, text)
+        trial = await self._app.try_policy(request.safety_policy, self._reports, request.max_windows or _TRIED)
+        return convert.tried_policy(trial)
 
-def admin_service(app: AdminApp, clock: Clock) -> ServedService:
-    """Return AdminService ready to be served."""
-    servicer = AdminServicer(app, clock)
+
+def admin_service(app: AdminApp, clock: Clock, reports: ReportReads | None = None) -> ServedService:
+    """Return AdminService ready to be served; ``reports`` is what policies are tried on."""
+    servicer = AdminServicer(app, clock, reports)
     return ServedService(
         name=SERVICE_NAME,
         register=partial(admin_service_pb2_grpc.add_AdminServiceServicer_to_server, servicer),

@@ -9,11 +9,13 @@ from services.common.context import Role
 from services.common.ports.credentials import AiSystemRecord, ApiKeyRecord, TenantPolicyRecord
 from services.gateway import wire
 from services.gateway.admin.app import CreatedKey, NewKey, NewPolicy
+from services.gateway.admin.trial import Trial
 from services.gateway.domain.api_keys import KeyState, state_of
 
 _ROLES = {
     admin_pb2.API_KEY_ROLE_READER: Role.READER,
     admin_pb2.API_KEY_ROLE_WRITER: Role.WRITER,
+    admin_pb2.API_KEY_ROLE_REVIEWER: Role.REVIEWER,
     admin_pb2.API_KEY_ROLE_ADMIN: Role.ADMIN,
 }
 _ROLE_VALUES = {role: value for value, role in _ROLES.items()}
@@ -132,3 +134,24 @@ def _timestamp(moment: datetime | None) -> Timestamp | None:
 
 def _moment(timestamp: Timestamp) -> datetime:
     return timestamp.ToDatetime(tzinfo=UTC)
+
+
+def tried_policy(trial: Trial) -> admin_service_pb2.TryTenantPolicyResponse:
+    """Return what a policy would have done."""
+    return admin_service_pb2.TryTenantPolicyResponse(
+        windows=trial.windows,
+        halted=trial.halted,
+        held=trial.held,
+        warned=trial.warned,
+        unreadable=trial.unreadable,
+        withheld=[
+            admin_service_pb2.TriedWindow(
+                session_id=one.window.session_id,
+                window_id=one.window.window_id,
+                report_id=one.window.report_id,
+                halt_reason=one.halt_reason,
+                directives=one.directives,
+            )
+            for one in trial.withheld
+        ],
+    )

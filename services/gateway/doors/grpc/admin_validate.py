@@ -18,6 +18,7 @@ MAX_LABEL_CHARS: Final = 100
 MAX_NAME_CHARS: Final = 200
 MAX_POLICY_CHARS: Final = 4096
 MAX_SINK_HOSTS: Final = 100
+MAX_TRIED: Final = 100_000
 MAX_VERSION: Final = 2**63
 _UUID: Final = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _SYSTEM_ID: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
@@ -35,7 +36,7 @@ def create_api_key(request: admin_service_pb2.CreateApiKeyRequest) -> None:
     _require_text(found, "label", request.label, MAX_LABEL_CHARS)
     known = set(admin_pb2.ApiKeyRole.values()) - {admin_pb2.API_KEY_ROLE_UNSPECIFIED}
     found.require(request.roles, "roles", "must name at least one role")
-    found.require(set(request.roles) <= known, "roles", "may be READER, WRITER and ADMIN")
+    found.require(set(request.roles) <= known, "roles", "may be READER, WRITER, REVIEWER and ADMIN")
     found.require(len(set(request.roles)) == len(request.roles), "roles", "must not name a role twice")
     if request.HasField("expire_time"):
         time = request.expire_time
@@ -77,6 +78,15 @@ def register_ai_system(request: admin_service_pb2.RegisterAiSystemRequest) -> No
     require_member(found, "ai_system.regulated_sector", system.regulated_sector, regulation_pb2.RegulatedSector)
     found.require(request.expected_version < MAX_VERSION, "expected_version", "must be below 2^63")
     _require_evidence(found, system)
+    found.raise_if_any()
+
+
+def try_tenant_policy(request: admin_service_pb2.TryTenantPolicyRequest) -> None:
+    """Check a TryTenantPolicy request; the directives themselves are checked by the app."""
+    found = Violations()
+    sound = len(request.safety_policy.strip()) > 0 and len(request.safety_policy) <= MAX_POLICY_CHARS
+    found.require(sound, "safety_policy", f"must have 1 to {MAX_POLICY_CHARS} characters")
+    found.require(request.max_windows <= MAX_TRIED, "max_windows", f"must be at most {MAX_TRIED}")
     found.raise_if_any()
 
 

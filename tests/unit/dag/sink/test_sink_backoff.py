@@ -2,7 +2,7 @@
 
 import pytest
 
-from services.dag.sink.backoff import pause_s
+from services.common.backoff import pause_s
 
 
 @pytest.mark.parametrize(

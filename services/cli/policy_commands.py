@@ -1,0 +1,53 @@
+"""``groundtrail policy``: what it is called and takes; the commands are in ``commands/``."""
+
+from functools import partial
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from services.cli.forms import AsJson
+from services.cli.later import Later, run
+
+if TYPE_CHECKING:
+    from services.cli.commands import policy
+else:
+    policy = Later("services.cli.commands.policy")
+
+policy_app = typer.Typer(no_args_is_help=True, help="The tenant's safety policy: a floor under every request.")
+Directives = Annotated[str, typer.Argument(metavar="POLICY", help='Directives separated by ";".')]
+
+
+@policy_app.command("show")
+def show(*, as_json: AsJson = False) -> None:
+    """Show the policy in force."""
+    run(policy.show, as_json=as_json)
+
+
+@policy_app.command("set")
+def set_policy(
+    directives: Directives,
+    sink_host: Annotated[
+        list[str] | None, typer.Option(help="A host that violation reports may go to; repeat for several, - for none.")
+    ] = None,
+    expect_version: Annotated[
+        int | None, typer.Option(min=0, help="Refuse unless this version stands; none = whatever stands now.")
+    ] = None,
+    *,
+    as_json: AsJson = False,
+) -> None:
+    """Set the policy; what is not named stays as it is."""
+    run(
+        partial(policy.set_policy, directives=directives, sink_hosts=sink_host, expected_version=expect_version),
+        as_json=as_json,
+    )
+
+
+@policy_app.command("try")
+def try_policy(
+    directives: Directives,
+    limit: Annotated[int, typer.Option(min=1, max=100_000, help="Most stored windows to look at.")] = 10_000,
+    *,
+    as_json: AsJson = False,
+) -> None:
+    """Say which stored windows a policy would have withheld; nothing is set."""
+    run(partial(policy.try_policy, directives=directives, limit=limit), as_json=as_json)
