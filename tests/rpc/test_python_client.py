@@ -105,3 +105,40 @@ async def test_a_wish_that_is_no_field_is_told():
         with pytest.raises(GroundtrailError, match="louder") as refused:
             await client.ask("What is the fee?", louder=True)
     assert refused.value.reason == "INVALID_FIELD"
+
+
+async def test_a_streamed_answer_is_the_same_answer_waiting_and_not():
+    def waiting(address):
+        with Groundtrail(address, "alice") as client, client.stream("A motor accident?") as stream:
+            return "".join(stream), stream.answer
+
+    async with GatewayWorld(replies=(ANSWER, ANSWER)).serving() as served:
+        async with AsyncGroundtrail(served.address, "alice") as client, client.stream("A motor accident?") as stream:
+            found = "".join([piece async for piece in stream]), stream.answer
+        for text, answer in (found, await asyncio.to_thread(waiting, served.address)):
+            assert text == answer.text == ANSWER
+            assert answer.session_token
+
+
+async def test_a_streamed_answer_that_is_withheld_or_refused_raises():
+    halting = {"risk_level": taxonomy.RISK_LEVEL_CRITICAL}
+    async with (
+        GatewayWorld(script=Script(report=halting)).serving() as served,
+        AsyncGroundtrail(served.address, "alice") as client,
+    ):
+        with pytest.raises(WithheldError):
+            _ = [piece async for piece in client.stream("A motor accident?")]
+        with pytest.raises(GroundtrailError) as refused:
+            _ = [piece async for piece in client.stream("")]
+    assert refused.value.reason == "INVALID_FIELD"
+
+
+async def test_a_session_goes_on_behind_a_stream():
+    async with (
+        GatewayWorld(replies=(ANSWER, THEFT)).serving() as served,
+        AsyncGroundtrail(served.address, "alice") as client,
+    ):
+        session = client.session()
+        assert "".join([piece async for piece in session.stream("A motor accident?")]) == ANSWER
+        first = session.session_id
+        assert (await session.ask("And a theft?")).session_id == first

@@ -9,9 +9,9 @@ What is named in ``__all__`` here, and the stubs, are the public API; every othe
 """
 
 from groundtrail.answers import Answer
-from groundtrail.async_client import AsyncGroundtrail, AsyncSession
+from groundtrail.async_client import AsyncAnswerStream, AsyncGroundtrail, AsyncSession
 from groundtrail.checking import check
-from groundtrail.client import Groundtrail, Session
+from groundtrail.client import AnswerStream, Groundtrail, Session
 from groundtrail.errors import GroundtrailError, WithheldError
 from groundtrail.guarding.wrapping import guard
 from groundtrail.results import CheckResult, Claim, Level, Quote
@@ -19,6 +19,8 @@ from groundtrail.sources import Document, Fact
 
 __all__ = [
     "Answer",
+    "AnswerStream",
+    "AsyncAnswerStream",
     "AsyncGroundtrail",
     "AsyncSession",
     "CheckResult",

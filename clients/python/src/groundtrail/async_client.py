@@ -1,6 +1,6 @@
 """A server, as a program with an event loop calls it."""
 
-from collections.abc import Iterable
+from collections.abc import AsyncIterator, Iterable
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
@@ -74,6 +74,16 @@ class AsyncGroundtrail:
         stub = DispatchServiceStub(self._channel())  # type: ignore[no-untyped-call]
         return answer_of(await self._call(stub.Dispatch, ask_request(question, wishes)))
 
+    def stream(self, question: str, **wishes: Any) -> "AsyncAnswerStream":
+        """Return an answer as it passes, piece by piece. Arguments as ``ask``; errors come while it is read."""
+        from crp.gateway.v1 import dispatch_service_pb2 as pb
+        from crp.gateway.v1.dispatch_service_pb2_grpc import DispatchServiceStub
+
+        stub = DispatchServiceStub(self._channel())  # type: ignore[no-untyped-call]
+        request = pb.DispatchStreamRequest(dispatch=ask_request(question, wishes))
+        call = stub.DispatchStream(request, timeout=self._timeout_s, metadata=self._metadata)
+        return AsyncAnswerStream(call, self.address)
+
     def session(self, token: str = "", continuation_id: str = "") -> "AsyncSession":
         """Return a session: a new one, or one that went on to a token and its continuation id."""
         return AsyncSession(self, token, continuation_id)
@@ -102,6 +112,37 @@ class AsyncGroundtrail:
             raise told(error, self.address) from None
 
 
+class AsyncAnswerStream:
+    """The pieces of one answer's text, as ``AnswerStream``."""
+
+    def __init__(self, call: Any, address: str) -> None:
+        self.answer: Answer | None = None
+        self.head: Head | None = None
+        self._call = call
+        self._address = address
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        self._call.cancel()
+
+    async def __aiter__(self) -> AsyncIterator[str]:
+        import grpc
+
+        try:
+            async for event in self._call:
+                kind = event.WhichOneof("event")
+                if kind == "token":
+                    yield event.token
+                elif kind == "outcome":
+                    self.answer = answer_of(event.outcome)
+                    if self.head is not None:
+                        self.head.moved(self.answer)
+        except grpc.RpcError as error:
+            raise told(error, self._address) from None
+
+
 class AsyncSession(Head):
     """A conversation, as ``Session``."""
 
@@ -112,3 +153,9 @@ class AsyncSession(Head):
     async def ask(self, question: str, **wishes: Any) -> Answer:
         """Return the next answer. Arguments and errors as ``Session.ask``."""
         return self.moved(await self._client.ask(question, **self.wishes(wishes)))
+
+    def stream(self, question: str, **wishes: Any) -> AsyncAnswerStream:
+        """Return the next answer as it passes; the session goes on when it is read to its end."""
+        stream = self._client.stream(question, **self.wishes(wishes))
+        stream.head = self
+        return stream

@@ -1,6 +1,6 @@
 """A server, as a program calls it: checks and questions, each a call that waits."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, Self, TypeVar
 
@@ -95,6 +95,15 @@ class Groundtrail:
         stub = DispatchServiceStub(self._channel)  # type: ignore[no-untyped-call]
         return answer_of(self._call(stub.Dispatch, ask_request(question, wishes)))
 
+    def stream(self, question: str, **wishes: Any) -> "AnswerStream":
+        """Return an answer as it passes, piece by piece. Arguments as ``ask``; errors come while it is read."""
+        from crp.gateway.v1 import dispatch_service_pb2 as pb
+        from crp.gateway.v1.dispatch_service_pb2_grpc import DispatchServiceStub
+
+        stub = DispatchServiceStub(self._channel)  # type: ignore[no-untyped-call]
+        request = pb.DispatchStreamRequest(dispatch=ask_request(question, wishes))
+        return AnswerStream(self._call(stub.DispatchStream, request), self.address)
+
     def session(self, token: str = "", continuation_id: str = "") -> "Session":
         """Return a session: a new one, or one that went on to a token and its continuation id."""
         return Session(self, token, continuation_id)
@@ -106,6 +115,45 @@ class Groundtrail:
             return method(request, timeout=self._timeout_s, metadata=self._metadata)
         except grpc.RpcError as error:
             raise told(error, self.address) from None
+
+
+class AnswerStream:
+    """The pieces of one answer's text; read to its end, the answer itself stands in ``answer``.
+
+    ``with`` ends the call when its block ends, and with it the model's. Reading raises as ``Groundtrail.ask``: a
+    withheld answer raises behind what had passed.
+
+    Args:
+        call: of ``DispatchStream``.
+        address: of the server, for messages.
+    """
+
+    def __init__(self, call: Any, address: str) -> None:
+        self.answer: Answer | None = None
+        self.head: Head | None = None
+        self._call = call
+        self._address = address
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._call.cancel()
+
+    def __iter__(self) -> Iterator[str]:
+        import grpc
+
+        try:
+            for event in self._call:
+                kind = event.WhichOneof("event")
+                if kind == "token":
+                    yield event.token
+                elif kind == "outcome":
+                    self.answer = answer_of(event.outcome)
+                    if self.head is not None:
+                        self.head.moved(self.answer)
+        except grpc.RpcError as error:
+            raise told(error, self._address) from None
 
 
 class Session(Head):
@@ -124,6 +172,12 @@ class Session(Head):
     def ask(self, question: str, **wishes: Any) -> Answer:
         """Return the next answer. Arguments and errors as ``Groundtrail.ask``; an error changes nothing here."""
         return self.moved(self._client.ask(question, **self.wishes(wishes)))
+
+    def stream(self, question: str, **wishes: Any) -> AnswerStream:
+        """Return the next answer as it passes; the session goes on when it is read to its end."""
+        stream = self._client.stream(question, **self.wishes(wishes))
+        stream.head = self
+        return stream
 
 
 def address_of(server: str) -> str:
