@@ -191,6 +191,8 @@ class TestOtherModes:
             {"safety_policy": "halt-on CRITICAL; require-completeness 0.5"},
             {"safety_policy": "halt-on CRITICAL; upgrade-on-risk reflexive"},
             {"remediation": dispatch_pb2.REMEDIATION_MODE_RECOMMENDED},
+            {"oversight_mode": dispatch_pb2.OVERSIGHT_MODE_HUMAN_REVIEW},
+            {"oversight_mode": dispatch_pb2.OVERSIGHT_MODE_HALT, "stream_safety_mode": PASS},
         ],
     )
     async def test_everything_waits_where_it_is_asked_for_or_the_whole_is_judged(self, fields):
