@@ -261,17 +261,25 @@ def _in_prose(text: str, line: Sentence, values: Sequence[Value]) -> Iterator[_R
     sharing = defaultdict[Span, list[Value]](list)
     for value, span in zip(placed, spans, strict=True):
         sharing[span].append(value)
+    at = 0
     for value, span in zip(placed, spans, strict=True):
         if span != last:
-            shared = sharing[span]
+            shared, at = sharing[span], 0
             own, last = terms_without(text, span.start, span.end, shared), span
         yield (
             value,
-            own
-            | (subject if value.start < subject_end else _NONE)
-            | value_terms(other for other in shared if other is not value),
+            own | (subject if value.start < subject_end else _NONE) | value_terms(_others(shared, at)),
             span,
         )
+        at += 1
+
+
+def _others(values: Sequence[Value], at: int) -> list[Value]:
+    """Return the values around one of them: of hundreds in one stretch the far ones say nothing of it."""
+    return [*values[max(0, at - _AROUND) : at], *values[at + 1 : at + 1 + _AROUND]]
+
+
+_AROUND: Final = 12
 
 
 def _subject(text: str, line: Sentence, first: Value) -> frozenset[str]:
@@ -329,7 +337,7 @@ def _in_cells(text: str, cells: Sequence[Span], values: Sequence[Value], columns
         context = own | columns.of(number, len(cells)) | label
         if not inside:
             yield None, own, cell
-        for value in inside:
-            yield value, context | value_terms(other for other in inside if other is not value), cell
+        for place, value in enumerate(inside):
+            yield value, context | value_terms(_others(inside, place)), cell
         if not number:
             label = own | value_terms(inside)

@@ -273,3 +273,24 @@ async def test_a_foreign_sentence_hides_no_english_one():
 async def test_the_six_kinds_of_fabrication(answer, fabricated):
     outputs = (await analyse(answer, "Acme Mutual employs 4,217 people; it allows 30 days.")).analysis.outputs
     assert [item.entity.text for item in outputs.fabrications] == fabricated
+
+
+@pytest.mark.parametrize(
+    ("text", "normals"),
+    [
+        ("Parent: Other parent; Paid weeks: 8; Pay: 100 %", ["4838400 second", "100 %"]),
+        ("Item: A; Price (EUR): 12; Weight in kg: 3.5", ["12 EUR", "3.5 kilogram"]),
+        ("Share (%): 40; Term in months: 6", ["40 %", "6 month"]),
+        ("Week: 8; Topic: roofs", ["8"]),
+        ("Paid weeks: 8 or more", ["8"]),
+        ("Counted days: 5 to 7", ["5", "7"]),
+    ],
+)
+def test_a_bare_number_of_a_cell_has_the_unit_of_its_head(text, normals):
+    """ADR 0158."""
+    assert [value.normal for value in scan_values(text)] == normals
+
+
+def test_two_numerals_with_to_are_no_time():
+    assert [value.normal for value in scan_values("It is ten to seven.")] == ["06:50"]
+    assert [value.normal for value in scan_values("A set of 5 to 7 cups.")] == ["5", "7"]

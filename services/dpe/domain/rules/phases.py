@@ -28,7 +28,8 @@ _PHASE: Final = re.compile(
     re.IGNORECASE,
 )
 _THEREAFTER: Final = re.compile(
-    r"[;,.]\s+(?:and\s+)?(?:thereafter|after that|afterwards|from then on|subsequently|then)\b,?\s+(?P<later>[^;.]{3,200})",
+    r"[;,.]\s+(?:and\s+)?(?:thereafter|after that|afterwards|from then on|subsequently|then)\b"
+    r",?\s+(?P<later>[^;.]{3,200})",
     re.IGNORECASE,
 )
 _FIRST: Final = re.compile(
@@ -76,7 +77,7 @@ def _phases(reading: Reading) -> tuple[tuple[str, frozenset[str], int, int], ...
 
 
 def moved_to_first(claim: Reading, sources: list[Reading]) -> Departure | None:
-    """Return where a claim says of the first stretch of time what its source says of what comes thereafter, or ``None``."""
+    """Return where a claim says of a first stretch of time what its source says of what comes after it, or ``None``."""
     first = _FIRST.search(claim.text)
     if first is None or is_negated(claim.text):
         return None
