@@ -295,7 +295,8 @@ class Noted(MemoryReviewStore):
 
 async def test_a_caller_who_goes_away_while_the_answer_is_held_leaves_it_held():
     hold = Hold("GetHoldingKey")
-    world, request_id = GatewayWorld(script=Script(hold=hold), reviews=Noted()), fresh_uuid()
+    kept, request_id = Noted(), fresh_uuid()
+    world = GatewayWorld(script=Script(hold=hold), reviews=kept)
     async with world.serving() as client:
         going = client.start(subject="writer", request_id=request_id, timeout=patient(30), **HELD)
         await hold.reached.wait()
@@ -304,7 +305,7 @@ async def test_a_caller_who_goes_away_while_the_answer_is_held_leaves_it_held():
             await going
         hold.release()
         async with asyncio.timeout(patient(10)):
-            await world.reviews.added.wait()  # reviewers see it, although nobody waits for it now
+            await kept.added.wait()  # reviewers see it, although nobody waits for it now
         response = await held_answer(client, request_id=request_id)
         approved = await Desk(client).decide(response.held_for_review.review_id)
     assert approved.response.answer.text == ANSWER
