@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 RUN_STAMP := $(VENV)/.installed
 DEV_STAMP := $(VENV)/.installed-dev
 LOCK := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header
-ENGINES := --extra chroma --extra pinecone --extra qdrant
+ENGINES := --extra chroma --extra mcp --extra pinecone --extra qdrant
 TRAINING := .venv-training
 TRAINING_STAMP := $(TRAINING)/.installed
 .PHONY: help demo test lint format lock generate bench eval eval-models eval-retrieval eval-guard conformance docs test-real test-faults training test-training clean
@@ -97,7 +97,9 @@ test-real: $(DEV_STAMP) ## Run the tests that need real servers, beside servers 
 	  $(BIN)/python -m tools.real_servers envoy --if-possible -- \
 	  $(BIN)/python -m tools.real_servers litellm --if-possible -- \
 	  $(BIN)/python -m tools.real_servers anthropic --if-possible -- \
-	  $(BIN)/pytest -q -m "needs_triton or needs_milvus or needs_neo4j or needs_llm or needs_envoy or needs_litellm or needs_anthropic" tests
+	  $(BIN)/python -m tools.real_servers langchain --if-possible -- \
+	  $(BIN)/python -m tools.real_servers node --if-possible -- \
+	  $(BIN)/pytest -q -m "needs_triton or needs_milvus or needs_neo4j or needs_llm or needs_envoy or needs_litellm or needs_anthropic or needs_langchain or needs_node" tests
 	@$(BIN)/python -m bench.triton_sweep --if-possible
 
 test-faults: $(DEV_STAMP) ## What is long, whole: kill -9 again and again, new examples, every case of what make test samples

@@ -26,6 +26,7 @@ BENCHMARKS: Final = {
     "dag": "Sessions: commits against the disk's fsync, chains against bare hmac, tokens",
     "ercp": "The loop of ERCP without model time against dag's sessions alone",
     "guard_streams": "Token streams under oversight: the kernel, and gRPC against an empty bidirectional echo",
+    "gateway": "What the door adds to a call of the provider, analysis off and on, and memory of an open stream",
     "fairness": "Two tenants that saturate a server, and one beside another's flood; fails when a bound is broken",
     "deadlines": "What calls with a deadline of a second leave behind, in processor time",
     "loop_latency": "An echo beside threads that compute, by their number and the switch interval",

@@ -28,6 +28,7 @@ from services.common.adapters.tokens.counter import open_token_counter
 from services.common.blas import limit_blas_threads
 from services.common.clock import SystemClock
 from services.common.collector import settle_collector
+from services.common.envelope_request import EnvelopeRequest
 from services.common.rpc.authentication import LOCAL_CALLER, LocalAuthenticator
 from services.common.rpc.server import RpcServer
 from services.common.settings import InferenceSettings, ServerSettings, Settings, TelemetrySettings
@@ -38,7 +39,7 @@ from services.envelope.domain.assembly import PackingTerms, assemble
 from services.envelope.domain.candidates import Candidate
 from services.envelope.domain.ranking import RankingTerms
 from services.envelope.domain.weights import RankWeights
-from services.envelope.requests import EnvelopeRequest, WriteTicket
+from services.envelope.requests import WriteTicket
 from services.envelope.version_writer import TextModels
 
 TENANT: Final = LOCAL_CALLER.tenant_id

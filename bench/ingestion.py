@@ -21,12 +21,13 @@ from typing import Final
 from bench.report import Row, peak_memory_mib, processor_seconds, show
 from services.common.blas import limit_blas_threads
 from services.common.composition import Adapters
+from services.common.envelope_request import EnvelopeRequest
 from services.common.ports.facts import FactFilter
 from services.common.settings import Settings
 from services.common.settings.stores import StoreSettings
 from services.envelope.compose import open_apps, open_parts
 from services.envelope.domain.importance import SourceType
-from services.envelope.requests import EnvelopeRequest, IngestOutcome, SourceDocument, WriteTicket
+from services.envelope.requests import IngestOutcome, SourceDocument, WriteTicket
 
 TENANT: Final = "bench"
 _ALL: Final = FactFilter()

@@ -40,9 +40,10 @@ TAIL = """\
 
 
 def attribute_docs(model: type[BaseModel]) -> dict[str, str]:
-    """Return each field's docstring, on one line."""
+    """Return each field's docstring, on one line, those of what it inherits too."""
+    inherited = [base for base in model.__bases__ if issubclass(base, BaseModel) and base.__module__ != "pydantic.main"]
+    found = {name: text for base in inherited for name, text in attribute_docs(base).items()}
     body = ast.parse(textwrap.dedent(inspect.getsource(model))).body[0]
-    found: dict[str, str] = {}
     name = ""
     for node in body.body if isinstance(body, ast.ClassDef) else []:
         if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):

@@ -12,12 +12,13 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from crp.dpe.v1 import provenance_service_pb2 as pb
+from groundtrail.requests import check_request
+from groundtrail.sources import Source
 
-from services.allinone.check_result import CheckResult, result_of
+from services.allinone.check_result import PolicedResult, result_of
 from services.common.composition import Adapters
 from services.common.settings import Settings, load_settings
 
@@ -29,27 +30,6 @@ AT_ONCE: Final = 16
 
 CallCheck = Callable[[pb.CheckRequest], Awaitable[pb.CheckResponse]]
 """What serves a check: a server's stub, or the servicer in this process."""
-
-
-@dataclass(frozen=True, slots=True)
-class Fact:
-    """A fact and the document that it is from, for people."""
-
-    text: str = field(repr=False)
-    title: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Document:
-    """A document of any kind that is read; the name's suffix tells kinds of text from each other."""
-
-    name: str
-    content: bytes = field(repr=False)
-    media_type: str = ""
-
-
-Source = str | Fact | Document | Path
-"""What an answer is checked against: a fact's text, a fact with its title, a document, or a document's file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +67,7 @@ class Checker:
         *,
         policy: str = "",
         earlier_answers: Iterable[str] = (),
-    ) -> CheckResult:
+    ) -> PolicedResult:
         """Return what is found.
 
         Args:
@@ -107,18 +87,20 @@ class Checker:
             CheckOrder(answer, tuple(facts), question or "", tuple(earlier_answers)), in_force(policy)
         )
 
-    async def check_all(self, orders: Iterable[CheckOrder], *, policy: str = "") -> list[CheckResult]:
+    async def check_all(self, orders: Iterable[CheckOrder], *, policy: str = "") -> list[PolicedResult]:
         """Return what is found in each answer, in order; ``AT_ONCE`` are checked together. Raises as ``check``."""
         turns, force = asyncio.Semaphore(AT_ONCE), in_force(policy)
 
-        async def one(order: CheckOrder) -> CheckResult:
+        async def one(order: CheckOrder) -> PolicedResult:
             async with turns:
                 return await self._one(order, force)
 
         return list(await asyncio.gather(*map(one, orders)))
 
-    async def _one(self, order: CheckOrder, force: "PolicyInForce | None") -> CheckResult:
-        request = await asyncio.to_thread(request_of, order)
+    async def _one(self, order: CheckOrder, force: "PolicyInForce | None") -> PolicedResult:
+        request = await asyncio.to_thread(
+            check_request, order.answer, order.facts, order.question, order.earlier_answers
+        )
         return result_of(await self._call(request), force)
 
 
@@ -133,30 +115,6 @@ def in_force(policy: str) -> "PolicyInForce | None":
     from services.gateway.check_policy import read_policy
 
     return read_policy(policy)
-
-
-def request_of(order: CheckOrder) -> pb.CheckRequest:
-    """Return the request of an order; files are read.
-
-    Raises:
-        OSError: a file cannot be read.
-    """
-    request = pb.CheckRequest(answer=order.answer, question=order.question, earlier_answers=order.earlier_answers)
-    for source in order.facts:
-        match source:
-            case str():
-                request.facts.append(pb.CheckFact(content=source))
-            case Fact():
-                request.facts.append(pb.CheckFact(content=source.text, title=source.title))
-            case Document():
-                request.documents.append(_document(source))
-            case Path():
-                request.documents.append(_document(Document(source.name, source.read_bytes())))
-    return request
-
-
-def _document(document: Document) -> pb.CheckDocument:
-    return pb.CheckDocument(name=document.name, content=document.content, media_type=document.media_type)
 
 
 @asynccontextmanager
@@ -191,7 +149,7 @@ async def check_async(
     policy: str = "",
     earlier_answers: Sequence[str] = (),
     settings: Settings | None = None,
-) -> CheckResult:
+) -> PolicedResult:
     """Check one answer; opens the models for this once. Arguments and errors as ``Checker.check``."""
     async with open_checker(settings) as checker:
         return await checker.check(answer, facts, question, policy=policy, earlier_answers=earlier_answers)
@@ -205,7 +163,7 @@ def check(
     policy: str = "",
     earlier_answers: Sequence[str] = (),
     settings: Settings | None = None,
-) -> CheckResult:
+) -> PolicedResult:
     """Check one answer, for callers without an event loop. Arguments and errors as ``Checker.check``."""
     return asyncio.run(
         check_async(answer, facts, question, policy=policy, earlier_answers=earlier_answers, settings=settings)

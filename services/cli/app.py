@@ -15,6 +15,7 @@ from services.cli.key_commands import key_app
 from services.cli.knowledge_commands import fact_app, source_app
 from services.cli.later import Later, run
 from services.cli.log_commands import log_app, signer_app, witness_app
+from services.cli.mcp_command import serve_tools
 from services.cli.model_commands import model_app
 from services.cli.policy_commands import policy_app
 from services.cli.review_commands import review_app
@@ -192,16 +193,20 @@ def ask(  # noqa: PLR0913 - one for each option
     *,
     include_superseded: Superseded = False,
     headers: Annotated[bool, typer.Option("--headers", help="Also show the CRP headers.")] = False,
+    stream: Annotated[
+        bool, typer.Option("--stream", help="Print each sentence when it has passed; with --json one line each.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Ask a question; see how sure the answer is, what is wrong with it, and the words that each claim rests on."""
     context = ask_command.ContextWishes(retrieval_mode, tuple(active_fact or ()), include_superseded)
     asked = ask_command.Asked(question, session, system)
-    run(partial(ask_command.ask, asked=asked, context=context, headers=headers), as_json=as_json)
+    run(partial(ask_command.ask, asked=asked, context=context, headers=headers, stream=stream), as_json=as_json)
 
 
 app.command("check")(check_answer)
 app.command("scan")(scan_files)
+app.command("mcp")(serve_tools)
 
 Model = Annotated[
     str, typer.Option(help="Target model: its tokenizer and context window; none = that of your settings.")

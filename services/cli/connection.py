@@ -135,6 +135,10 @@ class Suite:
 
         return ErcpServiceStub(self._channel)  # type: ignore[no-untyped-call]
 
+    def acting(self, api_key: str) -> "Suite":
+        """Return the suite as the holder of another credential sees it; none is shown when it is empty."""
+        return Suite(self.address, api_key, self._channel)
+
     async def call(self, method: Any, request: Any, *, timeout_s: float = CALL_TIMEOUT_S) -> Any:
         """Call one RPC and return its response.
 

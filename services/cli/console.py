@@ -56,6 +56,11 @@ class Output:
         if not self.as_json:
             self._out.print(_shown(text, style))
 
+    def flow(self, text: str) -> None:
+        """Show people a piece of text that goes on, at once; silent with ``--json``."""
+        if not self.as_json:
+            self._out.print(_shown(text), end="", soft_wrap=True)
+
     def drawn(self, parts: Sequence[tuple[str, str]]) -> None:
         """Show people one line of a drawing, each part in its style, never folded; silent with ``--json``."""
         if not self.as_json:

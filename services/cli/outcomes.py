@@ -1,5 +1,6 @@
 """What a dispatch came to, on the screen: an answer, or why there is none and what to do about it."""
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from crp.common.v1 import taxonomy_pb2 as taxonomy
@@ -19,12 +20,13 @@ _LATER: Final = "Mend what is named above, in the documents or in the question, 
 _SYSTEM: Final = "Its registration says that the AI system may not be used: `groundtrail systems list`."
 
 
-def show_answer(response: "dispatch.DispatchResponse", output: Output) -> None:
-    """Show a delivered answer."""
+def show_answer(response: "dispatch.DispatchResponse", output: Output, *, repeated: bool = True) -> None:
+    """Show a delivered answer; not its text again where that was streamed, but what is wrong with it."""
     if output.as_json:
         return
     answer = response.answer
     told = told_answer(answer.report, answer.text, chain=enum_text(taxonomy.ChainIntegrity, answer.chain_integrity))
+    told = told if repeated else replace(told, pieces=())
     tail = [f"answered by {answer.model_fingerprint[:_SHORT_FINGERPRINT]}"]
     tail += [f"report {answer.report.report_id or answer.window.report_id}"]
     output.show_lines(answer_lines(told, warnings(response), tail, output))

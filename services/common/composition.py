@@ -35,6 +35,7 @@ from services.common.ports.second_opinion import SecondOpinion
 from services.common.ports.sessions import SessionStore
 from services.common.ports.tokens import TokenCounter
 from services.common.ports.witness import Witness
+from services.common.provider_composition import has_language_model, open_language_models
 from services.common.queue_counts import QueueCounts
 from services.common.settings import EventSinkSettings, Settings, SettingsError
 from services.common.workers.counts import WorkerCounts
@@ -227,11 +228,9 @@ class Adapters(OversightStores):
 
     async def language_model(self) -> LanguageModel | None:
         """Return the configured LLM provider, or ``None`` when none is set (ADR 0020: the extractive answerer)."""
-        if not self.settings.llm.base_url:
+        if not has_language_model(self.settings):
             return None
-        from services.common.adapters.openai.language_model import open_language_model
-
-        return await self._once("language_model", lambda: open_language_model(self.settings.llm))
+        return await self._once("language_model", lambda: open_language_models(self.settings))
 
     async def chat_provider(self) -> ChatProvider | None:
         """Return the configured LLM provider as one that bodies go through to, or ``None`` when none is set."""

@@ -28,9 +28,11 @@ from services.dpe.domain.analysis import Analysis, AnalysisInput, Requests
 from services.dpe.domain.facts import EnvelopeFact
 from services.dpe.domain.guard.judging import JUDGING
 from services.dpe.domain.names import Gazetteer
-from services.dpe.domain.outcome import StageKey, StageOutcome
-from services.dpe.domain.pipeline import PIPELINE, Step, begin
+from services.dpe.domain.outcome import StageOutcome
+from services.dpe.domain.pipeline import PIPELINE, begin, stages_for, steps_of
 from services.dpe.domain.policy import Policy
+from services.dpe.domain.stage import Step
+from services.dpe.domain.stages import s01_claims, s03_fidelity
 from services.dpe.domain.summaries import Original, SummaryVerdict
 from services.dpe.inference import Inference
 from services.dpe.opinions import opinions_for
@@ -41,9 +43,9 @@ ResultT = TypeVar("ResultT")
 _INLINE_CHARS: Final = 500
 """Inputs up to this size are analysed on the event loop: a thread would cost more than it saves; a stage takes some
 milliseconds."""
-_FIRST_STAGE: Final = StageKey(1)
-_VERDICTS: Final = StageKey(3)
-"""The stage after which every claim has its verdict: a second opinion may move it (ADR 0119)."""
+_SEGMENTING: Final = steps_of((s01_claims.STAGE,))
+_SUMMARISED: Final = steps_of(stages_for(s03_fidelity.STAGE))
+"""What runs over a summary: the verdicts on its claims, and no further."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +149,7 @@ class ProvenanceApp:
         for step in PIPELINE:
             before = loop.time()
             analysis = await self._run(step, analysis, keeper)
-            if step.key == _VERDICTS:
+            if step.stage is s03_fidelity.STAGE:  # every claim has its verdict: an opinion may move it (ADR 0119)
                 at("asking for a second opinion")
                 analysis = await self.opinions.settle(analysis, keeper.opinion_limit_s())
             ends.append(StageEnd(analysis.outcomes[-1], loop.time() - before))
@@ -190,12 +192,11 @@ class ProvenanceApp:
     async def segment(self, text: str) -> Segmented:
         """Return the claims of a text (stage 1 alone). Raises as ``analyze``."""
         analysis = await self._begin(AnalysisInput("", "", 1, "", text, ()))
-        first = PIPELINE[0]
-        names_only = replace(first, plan=lambda given: replace(first.plan(given), embed=()))
-        analysis = await self._run(names_only, analysis, unlimited())
+        (step,) = _SEGMENTING
+        analysis = await self._run(step, analysis, unlimited())
         at("answering")
         models = tuple(item for item in self._models.fingerprints() if item[0] == "entity_recognizer")
-        return Segmented(analysis.outputs.claims, analysis.outputs.sentences, models)
+        return Segmented(analysis.outputs.text.claims, analysis.outputs.text.sentences, models)
 
     async def verify_summary(self, summary: str, original: str, grounded: Sequence[Span]) -> VerifiedSummary:
         """Return whether a summary is faithful (SPEC-004 §12.3, ADR 0042).
@@ -210,9 +211,7 @@ class ProvenanceApp:
         """
         source = await self._compute(len(original), lambda: Original.of(original, grounded))
         analysis = await self._begin(summaries.as_input(summary, source))
-        for step in PIPELINE:
-            if step.key.number > summaries.LAST_STAGE:
-                break
+        for step in _SUMMARISED:
             analysis = await self._run(step, analysis, unlimited())
         size = len(summary) + len(original)
         at("comparing summary and original")
@@ -235,14 +234,14 @@ class ProvenanceApp:
         analyses = [await self._begin(one) for one in given]
         size = sum(len(one.answer) for one in given) + sum(len(fact.content) for fact in given[0].facts)
         for step in JUDGING:
-            at(f"stage {step.key.number}{step.key.sub_stage}")
+            at(f"stage {step.key}")
             known = analyses[0].models
             requests = await self._compute(size, lambda: _all_of(step, analyses))  # noqa: B023 - awaited at once
             models = await self._inference.fulfil(requests, known)
             answered = [replace(one, models=models) for one in analyses]
             analyses = await self._compute(size, lambda: _applied(step, answered))  # noqa: B023 - as above
-            if step.key == _FIRST_STAGE:
-                claims = sum(len(one.outputs.claims) for one in analyses)
+            if step.stage is s01_claims.STAGE:
+                claims = sum(len(one.outputs.text.claims) for one in analyses)
                 self._require_size("response_text", claims, self._at.limits.max_claims, "claims")
         return analyses
 
@@ -270,25 +269,25 @@ class ProvenanceApp:
 
     async def _run(self, step: Step, analysis: Analysis, keeper: Timekeeper) -> Analysis:
         given = analysis.input
-        at(f"stage {step.key.number}{step.key.sub_stage}")
+        at(f"stage {step.key}")
         size = len(given.answer) + sum(len(fact.content) for fact in given.facts)
         size += sum(len(prior.text) for prior in given.prior_windows)
-        if keeper.has_dropped(step.key):
-            return keeper.dropped(step.key, analysis)
+        if keeper.has_dropped(step.stage):
+            return keeper.drop(step.stage, analysis)
         planned = keeper.now()
         requests = await self._compute(size, lambda: step.plan(analysis))
         keeper.computed(keeper.now() - planned)
-        if not keeper.affords(step.key, requests, given.window_number):
-            return keeper.dropped(step.key, analysis)
+        if not keeper.affords(step.stage, requests, given.window_number):
+            return keeper.drop(step.stage, analysis)
         answered = await keeper.ask(step, requests, analysis, self._inference.fulfil)
-        if keeper.has_dropped(step.key):
-            return keeper.dropped(step.key, analysis)
+        if keeper.has_dropped(step.stage):
+            return keeper.drop(step.stage, analysis)
         applied = keeper.now()
         done = await self._compute(size, lambda: step.apply(answered))
         keeper.computed(keeper.now() - applied)
-        if step.key == _FIRST_STAGE:
-            self._require_size("response_text", len(done.outputs.claims), self._at.limits.max_claims, "claims")
-        return keeper.explained(done)
+        if step.stage is s01_claims.STAGE:
+            self._require_size("response_text", len(done.outputs.text.claims), self._at.limits.max_claims, "claims")
+        return keeper.blame_deadline(done)
 
     async def _compute(self, size: int, work: Callable[[], ResultT]) -> ResultT:
         return work() if size <= _INLINE_CHARS else await compute(work)
@@ -307,18 +306,13 @@ class ProvenanceApp:
 
 def _all_of(step: Step, analyses: Sequence[Analysis]) -> Requests:
     """Return what a step asks for all analyses, each thing once."""
-    planned = [step.plan(one) for one in analyses]
-    return Requests(
-        recognise=tuple(dict.fromkeys(text for one in planned for text in one.recognise)),
-        embed=tuple(dict.fromkeys(text for one in planned for text in one.embed)),
-        classify=tuple(dict.fromkeys(pair for one in planned for pair in one.classify)),
-        judge=tuple(dict.fromkeys(request for one in planned for request in one.judge)),
-    )
+    return Requests.merge(step.plan(one) for one in analyses)
 
 
 def _applied(step: Step, analyses: Sequence[Analysis]) -> list[Analysis]:
     """Apply a step to all analyses; what the first has read of the facts, the others have as well."""
     done = [step.apply(analyses[0])]
-    views = done[0].outputs.fact_views
-    done += [step.apply(replace(one, outputs=replace(one.outputs, fact_views=views))) for one in analyses[1:]]
+    views = done[0].outputs.text.fact_views
+    others = [one.with_results(replace(one.outputs.text, fact_views=views)) for one in analyses[1:]]
+    done += [step.apply(one) for one in others]
     return done

@@ -13,9 +13,10 @@ from services.common.ports.documents import CutDocument, DocumentReader
 from services.common.progress import at
 from services.common.taxonomy import GroundingMode
 from services.dpe.app import Finished, ProvenanceApp
-from services.dpe.domain.analysis import AnalysisInput, PriorWindow
+from services.dpe.domain.analysis import AnalysisInput
 from services.dpe.domain.facts import EnvelopeFact, FactSource
 from services.dpe.domain.opinion_record import AskedLimits
+from services.dpe.domain.prior_texts import PriorWindow
 
 CHECK_ID = "check"
 """Session and window of a report that belongs to none."""

@@ -15,7 +15,6 @@ from services.common.context import Role
 from services.common.ids import IdSource
 from services.common.ports.documents import DocumentReader
 from services.common.ports.second_opinion import SecondOpinion
-from services.common.reading import units
 from services.common.rpc.server import ServedService
 from services.common.settings import Settings
 from services.common.settings.dpe import DpeSettings
@@ -127,7 +126,6 @@ def provenance_servicer(
     build: BuildIdentity | None = None,
 ) -> tuple[ProvenanceServicer, ProvenanceApp]:
     """Wire servicer and app over any models; without ``build`` the reports do not say which code made them."""
-    units.warm()
     limits = Limits(
         settings.max_response_chars,
         settings.max_claims,

@@ -16,12 +16,14 @@ from typing import Any, Final, TypeVar
 from services.common.context import current_call
 from services.common.errors import DeadlineError, ErrorReason
 from services.common.taxonomy import StageStatus
-from services.dpe.domain.analysis import Analysis, Models, Requests
-from services.dpe.domain.outcome import Reason, StageKey, StageOutcome
-from services.dpe.domain.pipeline import Step
-from services.dpe.domain.stages.s05_risk import RISK_STAGES
+from services.dpe.domain.analysis import Analysis, ModelAnswers, Requests
+from services.dpe.domain.outcome import Reason, StageOutcome
+from services.dpe.domain.pipeline import STAGES
+from services.dpe.domain.stage import Stage, Step
+from services.dpe.domain.stage_row import REPORT_SHARE, StageKey
+from services.dpe.domain.stages import s13_report
 
-Fulfil = Callable[[Requests, Models], Awaitable[Models]]
+Fulfil = Callable[[Requests, ModelAnswers], Awaitable[ModelAnswers]]
 AskedT = TypeVar("AskedT")
 
 _NEVER: Final = float("inf")
@@ -29,22 +31,6 @@ SHARE_KEPT: Final = 0.25
 """Of the time that may be spent, what a batch of stages 1-5 leaves to each further one of them that must follow."""
 OPINION_SHARE: Final = 0.5
 """Of the time that may be spent after stage 3, what a second opinion may take of it: stages 4 to 12 follow."""
-REPORT_SHARE: Final = 0.5
-"""Of the computing that the stages did, what is kept besides the reserve: a long answer has a long report."""
-COMPUTING_AHEAD: Final = {StageKey(2): 3.0, StageKey(3, "a"): 2.0, StageKey(3, "c"): 1.5}
-"""The same for a batch that is followed by more computing than the report's: what stages 1-5 and the report still take,
-as a multiple of what was computed so far; measured on 100,000 characters."""
-_PRIORITY: Final = frozenset({1, 2, 3, 4, 5, 12, 13})
-"""Stage 12 looks up a table: to leave it out would save nothing."""
-_FIRST_WINDOW_IDLE: Final = frozenset({6, 7, 9})
-"""They have nothing to do in window 1."""
-_REPORT: Final = 13
-_OF_EARLIER_WINDOWS: Final = frozenset({6, 7, 8, 9})
-"""They read the texts of earlier windows."""
-_OF_PROMPT: Final = frozenset({11})
-"""It reads the prompt."""
-_BATCHES_AFTER: Final = {StageKey(1): 2, StageKey(2): 1, StageKey(3, "a"): 1}
-"""Batches behind a stage's own that must have time: vectors and verdicts, verdicts, the rest of the pairs."""
 _MODELS_OF: Final = {
     "recognise": "recognised",
     "embed": "vectors",
@@ -91,7 +77,7 @@ class Timekeeper:
         self._longest_compute_s = 0.0
         self._computed_s = 0.0
         self._given_up: set[str] = set()
-        self._dropped: set[int] = set()
+        self._dropped: set[StageKey] = set()
         self._bounded = deadline != _NEVER
 
     def require_time(self) -> None:
@@ -109,23 +95,23 @@ class Timekeeper:
                 needed_s=f"{self._reserve_s:.3f}",
             )
 
-    def affords(self, key: StageKey, requests: Requests, window_number: int) -> bool:
+    def affords(self, stage: Stage, requests: Requests, window_number: int) -> bool:
         """Say whether a stage is to run; always true of stages 1-5, 12 and 13, and of one that has nothing to do."""
-        idle = window_number == 1 and key.number in _FIRST_WINDOW_IDLE
-        if key.number in _PRIORITY or idle or not self._bounded:
+        idle = window_number == 1 and stage.idle_in_first_window
+        if stage.always_runs or idle or not self._bounded:
             return True
-        if key.number in self._dropped:
+        if stage.key in self._dropped:
             return False
-        return self.predicted_s(requests) <= self._spare_s() - self._kept_for_risk_s(key)
+        return self.predicted_s(requests) <= self._spare_s() - self._kept_for_risk_s(stage)
 
     def predicted_s(self, requests: Requests) -> float:
         """Return what a stage that asks for this will probably take: its models' pace and the longest computation."""
         return self._asking_s(requests) + self._longest_compute_s
 
-    def batch_limit_s(self, key: StageKey) -> float:
+    def batch_limit_s(self, stage: Stage) -> float:
         """Return the seconds that a stage's batch of models may take."""
-        ahead = (COMPUTING_AHEAD.get(key, REPORT_SHARE) - REPORT_SHARE) * self._computed_s
-        return max(0.0, (self._spare_s() - ahead) * (1.0 - SHARE_KEPT * _BATCHES_AFTER.get(key, 0)))
+        ahead = (stage.computing_ahead - REPORT_SHARE) * self._computed_s
+        return max(0.0, (self._spare_s() - ahead) * (1.0 - SHARE_KEPT * stage.batches_after))
 
     def opinion_limit_s(self) -> float:
         """Return the seconds that a second opinion may take (ADR 0119); no bound without a deadline."""
@@ -150,35 +136,39 @@ class Timekeeper:
         """
         if not self._bounded:
             return replace(analysis, models=await fulfil(requests, analysis.models))
-        if step.key.number not in _PRIORITY:
-            answered = await self._answered(step.key, requests, analysis, fulfil)
+        if not step.stage.always_runs:
+            answered = await self._answered(step.stage, requests, analysis, fulfil)
             if answered is None:
-                self._dropped.add(step.key.number)
+                self._dropped.add(step.key)
             return answered or analysis
         alone = _answer_alone(analysis)
         own = requests if alone is analysis else step.plan(alone)
-        answered = await self._answered(step.key, own, analysis, fulfil) or self._without_answers(own, analysis)
+        answered = await self._answered(step.stage, own, analysis, fulfil) or self._without_answers(own, analysis)
         rest = _minus(requests, own)
         if not any(_chars(rest).values()):
             return answered
-        fits = self._asking_s(rest) <= self.batch_limit_s(step.key)
-        whole = await self._answered(step.key, rest, answered, fulfil) if fits else None
+        fits = self._asking_s(rest) <= self.batch_limit_s(step.stage)
+        whole = await self._answered(step.stage, rest, answered, fulfil) if fits else None
         if whole is None:
-            self._dropped |= _OF_PROMPT if analysis.input.prompt else set()
-            self._dropped |= _OF_EARLIER_WINDOWS if analysis.outputs.prior_texts else set()
-            return replace(answered, outputs=replace(answered.outputs, prior_texts=()))
+            has_prompt, has_priors = bool(analysis.input.prompt), bool(analysis.outputs.text.prior_texts)
+            self._dropped |= {
+                stage.key
+                for stage in STAGES
+                if (has_prompt and stage.reads_prompt) or (has_priors and stage.reads_earlier_windows)
+            }
+            return answered.with_results(replace(answered.outputs.text, prior_texts=()))
         return whole
 
-    def has_dropped(self, key: StageKey) -> bool:
+    def has_dropped(self, stage: Stage) -> bool:
         """Say whether there was no time for a stage that was asked about or begun."""
-        return key.number in self._dropped
+        return stage.key in self._dropped
 
-    def dropped(self, key: StageKey, analysis: Analysis) -> Analysis:
+    def drop(self, stage: Stage, analysis: Analysis) -> Analysis:
         """Return the analysis with the outcome of a stage that there is no time for."""
-        self._dropped.add(key.number)
-        return analysis.ended(StageOutcome(key, StageStatus.SKIPPED, Reason.DEADLINE_TOO_SHORT))
+        self._dropped.add(stage.key)
+        return analysis.ended(StageOutcome(stage, StageStatus.SKIPPED, Reason.DEADLINE_TOO_SHORT))
 
-    def explained(self, analysis: Analysis) -> Analysis:
+    def blame_deadline(self, analysis: Analysis) -> Analysis:
         """Return the analysis with the last stage's reason put right where time, and not a model, was what failed.
 
         The report itself (stage 13) is DEGRADED as soon as the deadline took something away.
@@ -188,17 +178,17 @@ class Timekeeper:
         if _BLAMED.get(outcome.reason) in self._given_up:
             status = StageStatus.SKIPPED if outcome.status is StageStatus.FAILED else outcome.status
             told = replace(outcome, status=status, reason=Reason.DEADLINE_TOO_SHORT)
-        elif outcome.key.number == _REPORT and any(
+        elif outcome.stage is s13_report.STAGE and any(
             each.reason is Reason.DEADLINE_TOO_SHORT for each in analysis.outcomes
         ):
             told = replace(outcome, status=StageStatus.DEGRADED, reason=Reason.DEADLINE_TOO_SHORT)
         return analysis if told is outcome else replace(analysis, outcomes=(*analysis.outcomes[:-1], told))
 
-    async def _answered(self, key: StageKey, requests: Requests, analysis: Analysis, fulfil: Fulfil) -> Analysis | None:
+    async def _answered(self, stage: Stage, requests: Requests, analysis: Analysis, fulfil: Fulfil) -> Analysis | None:
         """Return the analysis with the answers, or ``None`` when they did not come in time."""
         start = self.now()
         try:
-            async with asyncio.timeout(self.batch_limit_s(key)):
+            async with asyncio.timeout(self.batch_limit_s(stage)):
                 models = await fulfil(requests, analysis.models)
         except TimeoutError:
             return None
@@ -221,9 +211,9 @@ class Timekeeper:
     def _spare_s(self) -> float:
         return self._deadline - self.now() - self._reserve_s - REPORT_SHARE * self._computed_s
 
-    def _kept_for_risk_s(self, key: StageKey) -> float:
+    def _kept_for_risk_s(self, stage: Stage) -> float:
         """Return what a stage that the risk does not need leaves to those behind it that it does."""
-        behind = 0 if key.number in RISK_STAGES else sum(1 for number in RISK_STAGES if number > key.number)
+        behind = 0 if stage.amplifiers else sum(1 for each in STAGES if each.amplifiers and each.key > stage.key)
         return behind * self._longest_compute_s
 
 
@@ -243,10 +233,10 @@ def timekeeper(reserve_s: float) -> Timekeeper:
 
 def _answer_alone(analysis: Analysis) -> Analysis:
     """Return the analysis without prompt and earlier windows; itself when it has neither."""
-    if not analysis.outputs.prior_texts and not analysis.input.prompt:
+    if not analysis.outputs.text.prior_texts and not analysis.input.prompt:
         return analysis
     given = replace(analysis.input, prompt="")
-    return replace(analysis, input=given, outputs=replace(analysis.outputs, prior_texts=()))
+    return replace(analysis, input=given).with_results(replace(analysis.outputs.text, prior_texts=()))
 
 
 def _minus(requests: Requests, own: Requests) -> Requests:

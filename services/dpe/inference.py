@@ -20,7 +20,7 @@ from services.common.ports.on_demand import LoadedOnDemand
 from services.common.ports.personal_data import PersonalData, RecognisedText
 from services.common.ports.recognition import Entity
 from services.dpe.answer_cache import AnswerCache, ModelRole, cache_keys
-from services.dpe.domain.analysis import Models, Pair, Requests, VectorTable
+from services.dpe.domain.analysis import ModelAnswers, Pair, Requests, VectorTable
 from services.dpe.ports import AnalysisModels
 
 AskedT = TypeVar("AskedT")
@@ -60,10 +60,10 @@ class Inference:
         self._cache = cache
         self._embed_batch_size = embed_batch_size
 
-    def unasked(self) -> Models:
+    def unasked(self) -> ModelAnswers:
         """Return what is known before anything was asked: which models there are."""
         own, entailment, grounding = self._models.embedding, self._models.entailment, self._models.grounding
-        return Models(
+        return ModelAnswers(
             entailment_tokens=None if entailment is None else entailment.max_tokens,
             grounding_configured=grounding is not None,
             recognised={},
@@ -75,7 +75,7 @@ class Inference:
             fingerprints=self._models.fingerprints(),
         )
 
-    async def fulfil(self, requests: Requests, known: Models) -> Models:
+    async def fulfil(self, requests: Requests, known: ModelAnswers) -> ModelAnswers:
         """Return ``known`` with the answers to ``requests``.
 
         Raises:

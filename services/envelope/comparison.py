@@ -12,7 +12,7 @@ from services.envelope.domain.conflicts import Pairs
 from services.envelope.domain.duplicates import Statements
 from services.envelope.domain.ingestion_report import LISTED, LikeFact, OtherSources
 from services.envelope.domain.similarity import DUPLICATE_COSINE
-from services.envelope.domain.subjects import Stated
+from services.envelope.domain.subjects import Stated, SubjectIndex
 
 NEAREST: Final = 8
 """Stored facts that each fact is compared with; those of its own source among them do not count."""
@@ -25,12 +25,18 @@ _CURRENT: Final = FactFilter(statuses=(FactStatus.ACTIVE,))
 
 
 async def compare(
-    store: FactStore, tenant_id: str, source_id: str, facts: Sequence[Stated], vectors: Vectors
+    store: FactStore,
+    subjects: SubjectIndex,
+    tenant_id: str,
+    source_id: str,
+    facts: Sequence[Stated],
+    vectors: Vectors,
 ) -> OtherSources:
     """Look for each fact's like among the tenant's current facts of other sources.
 
     Args:
         store: searched, never written.
+        subjects: what facts speak of, as far as it is known.
         tenant_id: whose facts.
         source_id: the facts' own source, which does not count.
         facts: what the document says.
@@ -40,13 +46,15 @@ async def compare(
     for start in range(0, len(facts), _AT_ONCE):
         some = slice(start, start + _AT_ONCE)
         hits = await store.search(tenant_id, np.asarray(vectors[some]), limit=NEAREST, where=_CURRENT)
-        found += await compute(_like, source_id, facts[some], hits)
+        found += await compute(_like, subjects, source_id, facts[some], hits)
     duplicates = [one for one in found if one.values is None]
     disagreements = [one for one in found if one.values is not None]
     return OtherSources(tuple(duplicates[:LISTED]), len(duplicates), tuple(disagreements[:LISTED]), len(disagreements))
 
 
-def _like(source_id: str, facts: Sequence[Stated], hits: Sequence[Sequence[FactHit]]) -> list[LikeFact]:
+def _like(
+    subjects: SubjectIndex, source_id: str, facts: Sequence[Stated], hits: Sequence[Sequence[FactHit]]
+) -> list[LikeFact]:
     """Return of each fact its best duplicate and its first disagreement, if it has them."""
     others = [
         [hit for hit in nearest if hit.fact.source_id != source_id and hit.score >= SPEAKS_OF_COSINE]
@@ -54,7 +62,7 @@ def _like(source_id: str, facts: Sequence[Stated], hits: Sequence[Sequence[FactH
     ]
     related = [[hit for hit in nearest if hit.score >= RELATED_COSINE] for nearest in others]
     duplicates = _duplicates([fact.text for fact in facts], related)
-    pairs = Pairs()
+    pairs = Pairs(subjects)
     found = []
     for place, fact in enumerate(facts):
         if place in duplicates:

@@ -8,6 +8,7 @@ from typing import Final
 
 from services.common.clock import Clock
 from services.common.computing import compute
+from services.common.envelope_request import BESIDE_THE_BUILD, EnvelopeRequest
 from services.common.errors import CrpError, ErrorReason, FieldViolation, LimitExceededError, PreconditionError
 from services.common.ports.facts import FactStore, TimeFilter
 from services.common.ports.tokens import ModelProfile, TokenCounter
@@ -19,12 +20,12 @@ from services.envelope.domain.asked_time import asked_time, time_filter
 from services.envelope.domain.assembly import Assembly, PackingTerms, assemble
 from services.envelope.domain.budget import BudgetTerms, token_budget
 from services.envelope.domain.caching import (
-    BESIDE_THE_BUILD,
     RELEVANT_COSINE,
     MissReason,
     miss_reason,
     miss_status,
     plan_key,
+    read_directives,
 )
 from services.envelope.domain.candidates import Candidate, RankedFact
 from services.envelope.domain.conflicts import Conflict, find_conflicts
@@ -40,7 +41,7 @@ from services.envelope.domain.temporal import is_time_sensitive
 from services.envelope.domain.weights import RankWeights, effective_weights
 from services.envelope.granted_states import GrantedStates
 from services.envelope.remembered_builds import RememberedBuild, RememberedBuilds
-from services.envelope.requests import BuiltEnvelope, EnvelopeRequest, EnvelopeSummary
+from services.envelope.requests import BuiltEnvelope, EnvelopeSummary
 from services.envelope.retrieval_counts import TimeCounts
 from services.envelope.screening import Screening
 from services.envelope.selection import Selection, Selector
@@ -156,7 +157,7 @@ class EnvelopeApp:
         built = await self._build(tenant_id, request, plan, compared)
         # What a model's absence made worse must not stand once the model is back (ADR 0067).
         as_asked = built.summary.retrieval_mode is self._mode(request)
-        keep = self._conditional(request) and as_asked and not request.directives.no_store
+        keep = self._conditional(request) and as_asked and not read_directives(request.cache_directives).no_store
         arrived = await self._states.arrived(tenant_id) if keep else ()
         if keep and version == await self._states.version(tenant_id):
             remembered = RememberedBuild(built.summary, built.continuation_recommended, built.stands_until, arrived)
@@ -172,7 +173,7 @@ class EnvelopeApp:
     async def _compared(self, tenant_id: str, request: EnvelopeRequest, plan: _Plan) -> BuiltEnvelope | MissReason:
         remembered = self._builds.get(tenant_id, plan.key) if self._conditional(request) else None
         standing = remembered.standing if remembered else None
-        reason = miss_reason(request.if_match_etag, request.directives, standing, plan.now)
+        reason = miss_reason(request.if_match_etag, read_directives(request.cache_directives), standing, plan.now)
         if reason is not None or remembered is None:
             return reason or MissReason.UNKNOWN_ETAG
         present = await self._states.of(tenant_id, remembered.summary.communities or ("",))
@@ -262,6 +263,7 @@ class EnvelopeApp:
             request,
             query=" ".join(request.query.split()),
             retrieval_mode=self._mode(request),
+            facts_seen=tuple(sorted(request.seen)),
             deferred_fact_ids=tuple(sorted(set(request.deferred_fact_ids))),
             transferred_fact_ids=tuple(sorted(set(request.transferred_fact_ids))),
             active_fact_ids=tuple(sorted(set(request.active_fact_ids))),
@@ -276,7 +278,7 @@ class EnvelopeApp:
         counted = replace(request, model=plan.counting.counting_name)
         at("searching")
         selection = await self._selector.select(tenant_id, counted, plan.sub_queries, plan.time)
-        if request.directives.only_if_ckf:
+        if read_directives(request.cache_directives).only_if_ckf:
             _require_relevant(selection)
         terms = PackingTerms(
             ranking=plan.terms,

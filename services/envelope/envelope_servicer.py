@@ -9,6 +9,7 @@ from crp.envelope.v1 import envelope_service_pb2 as pb
 from crp.envelope.v1 import envelope_service_pb2_grpc as pb_grpc
 
 from services.common.context import current_call
+from services.common.rpc.envelope_request import read_build, read_preview
 from services.common.telemetry.notes import note
 from services.envelope.convert import envelope as convert
 from services.envelope.domain.caching import MissReason, miss_status
@@ -34,7 +35,7 @@ class EnvelopeServicer(pb_grpc.EnvelopeServiceServicer):
         """Build one window's envelope."""
         note(session_id=request.session_id, window_id=request.window_id)
         validate.build_envelope(request, self._max_query_chars)
-        asked = convert.build_request(request)
+        asked = read_build(request)
         tenant_id = current_call().caller.tenant_id
         built = await (self._app.compare if request.compare_only else self._app.build)(tenant_id, asked)
         if isinstance(built, MissReason):
@@ -44,7 +45,7 @@ class EnvelopeServicer(pb_grpc.EnvelopeServiceServicer):
     async def PreviewEnvelope(self, request: pb.PreviewEnvelopeRequest, context: Context) -> pb.PreviewEnvelopeResponse:
         """Assess an envelope."""
         validate.preview_envelope(request, self._max_query_chars)
-        built = await self._app.preview(current_call().caller.tenant_id, convert.preview_request(request))
+        built = await self._app.preview(current_call().caller.tenant_id, read_preview(request))
         return convert.preview_response(built)
 
     async def CountTokens(self, request: pb.CountTokensRequest, context: Context) -> pb.CountTokensResponse:

@@ -138,7 +138,9 @@ class InspectionApp:
             ]
             vectors = await embed_texts(self._models.embedding, [fact.text for fact in facts], self._batch)
             at("comparing with other sources")
-            report = replace(report, others=await compare(self._stores.facts, tenant_id, source_id, facts, vectors))
+            stores = self._stores
+            others = await compare(stores.facts, stores.subjects, tenant_id, source_id, facts, vectors)
+            report = replace(report, others=others)
         written, revived = set(change.written), set(change.revived)
         shown = list(by_id.items())[first : first + limit]
         hash_of = await compute(sha256_hex, document.content)

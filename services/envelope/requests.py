@@ -8,11 +8,10 @@ from typing import Generic, TypeVar
 from services.common.ports.graph import SourceRecord
 from services.common.ports.receipts import Receipt
 from services.common.ports.tokens import ModelProfile
-from services.common.taxonomy import DispatchStrategy, GroundingMode, QualityTier, RetrievalMode
-from services.envelope.domain.caching import BESIDE_THE_BUILD, NO_DIRECTIVES, CacheDirectives
+from services.common.taxonomy import DispatchStrategy, RetrievalMode
 from services.envelope.domain.candidates import RankedFact
 from services.envelope.domain.conflicts import Conflict
-from services.envelope.domain.importance import CARRIED_IMPORTANCE, SourceType
+from services.envelope.domain.importance import SourceType
 from services.envelope.domain.ingestion_report import DocumentReport
 from services.envelope.domain.instructions import SuspectedFact
 from services.envelope.domain.quality_gap import QualityGap
@@ -116,50 +115,6 @@ class ClusteringOutcome:
     community_count: int
     fact_count: int
     unclustered_fact_count: int
-
-
-@dataclass(frozen=True, slots=True)
-class CarriedText:
-    """Text of a former window that is packed as a fact (SPEC-003 §14.1)."""
-
-    content: str = field(repr=False)
-    source_window_id: str
-    transfer_type: str
-    importance_weight: float = CARRIED_IMPORTANCE
-
-
-@dataclass(frozen=True, slots=True)
-class EnvelopeRequest:
-    """One build; ``None`` takes the setting.
-
-    What is marked ``BESIDE_THE_BUILD`` changes no envelope, or does so only through the token budget of the plan; every
-    other field, those to come included, is part of the key that a conditional request is judged under (ADR 0111).
-    """
-
-    query: str = field(repr=False)
-    model: str
-    session_id: str = field(default="", metadata=BESIDE_THE_BUILD)
-    window_id: str = field(default="", metadata=BESIDE_THE_BUILD)
-    window_number: int = field(default=1, metadata=BESIDE_THE_BUILD)
-    grounding_mode: GroundingMode = GroundingMode.CONTEXT_PREFERRED
-    strategy: DispatchStrategy = DispatchStrategy.PUSH
-    system_prompt: str = field(default="", repr=False, metadata=BESIDE_THE_BUILD)
-    expected_response_tokens: int | None = field(default=None, metadata=BESIDE_THE_BUILD)
-    max_envelope_tokens: int | None = field(default=None, metadata=BESIDE_THE_BUILD)
-    facts_seen: frozenset[str] = frozenset()
-    deferred_fact_ids: tuple[str, ...] = ()
-    transferred_fact_ids: tuple[str, ...] = ()
-    active_fact_ids: tuple[str, ...] = ()
-    max_memory_tier: int = 3
-    carried: tuple[CarriedText, ...] = ()
-    if_match_etag: str = field(default="", metadata=BESIDE_THE_BUILD)
-    directives: CacheDirectives = field(default=NO_DIRECTIVES, metadata=BESIDE_THE_BUILD)
-    accept_quality: tuple[QualityTier, ...] = field(default=(), metadata=BESIDE_THE_BUILD)
-    retrieval_mode: RetrievalMode | None = None
-    upgrade_on_risk: bool = field(default=False, metadata=BESIDE_THE_BUILD)
-    approximate_tokens: bool = field(default=False, metadata=BESIDE_THE_BUILD)
-    context_window_tokens: int | None = field(default=None, metadata=BESIDE_THE_BUILD)
-    include_superseded: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from services.common.encoding import sha256_hex
+from services.common.envelope_request import CarriedText, EnvelopeRequest
 from services.common.ports.embedding import EmbeddingModel
 from services.common.ports.facts import FactFilter, FactRecord, TimeFilter
 from services.common.ports.graph import SourceRecord
@@ -17,7 +18,7 @@ from services.common.ports.tokens import TokenCounter
 from services.common.settings.envelope import EnvelopeSettings
 from services.common.taxonomy import DispatchStrategy, RetrievalMode
 from services.envelope.counted_facts import CountedFacts, count_beside
-from services.envelope.domain.caching import build_key
+from services.envelope.domain.caching import build_key, read_directives
 from services.envelope.domain.candidates import Candidate, expires_at
 from services.envelope.domain.expansion import COMMUNITY_SIZE, expanded, nearest_by_community, thin_communities
 from services.envelope.domain.holding import holding
@@ -28,7 +29,6 @@ from services.envelope.granted_states import Moment
 from services.envelope.knowledge_reads import KnowledgeReads
 from services.envelope.neighbour_facts import NeighbourFacts
 from services.envelope.readable_facts import RETRIEVABLE
-from services.envelope.requests import CarriedText, EnvelopeRequest
 from services.envelope.retrieval import Retrieval, RetrievedFact, SubQueries, nearest_first, nearest_of
 from services.envelope.warm_facts import Found
 
@@ -149,7 +149,7 @@ class Selector:
         known = await self._knowledge.facts.get(tenant_id, missing)
         wanted = {**found.facts, **{fact.fact_id: fact for fact in known}}
         # SPEC-003 §14.2, SPEC-004 §8.1, ADR 0022; what the window holds already is no repetition of a former one
-        hidden = request.facts_seen.difference(request.transferred_fact_ids, request.active_fact_ids)
+        hidden = request.seen.difference(request.transferred_fact_ids, request.active_fact_ids)
         named = frozenset(request.active_fact_ids)
         records = [
             fact
@@ -205,7 +205,7 @@ class Selector:
         mode = self._knowledge.retriever.mode(request.retrieval_mode)
         if request.max_memory_tier < SEARCH_TIER:
             return Found({}, mode), request.max_memory_tier
-        knowledge, directives = self._knowledge, request.directives
+        knowledge, directives = self._knowledge, read_directives(request.cache_directives)
         uses_warm = self._settings.warm_facts > 0 and knowledge.states.sees_every_write
         uses_warm = uses_warm and not directives.no_cache and not directives.no_store
         if not uses_warm:
@@ -228,7 +228,7 @@ class Selector:
         digest = sha256_hex(np.ascontiguousarray(queries.vectors).tobytes())
         time = [str(asked.time.ended), str(asked.time.coming), str(asked.until)]
         k = str(self._k(asked.request))
-        return build_key([queries.texts, [digest, mode.name, k], sorted(asked.request.facts_seen), time])
+        return build_key([queries.texts, [digest, mode.name, k], sorted(asked.request.seen), time])
 
     def _k(self, request: EnvelopeRequest) -> int:
         return (
@@ -237,7 +237,7 @@ class Selector:
 
     async def _retrieve(self, tenant_id: str, queries: SubQueries, asked: _Asked, mode: RetrievalMode) -> Found:
         """Search for all sub-queries at once and look again into communities that are thinly represented."""
-        k, seen, where = self._k(asked.request), asked.request.facts_seen, FactFilter(time=asked.time)
+        k, seen, where = self._k(asked.request), asked.request.seen, FactFilter(time=asked.time)
         limit = k + len(seen)  # what former windows showed must not crowd out what is new
         retrieval = await self._knowledge.retriever.candidates(tenant_id, queries, mode=mode, limit=limit, where=where)
         unseen = [[hit for hit in hits if hit.fact.fact_id not in seen] for hits in retrieval.hits]

@@ -186,7 +186,8 @@ class VersionWriter:
         facts = [Stated(record.fact_id, record.source_id, record.content, record.source_location) for record in records]
         vectors = np.stack([record.embedding for record in records])
         source = version.record
-        others = await compare(self._stores.facts, source.tenant_id, source.source_id, facts, vectors)
+        stores = self._stores
+        others = await compare(stores.facts, stores.subjects, source.tenant_id, source.source_id, facts, vectors)
         return replace(version.report, others=others)
 
     async def _commit(

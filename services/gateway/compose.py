@@ -10,6 +10,7 @@ from typing import Final
 from crp.dag.v1.session_service_pb2_grpc import SessionServiceStub
 from crp.dpe.v1.guard_service_pb2_grpc import GuardServiceStub
 from crp.dpe.v1.provenance_service_pb2_grpc import ProvenanceServiceStub
+from crp.envelope.v1.envelope_service_pb2_grpc import EnvelopeServiceStub
 from crp.gateway.v1 import dispatch_service_pb2_grpc as pb_grpc
 from crp.gateway.v1.admin_service_pb2_grpc import AdminServiceStub
 from crp.gateway.v1.review_service_pb2_grpc import ReviewServiceStub
@@ -19,10 +20,11 @@ from services.common.composition import Adapters
 from services.common.extractive.composing import ExtractLimits
 from services.common.extractive.model import ExtractiveLanguageModel
 from services.common.ports.credentials import CredentialStore
-from services.common.ports.language_model import LanguageModel
+from services.common.ports.language_model import LanguageModel, StreamingLanguageModel
 from services.common.rpc.peers import PeerChannels
 from services.common.rpc.server import ServedService
 from services.common.settings import GatewaySettings, Settings, SettingsError
+from services.common.streaming.replies import streaming
 from services.gateway.admin.app import AdminApp
 from services.gateway.clients.drafts import StoredDrafts
 from services.gateway.clients.envelopes import GrpcEnvelopeClient
@@ -38,6 +40,7 @@ from services.gateway.dispatch.model_caller import ModelCaller
 from services.gateway.dispatch.parent_summaries import ExtractiveSummariser, ModelSummariser, ParentSummaries
 from services.gateway.dispatch.remediation import Remediator
 from services.gateway.dispatch.window import WindowRun
+from services.gateway.dispatch.writing import AnswerWriter
 from services.gateway.domain.policy import PolicyError, parse_policy
 from services.gateway.doors.grpc.admin import admin_service
 from services.gateway.doors.grpc.dispatch import ROLES, SERVICE_NAME, DispatchServicer
@@ -61,6 +64,7 @@ ERCP_SERVICE: Final = "ercp.v1.ErcpService"
 PROVENANCE_SERVICE: Final = "crp.dpe.v1.ProvenanceService"
 """Of the dpe process, which serves GuardService beside it."""
 SESSION_SERVICE: Final = "crp.dag.v1.SessionService"
+ENVELOPE_SERVICE: Final = "crp.envelope.v1.EnvelopeService"
 _LOG: Final = logging.getLogger(__name__)
 
 
@@ -101,7 +105,7 @@ async def build(settings: Settings, adapters: Adapters) -> list[ServedService]:
 async def _dispatch_app(
     settings: Settings,
     adapters: Adapters,
-    model: LanguageModel,
+    model: StreamingLanguageModel,
     channels: PeerChannels,
     oversight: tuple[HeldAnswers, ViolationReports],
 ) -> DispatchApp:
@@ -139,7 +143,7 @@ def window_run(clients: Clients, model_caller: ModelCaller, settings: GatewaySet
     return WindowRun(
         gate=EnvelopeGate(clients.envelopes),
         model_caller=model_caller,
-        analyzer=analyzer,
+        writer=AnswerWriter(model_caller, analyzer),
         summaries=ParentSummaries(
             clients.sessions, clients.provenance, summariser, model_caller, policy=settings.suspected_transfers
         ),
@@ -147,11 +151,11 @@ def window_run(clients: Clients, model_caller: ModelCaller, settings: GatewaySet
     )
 
 
-async def _language_model(settings: Settings, adapters: Adapters) -> LanguageModel:
+async def _language_model(settings: Settings, adapters: Adapters) -> StreamingLanguageModel:
     """Return the configured provider, or the extractive answerer when there is none (ADR 0020)."""
     provider = await adapters.language_model()
     if provider is not None:
-        return provider
+        return streaming(provider)
     limits = ExtractLimits(settings.gateway.extractive_max_sentences, settings.gateway.extractive_min_score)
     return ExtractiveLanguageModel(await adapters.tokens(), settings.gateway.extractive_model, limits)
 
@@ -172,8 +176,15 @@ async def _http(settings: Settings, adapters: Adapters, backlog: Backlog) -> lis
     from services.gateway.doors.http.record_routes import RecordRoutes
     from services.gateway.doors.http.review_routes import ReviewRoutes
     from services.gateway.doors.http.server import HttpServer
+    from services.gateway.doors.http.well_known import WellKnownRoutes
 
-    peers = {"ercp": ERCP_SERVICE, "dpe": PROVENANCE_SERVICE, "dag": SESSION_SERVICE, "gateway": SERVICE_NAME}
+    peers = {
+        "ercp": ERCP_SERVICE,
+        "dpe": PROVENANCE_SERVICE,
+        "dag": SESSION_SERVICE,
+        "envelope": ENVELOPE_SERVICE,
+        "gateway": SERVICE_NAME,
+    }
     channels = PeerChannels(settings, peers)
     adapters.closing(channels.close)
     stub = ErcpServiceStub(channels.to("ercp"))  # type: ignore[no-untyped-call]  # generated
@@ -191,7 +202,9 @@ async def _http(settings: Settings, adapters: Adapters, backlog: Backlog) -> lis
     routers.append(ReviewRoutes(queue, gate, settings.http, adapters.clock))
     admin = AdminServiceStub(channels.to("gateway"))  # type: ignore[no-untyped-call]  # generated
     routers.append(PolicyRoutes(admin, gate, settings.http, adapters.clock))
-    routers.append(RecordRoutes(dispatches, sessions, gate, settings.http, adapters.clock))
+    envelopes = EnvelopeServiceStub(channels.to("envelope"))  # type: ignore[no-untyped-call]  # generated
+    routers.append(RecordRoutes(dispatches, sessions, envelopes, gate, settings.http, adapters.clock))
+    routers.append(WellKnownRoutes(version("groundtrail"), settings.http, settings.chat, settings.gateway))
     behind = ChatBehind(
         dispatches=dispatches,
         checks=checking,

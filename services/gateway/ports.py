@@ -9,13 +9,13 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from services.common.envelope_request import EnvelopeRequest
 from services.common.ports.credentials import AiSystemRecord
 from services.common.taxonomy import (
     BreakerState,
     DispatchStrategy,
     GroundingMode,
     QualityTier,
-    RetrievalMode,
     RiskLevel,
     WindowStatus,
 )
@@ -33,8 +33,8 @@ from services.gateway.domain.summaries import Span, SummaryCheck
 from services.gateway.domain.window import (
     Analysis,
     BuiltEnvelope,
-    CarriedText,
     CommittedWindow,
+    EnvelopeMessage,
     OpenedWindow,
     PriorWindow,
     ReportSummary,
@@ -64,42 +64,6 @@ class OpenWindow:
 
 
 @dataclass(frozen=True, slots=True)
-class BuildEnvelope:
-    """What is asked of ``EnvelopeClient.build``.
-
-    Attributes:
-        place: the window; ``None`` while there is none, when only an ETag is compared.
-        system_prompt: what the prompt holds besides facts, query and grounding instruction; counted, not read.
-        upgrade_on_risk: the policy in force has the directive (SPEC-003 §8.4).
-        retrieval_mode: ``None`` = the envelope service's own.
-        active_fact_ids: of facts that the window's context holds already (SPEC-003 §5.2 step 1.4).
-        include_superseded: facts that do not hold now are found too, whatever the query asks for.
-    """
-
-    place: WindowPlace | None
-    query: str
-    model: str
-    grounding_mode: GroundingMode
-    strategy: DispatchStrategy
-    system_prompt: str
-    response_tokens: int
-    max_envelope_tokens: int | None = None
-    facts_seen: tuple[str, ...] = ()
-    deferred_fact_ids: tuple[str, ...] = ()
-    transferred_fact_ids: tuple[str, ...] = ()
-    carried: tuple[CarriedText, ...] = ()
-    if_match: str = ""
-    cache_directives: tuple[str, ...] = ()
-    accept_quality: tuple[QualityTier, ...] = ()
-    upgrade_on_risk: bool = False
-    approximate_tokens: bool = False
-    context_window_tokens: int | None = None
-    retrieval_mode: RetrievalMode | None = None
-    active_fact_ids: tuple[str, ...] = ()
-    include_superseded: bool = False
-
-
-@dataclass(frozen=True, slots=True)
 class Analyze:
     """What is asked of ``ProvenanceClient.analyze``; ``envelope`` is the message that the envelope service made.
 
@@ -111,7 +75,7 @@ class Analyze:
     query: str
     prompt: str
     response_text: str
-    envelope: bytes
+    envelope: EnvelopeMessage
     prior_windows: tuple[PriorWindow, ...]
     grounding_mode: GroundingMode
     ai_system_id: str
@@ -220,11 +184,11 @@ class SessionClient(Protocol):
 class EnvelopeClient(Protocol):
     """The envelope service."""
 
-    async def build(self, command: BuildEnvelope) -> BuiltEnvelope:
+    async def build(self, request: EnvelopeRequest) -> BuiltEnvelope:
         """Build an envelope, or find that the presented ETag still stands."""
         ...
 
-    async def compare(self, command: BuildEnvelope) -> BuiltEnvelope | str:
+    async def compare(self, request: EnvelopeRequest) -> BuiltEnvelope | str:
         """Return the envelope that still stands, or the CRP-Context-Cache-Status that says why none does."""
         ...
 

@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from typing import Any, Final, TypeVar
 
-from crp.ckf.v1 import knowledge_service_pb2 as knowledge
 from crp.common.v1 import regulation_pb2 as regulation
 from crp.dag.v1 import dag_pb2, session_service_pb2
 from crp.dpe.v1 import finding_pb2, provenance_service_pb2, report_pb2
@@ -17,10 +16,10 @@ from services.common.taxonomy import (
     RemedyCondition,
     RemedyForce,
     RepetitionLevel,
-    RetrievalMode,
     WindowStatus,
 )
 from services.gateway.domain.completion import CallPurpose
+from services.gateway.domain.holding import Hold
 from services.gateway.domain.outcome import Enforcement
 from services.gateway.domain.vocabulary import FanInPolicy, OversightMode, RemedyMode, SafetyMode
 
@@ -32,11 +31,15 @@ def inverse(table: Mapping[int, NameT]) -> dict[NameT, Any]:
     return {name: value for value, name in table.items()}
 
 
-RETRIEVAL_MODES: Final = EnumTable(knowledge.SearchMode, RetrievalMode)
 WINDOW_STATUSES: Final = EnumTable(dag_pb2.WindowStatus, WindowStatus)
 REPETITIONS: Final = EnumTable(report_pb2.RepetitionLevel, RepetitionLevel)
 OVERSIGHT_MODES: Final = EnumTable(dispatch_pb2.OversightMode, OversightMode)
 SAFETY_MODES: Final = EnumTable(dispatch_pb2.SafetyMode, SafetyMode)
+STREAM_MODES: Final = {
+    dispatch_pb2.STREAM_SAFETY_MODE_BUFFER: Hold.ALL,
+    dispatch_pb2.STREAM_SAFETY_MODE_PASS_THROUGH: Hold.NOTHING,
+}
+"""What a caller may ask for; holding back sentences is what is done where nothing is asked."""
 FAN_IN_POLICIES: Final = EnumTable(dispatch_pb2.FanInPolicy, FanInPolicy)
 DAG_FAN_IN_POLICIES: Final = EnumTable(session_service_pb2.FanInPolicy, FanInPolicy)
 DEGRADATIONS: Final = EnumTable(dag_pb2.DegradationLevel, Degradation)

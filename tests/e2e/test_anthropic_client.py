@@ -1,27 +1,16 @@
-"""Anthropic's official package, unchanged, before the real suite: its base URL and its key are all that is told."""
+"""Anthropic's official package, unchanged, before the real suite, and guarded before a provider of its own."""
 
-import json
 import os
-import socket
-import subprocess
 from pathlib import Path
 
 import pytest
 
-from tests.e2e.processes import command, environment, start
-from tests.fakes.scripted_chat import ScriptedChat
-from tests.patience import patient
+from tests.e2e.chat_clients import FEE, seen_by
 from tools.real_servers import anthropic_client
 
 pytestmark = [pytest.mark.needs_anthropic, pytest.mark.timeout(300)]
 
 PROGRAM = Path(__file__).with_name("anthropic_program.py")
-FEE = "The fee for late reports is 5 euros."
-WRONG = "The fee for late reports is 6 euros."
-
-
-def answer(messages):
-    return f"{FEE} {WRONG}" if "wrongly" in json.dumps(messages) else FEE
 
 
 @pytest.fixture(scope="module")
@@ -30,21 +19,7 @@ def seen(tmp_path_factory):
     interpreter = os.environ.get(anthropic_client.VARIABLE, "")
     if not interpreter:
         pytest.skip(f"set {anthropic_client.VARIABLE} to a Python that has the package, as make test-real does")
-    folder = tmp_path_factory.mktemp("anthropic")
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        port = listener.getsockname()[1]
-    with ScriptedChat(answer).running() as base:
-        env = environment(folder / "data", GROUNDTRAIL_HTTP__PORT=str(port), GROUNDTRAIL_ANTHROPIC__BASE_URL=base)
-        made = command(folder, "keys", "create", "--label", "claude", "--role", "writer", "--json", env=env)
-        assert made.returncode == 0, made.stdout + made.stderr
-        server = start(folder, "suite", env=env)
-        try:
-            given = [interpreter, str(PROGRAM), f"http://127.0.0.1:{port}", json.loads(made.stdout)["api_key"]]
-            done = subprocess.run(given, capture_output=True, text=True, timeout=patient(120), check=False)
-        finally:
-            server.stop()
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
+    return seen_by(tmp_path_factory.mktemp("anthropic"), interpreter, str(PROGRAM), forms=["ANTHROPIC"])
 
 
 def test_a_true_answer_arrives_with_object_and_headers(seen):
@@ -70,3 +45,12 @@ def test_refusals_are_the_packages_own_errors_with_our_reason(seen):
 
 def test_the_deployments_own_answer_has_its_form(seen):
     assert seen["ground"] == ["message", "ground"]
+
+
+@pytest.mark.parametrize("kind", ["waiting", "asynchronous"])
+def test_a_guarded_client_before_a_provider_of_its_own(seen, kind):
+    """Plain, raw, streamed and by ``stream()``: of a wrong answer only what stands before it arrives."""
+    guarded = seen[f"guarded {kind}"]
+    assert guarded["true"] == [FEE] * 5
+    assert guarded["wrong"] == [["", "HIGH"]] * 2 + [[FEE, "HIGH"]] * 3
+    assert guarded["around"] == "NOT_GUARDED"

@@ -71,6 +71,14 @@ def test_ask_answers_from_the_document(asked):
     assert asked["answer"]["report"]["claims"]
 
 
+def test_a_streamed_answer_is_the_answer_line_by_line(folder, env, ingested):
+    done = command(folder, "ask", "When must a broken window be reported?", "--stream", "--json", env=env)
+    assert done.returncode == 0, done.stdout + done.stderr
+    *pieces, outcome = [json.loads(line) for line in done.stdout.splitlines()]
+    assert "".join(piece["token"] for piece in pieces) == outcome["answer"]["text"]
+    assert "within 7 days" in outcome["answer"]["text"]
+
+
 def test_ask_goes_on_with_the_session(folder, env, asked):
     session = asked["answer"]["session_id"]
     more = run(folder, env, "ask", "What is the deductible for glass damage?", "--session", session)

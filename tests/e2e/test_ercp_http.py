@@ -1,7 +1,9 @@
-"""ERCP over HTTP against the suite as a process: the document's canonical example (ERCP 1.0 §12), with a real key."""
+"""HTTP against the suite as a process, with a real key: the canonical example (ERCP 1.0 §12), and a chat by curl."""
 
 import json
+import shutil
 import socket
+import subprocess
 import uuid
 
 import httpx
@@ -135,3 +137,28 @@ def test_a_predicate_that_does_not_exist_is_refused_at_its_place(suite):
     error = response.json()["error"]
     assert error["reason"] == "INVALID_FIELD"
     assert any(field["field"].startswith("constraints[0].predicate") for field in error["fields"])
+
+
+@pytest.mark.skipif(shutil.which("curl") is None, reason="there is no curl")
+@pytest.mark.parametrize("is_streamed", [False, True])
+def test_curl_chats_with_the_documents(suite, is_streamed):
+    question = "Why does water boil at a lower temperature at higher altitudes?"
+    body = {"model": "groundtrail", "messages": [{"role": "user", "content": question}], "stream": is_streamed}
+    given = ["curl", "-sSiN", "--noproxy", "*", f"{suite.base_url}/v1/chat/completions", "-d", json.dumps(body)]
+    given += ["-H", f"Authorization: {suite.headers['Authorization']}"]
+    done = subprocess.run(given, capture_output=True, text=True, timeout=patient(60), check=False)
+    assert done.returncode == 0, done.stderr
+    head, _, said = done.stdout.replace("\r\n", "\n").partition("\n\n")
+    headers = dict(line.split(": ", 1) for line in head.lower().splitlines()[1:])
+    assert head.startswith("HTTP/1.1 200")
+    assert headers["crp-safety-hallucination-risk"] == "low"
+    if is_streamed:
+        events = [json.loads(line.removeprefix("data: ")) for line in said.splitlines() if line.startswith("data: {")]
+        text = "".join(event["choices"][0]["delta"].get("content") or "" for event in events if event["choices"])
+        told = events[-1]["groundtrail"]
+        assert said.rstrip().endswith("data: [DONE]")
+    else:
+        (choice,), told = json.loads(said)["choices"], json.loads(said)["groundtrail"]
+        text = choice["message"]["content"]
+    assert "lower temperature" in text
+    assert told["supported"] == told["judged"] > 0

@@ -70,5 +70,7 @@ async def test_a_sample_of_hostile_texts_changes_nothing_about_honest_claims():
             before = CASES[test_id] + "\n\n"
             found = (await app.analyze(analysis_input(request(before + HONEST)))).analysis.outputs
             assert seen(found, len(before)) == alone, test_id
-            hostile = {claim.claim_id for claim in found.claims if claim.start < len(before)}
-            assert {found.verdicts.get(key) for key in hostile} <= {Verdict.NONE, Verdict.UNSUPPORTED, None}, test_id
+            hostile = {claim.claim_id for claim in found.text.claims if claim.start < len(before)}
+            assert {found.fidelity.verdicts.get(key) for key in hostile} <= {Verdict.NONE, Verdict.UNSUPPORTED, None}, (
+                test_id
+            )

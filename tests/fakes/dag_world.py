@@ -93,13 +93,13 @@ class LoggedMemoryStore(MemorySessionStore):
 
 
 class SubjectAuthenticator:
-    """The credential is the subject's name."""
+    """The credential is the subject's name, bare or as a bearer's."""
 
     def remembered(self, authorization):
-        return CALLERS.get(authorization)
+        return CALLERS.get(authorization.removeprefix("Bearer "))
 
     async def authenticate(self, authorization):
-        return CALLERS[authorization]
+        return CALLERS[authorization.removeprefix("Bearer ")]
 
 
 def fresh_uuid():

@@ -2,7 +2,7 @@
 
 import contextlib
 import uuid
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -168,6 +168,15 @@ def facts(*contents, importance=0.5):
     return tuple(EnvelopeFact(f"f{number}", text, importance) for number, text in enumerate(contents, start=1))
 
 
+def changed(analysis, **values):
+    """Return an analysis with some results changed: ``flow__score=0.1`` is the score of the result ``flow``."""
+    outputs = analysis.outputs
+    for name, value in values.items():
+        result, _, part = name.partition("__")
+        outputs = replace(outputs, **{result: replace(getattr(outputs, result), **{part: value}) if part else value})
+    return replace(analysis, outputs=outputs)
+
+
 async def analyse(answer, *contents, query="What holds?", using=None, importance=0.5, **given):
     """Return the outputs and the finished analysis of an answer against facts."""
     window = {"window_number": 1} | given
@@ -216,7 +225,7 @@ class World:
         await server.start()
         try:
             async with grpc.aio.insecure_channel(server.address) as channel:
-                yield Client(pb_grpc.ProvenanceServiceStub(channel), channel)
+                yield Client(pb_grpc.ProvenanceServiceStub(channel), channel, address=server.address)
         finally:
             await server.drain()
             telemetry.close()
@@ -227,6 +236,7 @@ class Client:
     stub: pb_grpc.ProvenanceServiceStub
     channel: grpc.aio.Channel
     metadata: tuple = (("authorization", "reader"),)
+    address: str = ""
 
     async def call(self, rpc, request, **kwargs):
         return await getattr(self.stub, rpc)(request, metadata=self.metadata, **kwargs)

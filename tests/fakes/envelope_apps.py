@@ -9,6 +9,7 @@ from services.common.adapters.memory.facts import MemoryFactStore
 from services.common.adapters.memory.graph import MemoryKnowledgeGraph
 from services.common.adapters.memory.inference import MemoryEntityRecognizer
 from services.common.adapters.tokens.counter import open_token_counter
+from services.common.envelope_request import EnvelopeRequest
 from services.common.errors import NotFoundError
 from services.common.ports.facts import FactFilter
 from services.common.settings.envelope import EnvelopeSettings
@@ -16,7 +17,7 @@ from services.common.settings.inference import InferenceSettings
 from services.common.taxonomy import RetrievalMode
 from services.envelope.compose import EnvelopeParts, open_apps
 from services.envelope.domain.importance import SourceType
-from services.envelope.requests import EnvelopeRequest, FactEntries, FactEntry, WriteTicket
+from services.envelope.requests import FactEntries, FactEntry, WriteTicket
 from services.envelope.version_writer import TextModels
 from tests.contract.adapters import DIMENSION, MODEL
 from tests.fakes.envelope_world import TurnedClock

@@ -12,8 +12,10 @@ from functools import partial
 
 import grpc
 from crp.common.v1 import taxonomy_pb2 as taxonomy
+from crp.common.v1 import text_pb2
 from crp.dag.v1 import session_service_pb2 as dag
 from crp.dag.v1 import session_service_pb2_grpc as dag_grpc
+from crp.dpe.v1 import claim_pb2
 from crp.dpe.v1 import provenance_service_pb2 as dpe
 from crp.dpe.v1 import provenance_service_pb2_grpc as dpe_grpc
 from crp.envelope.v1 import envelope_pb2, envelope_service_pb2_grpc
@@ -60,8 +62,19 @@ from tests.fakes.dag_world import RISKS, TIERS, Refusal, SubjectAuthenticator, W
 from tests.patience import patient
 
 ANSWER = "A motor accident must be reported within 7 days."
+FAULT = "A theft may be reported within 900 days."
 QUESTION = "How long do I have to report a motor accident?"
 ETAG = "sha256:" + "e" * 64
+
+
+def contradicting(request):
+    """Find ``FAULT`` in an answer: a contradicted claim, CRITICAL; a report_of of a script."""
+    at = request.response_text.find(FAULT)
+    if at < 0:
+        return {}
+    span = text_pb2.TextSpan(start=at, end=at + len(FAULT))
+    claim = claim_pb2.Claim(text=FAULT, span=span, verdict=claim_pb2.CLAIM_VERDICT_CONTRADICTED)
+    return {"risk_level": RISKS["CRITICAL"], "claims": [claim]}
 
 
 class WordCounter:
@@ -168,6 +181,14 @@ class ScriptedEnvelopes(envelope_service_pb2_grpc.EnvelopeServiceServicer):
             return self._built(request)
 
         return await self.script.around("BuildEnvelope", request, answer)
+
+    async def PreviewEnvelope(self, request, context):  # noqa: N802
+        async def answer():
+            facts = len(self.script.facts)
+            preview = envelope_pb2.EnvelopePreview(facts_available=10, facts_included=facts, etag=ETAG)
+            return env.PreviewEnvelopeResponse(preview=preview)
+
+        return await self.script.around("PreviewEnvelope", request, answer)
 
     def _built(self, request):
         script = self.script
@@ -308,7 +329,7 @@ class GatewayWorld:
         await server.start()
         channel = grpc.aio.insecure_channel(server.address)
         try:
-            yield GatewayClient(self, channel)
+            yield GatewayClient(self, channel, server.address)
         finally:
             await channel.close()
             await server.drain()
@@ -359,7 +380,7 @@ class GatewayWorld:
             ServedService(
                 "crp.envelope.v1.EnvelopeService",
                 partial(envelope_service_pb2_grpc.add_EnvelopeServiceServicer_to_server, ScriptedEnvelopes(script)),
-                {"BuildEnvelope": Role.READER},
+                {"BuildEnvelope": Role.READER, "PreviewEnvelope": Role.READER},
                 self.credentials.check,
             ),
             ServedService(
@@ -392,6 +413,7 @@ class GatewayClient:
 
     world: GatewayWorld
     channel: grpc.aio.Channel
+    address: str
 
     def start(
         self,

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from services.gateway.domain.holding import Hold
 from services.gateway.doors.http.chat.forms import OpenAiDialect
-from services.gateway.doors.http.chat.held_back import Hold
 from services.gateway.doors.http.chat.sending import HeldBack, held_back_answer
 from services.gateway.doors.http.messages.forms import AnthropicDialect
 from tests.fakes.chat_door import events_of

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from services.common.reading.sentences import sentences
-from services.gateway.doors.http.chat.held_back import Released, held_back
+from services.gateway.dispatch.held_back import Released, held_back
 
 FAULT = "Gamma is 7 units"
 SENTENCES = st.sampled_from(

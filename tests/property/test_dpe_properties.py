@@ -50,12 +50,12 @@ def fact_lists(draw):
 def test_a_verbatim_copy_has_no_findings(contents, joint):
     finished = asyncio.run(analyse(joint.join(contents), *contents, importance=0.95))
     outputs = finished.analysis.outputs
-    assert outputs.fabrications == ()
-    assert outputs.distortions == ()
-    assert outputs.contradictions == ()
-    assert outputs.omissions == ()
-    assert outputs.grounding_pct in {1.0, None}
-    assert outputs.fidelity_score == 1.0
+    assert outputs.fabrication.found == ()
+    assert outputs.distortion.found == ()
+    assert outputs.contradiction.found == ()
+    assert outputs.omission.found == ()
+    assert outputs.attribution.grounding_pct in {1.0, None}
+    assert outputs.fidelity.score == 1.0
 
 
 @settings(max_examples=examples(150), deadline=None)

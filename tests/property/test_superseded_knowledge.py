@@ -12,13 +12,14 @@ from crp.dpe.v1 import provenance_service_pb2 as dpe_pb
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from services.common.envelope_request import EnvelopeRequest
 from services.common.taxonomy import RiskLevel
 from services.dpe.convert.report import report_message
 from services.dpe.convert.requests import analysis_input
 from services.dpe.domain.findings import Verdict
 from services.envelope.convert.envelope import build_response
 from services.envelope.domain.importance import SourceType
-from services.envelope.requests import EnvelopeRequest, SourceDocument
+from services.envelope.requests import SourceDocument
 from tests.fakes.dpe_world import TableEntailment, TableGrounding, app, models
 from tests.fakes.envelope_apps import open_knowledge
 from tests.tenth import examples
@@ -154,7 +155,7 @@ class World:
             everything = query == PAST_QUERY or bool(wishes)
             message, finished = await self.asked(query, topic, value, **wishes)
             outputs = finished.analysis.outputs
-            (verdict,) = outputs.verdicts.values()
+            (verdict,) = outputs.fidelity.verdicts.values()
             where = (query, topic, value, self.documents, self.former)
             if current:
                 assert verdict is Verdict.SUPPORTED, where
@@ -164,7 +165,7 @@ class World:
                 assert outputs.risk.level is not RiskLevel.LOW, where
                 if everything and outdated:
                     assert verdict is Verdict.SUPERSEDED, where
-                    why = next(iter(outputs.judgements.values())).why
+                    why = next(iter(outputs.fidelity.judgements.values())).why
                     assert "until 2026-" in why
                     assert "does not hold now" in why
             if not everything:

@@ -9,7 +9,7 @@ from crp.dpe.v1 import provenance_service_pb2 as pb
 from crp.envelope.v1 import envelope_pb2
 
 from services.common.adapters.memory.embedding import MemoryEmbeddingModel
-from services.dpe.domain.outcome import STAGES
+from services.dpe.domain.pipeline import STAGES
 from tests.fakes.dpe_world import NAMES, TableEntailment, TableGrounding, TableRecognizer, World, models
 from tests.patience import patient
 
@@ -105,7 +105,7 @@ async def test_events_come_in_the_order_of_the_stages_whichever_model_answers_fi
             events = await client.stream(request())
         *stages, last = events
         assert [(event.stage.outcome.number, event.stage.outcome.sub_stage) for event in stages] == [
-            (key.number, key.sub_stage) for key in STAGES
+            (stage.key.number, stage.key.sub_stage) for stage in STAGES
         ]
         assert last.WhichOneof("event") == "result"
         last.result.report.ClearField("timings")

@@ -135,6 +135,7 @@ class TestPlain:
             (b'{"messages": 3}', "messages"),
             (b'{"messages": [], "groundtrail": {"policy": "halt-on NEVER"}}', "policy"),
             (b'{"messages": [], "groundtrail": {"facts": 3}}', "groundtrail.facts"),
+            (b'{"messages": [], "groundtrail": {"include_superseded": true}}', "groundtrail.include_superseded"),
             (b'{"messages": [], "stream": true, "n": 2}', "n"),
         ],
     )

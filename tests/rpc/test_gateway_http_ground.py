@@ -6,13 +6,14 @@ from typing import Any
 
 import openai
 import pytest
+from crp.ckf.v1 import knowledge_service_pb2 as knowledge
 
 from services.common.settings import ChatSettings, GatewaySettings
 from services.common.settings.chat import ChatMode
 from services.common.settings.http import HttpSettings
 from tests.fakes.chat_door import CHAT, MESSAGES, Behind, chat_door
 from tests.fakes.dag_world import SubjectAuthenticator
-from tests.fakes.gateway_world import ANSWER, ETAG, QUESTION, GatewayWorld, Script
+from tests.fakes.gateway_world import ANSWER, ETAG, FAULT, QUESTION, GatewayWorld, Script, contradicting
 
 ASKED: dict[str, Any] = {"model": "groundtrail", "messages": [{"role": "user", "content": QUESTION}]}
 MESSAGE = ASKED | {"max_tokens": 100}
@@ -119,6 +120,8 @@ class TestPlain:
             ({"groundtrail": {"facts": ["x"]}}, "groundtrail.facts"),
             ({"groundtrail": {"unknown": 1}}, "groundtrail.unknown"),
             ({"groundtrail": {"mode": "check"}}, "groundtrail.mode"),
+            ({"groundtrail": {"include_superseded": "perhaps"}}, "groundtrail.include_superseded"),
+            ({"groundtrail": {"retrieval_mode": "magic"}}, "groundtrail.retrieval_mode"),
             ({"groundtrail": {"conversation": "a", "session_token": "b"}}, "groundtrail.conversation"),
         ],
     )
@@ -140,6 +143,19 @@ class TestPlain:
         neutral = {"n": 1, "top_p": 1.0, "stop": None, "tools": [], "user": "u", "response_format": {"type": "text"}}
         async with grounded() as door:
             assert (await door.ask(ASKED | neutral)).status_code == 200
+
+    @pytest.mark.parametrize("path", [CHAT, MESSAGES])
+    async def test_how_facts_are_found_is_asked_for_in_the_field(self, path):
+        wanted = {"groundtrail": {"include_superseded": True, "retrieval_mode": "text"}}
+        async with grounded() as door:
+            for more in (wanted, {}):
+                response = await door.ask(MESSAGE | more, path)
+                assert response.status_code == 200, response.text
+            asked = door.world.script.asked["BuildEnvelope"]
+        assert [(one.include_superseded, one.retrieval_mode) for one in asked] == [
+            (True, knowledge.SEARCH_MODE_TEXT),
+            (False, knowledge.SEARCH_MODE_UNSPECIFIED),
+        ]
 
     async def test_a_reader_may_not(self):
         async with grounded(subject="reader") as door:
@@ -175,7 +191,7 @@ class TestHeaders:
             ("CRP_Agent_Safety_Budget", "much", "crp-agent-safety-budget", "INVALID_FIELD"),
             ("CRP_Compliance_Data_Residency", "eu", "data_residency", "INVALID_FIELD"),
             ("CRP_Safety_Policy", "no-such 3", None, "UNKNOWN_DIRECTIVE"),
-            ("CRP_Stream_Safety_Mode", "pass-through", "crp-stream-safety-mode", "INVALID_FIELD"),
+            ("CRP_Stream_Safety_Mode", "soon", "crp-stream-safety-mode", "INVALID_FIELD"),
             ("X_Groundtrail_Mode", "dream", "x-groundtrail-mode", "INVALID_FIELD"),
         ],
     )
@@ -278,8 +294,8 @@ class TestHalts:
         assert body["groundtrail"]["crp_halt_reason"] == "CRITICAL_HALLUCINATION_RISK"
         assert response.headers["CRP-Safety-Retry-After"] == "oversight-required"
         assert response.headers["CRP-Safety-Policy-Violation"].startswith("halt-on CRITICAL")
-        assert "900" not in response.text
-        assert "900" not in str(response.headers)
+        assert "900 days" not in response.text
+        assert "900 days" not in str(response.headers)
 
     @pytest.mark.parametrize(("path", "reason"), [(CHAT, "content_filter"), (MESSAGES, "refusal")])
     async def test_one_that_comes_late_ends_the_stream_as_filtered(self, path, reason):
@@ -289,17 +305,19 @@ class TestHalts:
             response, events = await door.events(MESSAGE, path)
         assert response.status_code == 200
         assert f'"{reason}"' in response.text
-        assert "900" not in response.text
+        assert "900 days" not in response.text
         told = next(data["groundtrail"] for _, data in events if "groundtrail" in data)
         assert told["headers"]["CRP-Safety-Retry-After"] == "oversight-required"
 
 
 class TestStreamed:
+    LONG = f"{ANSWER} A theft must be reported within 48 hours."
+
     async def test_it_is_the_plain_answer_with_the_headers_before_and_in_the_last_event(self):
-        long = f"{ANSWER} A theft must be reported within 48 hours."
-        async with grounded(GatewayWorld(replies=(long,))) as door:
-            response, events = await door.events(ASKED | {"stream_options": {"include_usage": True}})
-        assert text_of(events) == long
+        async with grounded(GatewayWorld(replies=(self.LONG,))) as door:
+            asked = ASKED | {"stream_options": {"include_usage": True}}
+            response, events = await door.events(asked, CRP_Stream_Safety_Mode="buffer")
+        assert text_of(events) == self.LONG
         assert (
             len([1 for _, data in events[:-1] if data["choices"] and data["choices"][0]["delta"].get("content")]) == 2
         )
@@ -308,6 +326,42 @@ class TestStreamed:
         told = events[-3][1]["groundtrail"]
         assert told["headers"]["CRP-Set-Session"] == response.headers["CRP-Set-Session"]
         assert response.headers["CRP-Stream-Safety-Mode"] == "buffer"
+        assert len({data["id"] for _, data in events[:-1]}) == 1
+
+    @pytest.mark.parametrize("path", [CHAT, MESSAGES])
+    async def test_a_sentence_is_held_back_until_it_has_passed(self, path):
+        async with grounded(GatewayWorld(replies=(self.LONG,))) as door:
+            response, events = await door.events(MESSAGE, path)
+        told = next(data["groundtrail"] for _, data in events if "groundtrail" in data)
+        assert response.headers["CRP-Stream-Safety-Mode"] == "hold-back"
+        assert response.headers["CRP-Context-Session-Id"] == told["session"]["session_id"]
+        assert told["headers"]["CRP-Stream-Safety-Mode"] == "hold-back"
+        assert told["headers"]["CRP-Set-Session"]
+
+    @pytest.mark.parametrize(("path", "reason"), [(CHAT, "content_filter"), (MESSAGES, "refusal")])
+    async def test_a_faulted_sentence_ends_the_stream_as_filtered(self, path, reason):
+        world = GatewayWorld(Script(report_of=contradicting), replies=(f"{ANSWER} {FAULT} Pay soon.",))
+        async with grounded(world) as door:
+            response, events = await door.events(MESSAGE, path)
+        told = next(data["groundtrail"] for _, data in events if "groundtrail" in data)
+        assert response.status_code == 200
+        assert ANSWER in response.text
+        assert "900 days" not in response.text
+        assert "Pay soon" not in response.text
+        assert f'"{reason}"' in response.text
+        assert told["crp_halt_reason"] == "CRITICAL_HALLUCINATION_RISK"
+        assert told["headers"]["CRP-Safety-Retry-After"] == "oversight-required"
+        assert world.statuses() == ["FAILED"]
+
+    async def test_a_streamed_conversation_goes_on(self):
+        talk = ASKED | {"groundtrail": {"conversation": "c"}}
+        async with grounded() as door:
+            told = [
+                next(data["groundtrail"] for _, data in (await door.events(talk))[1] if "groundtrail" in data)
+                for _ in range(2)
+            ]
+            plain = (await door.ask(talk)).json()["groundtrail"]
+        assert [one["session"]["window_number"] for one in (*told, plain)] == [1, 2, 3]
 
     async def test_a_slow_answer_comes_behind_comments(self):
         async with grounded(http=HttpSettings(port=0, event_interval_s=0.001)) as door:

@@ -6,17 +6,22 @@ from typing import Any, cast
 
 import httpx
 import pytest
+from crp.common.v1 import taxonomy_pb2
 from crp.dag.v1.session_service_pb2_grpc import SessionServiceStub
+from crp.dpe.v1 import report_pb2
+from crp.envelope.v1.envelope_service_pb2_grpc import EnvelopeServiceStub
 from crp.gateway.v1.dispatch_service_pb2_grpc import DispatchServiceStub
 
 from services.common.clock import SystemClock
+from services.common.errors import ErrorReason, UnavailableError
 from services.common.rpc.client import Peer, PeerChannel
 from services.common.settings.http import HttpSettings
 from services.gateway.doors.http.app import create_app
 from services.gateway.doors.http.record_routes import DISPATCH, RecordRoutes
+from tests.fakes.chat_door import events_of
 from tests.fakes.dag_world import SubjectAuthenticator
 from tests.fakes.ercp_stub import ErcpStub
-from tests.fakes.gateway_world import ANSWER, ETAG, QUESTION, GatewayWorld, Script
+from tests.fakes.gateway_world import ANSWER, ETAG, FAULT, QUESTION, Fault, GatewayWorld, Script, contradicting
 from tests.fakes.open_gate import open_gate
 from tests.patience import patient
 
@@ -30,7 +35,7 @@ async def served(world=None):
     async with world.serving() as client:
         channel = PeerChannel(client.channel, Peer("here", "here"), patient(20.0))
         gate = open_gate(SubjectAuthenticator())
-        stubs = DispatchServiceStub(channel), SessionServiceStub(channel)
+        stubs = DispatchServiceStub(channel), SessionServiceStub(channel), EnvelopeServiceStub(channel)
         routes = RecordRoutes(*stubs, gate, settings, SystemClock())
         app = create_app(cast("Any", ErcpStub()), gate, settings, SystemClock(), "0.1.0", [routes])
         transport = httpx.ASGITransport(app, raise_app_exceptions=False)
@@ -73,6 +78,71 @@ async def test_headers_are_read_and_outcomes_have_their_status():
     assert halted.headers["CRP-Safety-Retry-After"] == "oversight-required"
     assert (twice.status_code, twice.json()["error"]["fields"][0]["field"]) == (400, "safety_policy")
     assert (same.status_code, same.content, same.headers["CRP-Context-ETag"]) == (304, b"", ETAG)
+
+
+async def test_facts_that_do_not_hold_are_asked_for_in_the_body():
+    world = GatewayWorld()
+    async with served(world) as http:
+        for more in ({"include_superseded": True, "retrieval_mode": "text"}, {}):
+            response = await http.post(DISPATCH, json=ASKED | more)
+            assert response.status_code == 200, response.text
+        document = (await http.get("/openapi.json")).json()
+    asked = world.script.asked["BuildEnvelope"]
+    assert [(one.include_superseded, one.retrieval_mode) for one in asked] == [(True, 2), (False, 0)]
+    fields = document["components"]["schemas"]["DispatchRequest"]["properties"]
+    assert {"include_superseded", "retrieval_mode"} <= fields.keys()
+
+
+async def test_a_streamed_dispatch_in_events_of_the_contract():
+    long = f"{ANSWER} Call the police first."
+    stage = report_pb2.StageOutcome(number=1, status=taxonomy_pb2.STAGE_STATUS_COMPLETED)
+    world = GatewayWorld(Script(report={"stages": [stage]}), replies=(long,))
+    async with served(world) as http:
+        response = await http.post(DISPATCH, json=ASKED | {"stream": True})
+        refused = await http.post(DISPATCH, json=ASKED | {"stream": True, "model": "unknown-1"})
+        wrong = await http.post(DISPATCH, json=ASKED | {"stream": "yes"})
+    events = events_of(response.text)
+    assert (response.status_code, response.headers["content-type"]) == (200, "text/event-stream; charset=utf-8")
+    assert response.headers["CRP-Stream-Safety-Mode"] == "hold-back"
+    assert "".join(data["token"] for name, data in events if name == "token") == long
+    assert [name for name, _ in events[-3:]] == ["stage", "outcome", "crp-headers"]
+    assert events[-2][1]["answer"]["text"] == long
+    assert events[-1][1]["headers"]["CRP-Set-Session"]
+    assert (refused.status_code, refused.json()["error"]["reason"]) == (400, "UNKNOWN_MODEL")
+    assert (wrong.status_code, wrong.json()["error"]["fields"][0]["field"]) == (400, "stream")
+
+
+async def test_a_fault_of_a_streamed_dispatch_stands_in_its_outcome_or_its_error():
+    world = GatewayWorld(Script(report_of=contradicting), replies=(f"{ANSWER} {FAULT}",))
+    async with served(world) as http:
+        halted = events_of((await http.post(DISPATCH, json=ASKED | {"stream": True})).text)
+    lost = Fault(UnavailableError(ErrorReason.STORE_UNAVAILABLE, "gone"), times=9)
+    async with served(GatewayWorld(Script(faults={"CommitWindow": lost}), replies=(f"{ANSWER} Pay soon.",))) as http:
+        failed = await http.post(DISPATCH, json=ASKED | {"stream": True})
+    assert [data["token"] for name, data in halted if name == "token"] == [f"{ANSWER} "]
+    assert halted[-2][1]["halted"]["halt_reason"] == "CRITICAL_HALLUCINATION_RISK"
+    assert (failed.status_code, failed.json()["error"]["reason"]) == (503, "STORE_UNAVAILABLE")
+
+
+async def test_a_preview_opens_no_window():
+    world = GatewayWorld()
+    asked = {"query": QUESTION, "model": "gpt-4o", "grounding_mode": "context_strict", "include_superseded": "true"}
+    async with served(world) as http:
+        found = await http.get("/v1/envelope/preview", params=asked)
+        wrong = [
+            await http.get("/v1/envelope/preview", params=asked | more)
+            for more in ({"include_superseded": "yes"}, {"max_envelope_tokens": "-1"}, {"nothing": "1"})
+        ]
+    assert found.json()["preview"]["facts_included"] == 2
+    (request,) = world.script.asked["PreviewEnvelope"]
+    assert (request.query, request.model, request.grounding_mode) == (QUESTION, "gpt-4o", 1)
+    assert request.include_superseded
+    assert [one.json()["error"]["fields"][0]["field"] for one in wrong] == [
+        "include_superseded",
+        "max_envelope_tokens",
+        "nothing",
+    ]
+    assert world.windows() == []
 
 
 async def test_a_repeat_under_its_key_is_the_same_answer():

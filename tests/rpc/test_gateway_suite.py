@@ -1,5 +1,6 @@
 """The whole suite in one process over memory adapters: ingest, ask twice, verify, through generated stubs alone."""
 
+import asyncio
 import contextlib
 import re
 from pathlib import Path
@@ -9,6 +10,7 @@ import pytest
 from crp.ckf.v1 import ckf_pb2, knowledge_service_pb2, knowledge_service_pb2_grpc
 from crp.common.v1 import taxonomy_pb2 as taxonomy
 from crp.dag.v1 import session_service_pb2, session_service_pb2_grpc
+from crp.dpe.v1 import report_pb2
 from crp.gateway.v1 import dispatch_service_pb2 as pb
 from crp.gateway.v1 import dispatch_service_pb2_grpc as pb_grpc
 
@@ -22,12 +24,13 @@ from services.common.adapters.memory import (
 )
 from services.common.adapters.memory.embedding import MemoryEmbeddingModel
 from services.common.adapters.memory.feedback import MemoryFeedbackStore
-from services.common.adapters.memory.inference import MemoryEntityRecognizer
+from services.common.adapters.memory.inference import MemoryEntityRecognizer, MemoryLanguageModel
 from services.common.adapters.memory.reviews import MemoryReviewStore
 from services.common.adapters.memory.violation_reports import MemoryViolationReportStore
 from services.common.composition import Adapters
 from services.common.documents.cutting import CuttingLimits, ThreadDocumentReader
 from services.common.ports.personal_data import PersonalData, PersonalDataCategory
+from services.common.rpc.canonical import message_json
 from services.common.rpc.main import running_server
 from services.common.settings import (
     DagSettings,
@@ -64,8 +67,9 @@ class MailDetector:
 class MemoryAdapters(Adapters):
     """Everything in memory but the tokenizers; documents are read in this process."""
 
-    def __init__(self, settings):
+    def __init__(self, settings, language_model=None):
         super().__init__(settings)
+        self._language_model = language_model
         self._facts = MemoryFactStore(384)
         self._graph = MemoryKnowledgeGraph()
         self._sessions = MemorySessionStore()
@@ -81,6 +85,9 @@ class MemoryAdapters(Adapters):
 
     async def embedding(self):
         return self._model
+
+    async def language_model(self):
+        return self._language_model
 
     async def entity_recognizer(self):
         return MemoryEntityRecognizer()
@@ -134,6 +141,14 @@ class Caller:
         )
         return await self._knowledge.IngestSource(request, metadata=self.metadata, timeout=patient(30))
 
+    async def stream(self, query, **fields):
+        """Return the text that left, and the outcome."""
+        request = pb.DispatchRequest(**({"request_id": fresh_uuid(), "query": query} | fields))
+        asked = pb.DispatchStreamRequest(dispatch=request)
+        call = self._dispatch.DispatchStream(asked, metadata=self.metadata, timeout=patient(30))
+        events = [event async for event in call]
+        return "".join(event.token for event in events), events[-1].outcome
+
     async def ask(self, query, **fields):
         request = pb.DispatchRequest(**({"request_id": fresh_uuid(), "query": query} | fields))
         return await self._dispatch.Dispatch(request, metadata=self.metadata, timeout=patient(30))
@@ -144,9 +159,9 @@ class Caller:
 
 
 @contextlib.asynccontextmanager
-async def suite(tmp_path, **sections):
+async def suite(tmp_path, model=None, **sections):
     settings = Settings(store=StoreSettings(data_dir=tmp_path), **sections)
-    async with MemoryAdapters(settings) as adapters, embedded(settings, adapters=adapters) as system:
+    async with MemoryAdapters(settings, model) as adapters, embedded(settings, adapters=adapters) as system:
         key = await system.first_key()
         async with grpc.aio.insecure_channel(system.address) as channel:
             yield Caller(system, channel, key)
@@ -179,6 +194,47 @@ async def test_ingest_ask_continue_verify(tmp_path):
     assert len(handed_on) >= len(answer.envelope.fact_ids) - 1  # one is a near-duplicate for the new query: §6.6
     assert verified.integrity == taxonomy.CHAIN_INTEGRITY_VALID
     assert verified.windows_verified == verified.windows_total == 2
+
+
+class Unhurried(MemoryLanguageModel):
+    """Writes so slowly that sentences are judged while it writes."""
+
+    async def before_piece(self, number):
+        await asyncio.sleep(0.02)
+
+
+RIGHT = "A motor accident must be reported within 7 days."
+WRONG = "A motor accident must be reported within 900 days."
+DUE = "Within how many days must a motor accident be reported?"
+
+
+async def test_a_streamed_answer_has_the_report_of_the_same_answer_unstreamed(tmp_path):
+    def bare(report):
+        """Without ids, times and what is hashed over them."""
+        copy = report_pb2.DpeReport.FromString(report.SerializeToString())
+        for name in ("report_id", "session_id", "window_id", "timestamp", "timings", "report_hash", "hmac"):
+            copy.ClearField(name)
+        return message_json(copy)
+
+    model = Unhurried([f"{RIGHT} Write to claims@example.org. It is best to call first."])
+    async with suite(tmp_path, model) as caller:
+        await caller.ingest(HANDBOOK / PAGES[0])
+        text, streamed = await caller.stream(DUE)
+        plain = await caller.ask(DUE)
+    assert text == streamed.answer.text == plain.answer.text
+    assert headers_of(streamed)["CRP-Stream-Safety-Mode"] == "hold-back"
+    assert bare(streamed.answer.report) == bare(plain.answer.report)
+    assert streamed.answer.report.claims
+
+
+async def test_a_streamed_answer_ends_before_what_the_facts_contradict(tmp_path):
+    model = Unhurried([f"{RIGHT} {WRONG} It is best to call first."])
+    async with suite(tmp_path, model) as caller:
+        await caller.ingest(HANDBOOK / PAGES[0])
+        text, outcome = await caller.stream(DUE, safety_policy="block-contradiction")
+    assert text == f"{RIGHT} "
+    assert outcome.halted.halt_reason == "block-contradiction"
+    assert model.left == 1
 
 
 async def test_an_unchanged_question_can_be_asked_conditionally(tmp_path):

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Final
 
 from crp.dpe.v1 import finding_pb2, report_pb2
+from groundtrail import Claim
 
 from services.allinone.check import Checker, open_checker
-from services.allinone.check_result import ClaimResult
 from services.common.adapters.tokens.counter import open_token_counter
 from services.common.adapters.tokens.table import EXTRACTIVE_MODEL
 from services.common.documents.facts.chunking import chunk
@@ -45,7 +45,7 @@ class EmbeddedEngine:
         return Findings(tuple(map(_judgement, result.judged)), _by_stage(result.response.report))
 
 
-def _judgement(claim: ClaimResult) -> Judgement:
+def _judgement(claim: Claim) -> Judgement:
     return Judgement(Verdict[claim.verdict], Basis[claim.basis] if claim.basis else None, claim.support)
 
 

@@ -10,8 +10,8 @@ from typing import Final
 
 import grpc
 from crp.envelope.v1 import envelope_service_pb2 as envelopes
+from groundtrail import Fact
 
-from services.allinone.check import Fact
 from services.allinone.embedded import embedded
 from services.allinone.parts import Part
 from services.cli.commands.ingest import Terms, documents, ingest_all

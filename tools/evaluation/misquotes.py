@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
+from groundtrail import Fact
 
-from services.allinone.check import CheckOrder, Fact
+from services.allinone.check import CheckOrder
 from services.common.taxonomy import RiskLevel
 from tools.evaluation.data import EvaluationDataError
 from tools.evaluation.held_back import is_there, rows_of

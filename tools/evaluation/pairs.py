@@ -12,8 +12,10 @@ from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
+from groundtrail import Document
+from groundtrail.sources import Source
 
-from services.allinone.check import CheckOrder, Document, Source
+from services.allinone.check import CheckOrder
 from tools.evaluation.data import read_rows
 from tools.evaluation.held_back import require_digest, rows_of
 from tools.evaluation.metrics import auroc

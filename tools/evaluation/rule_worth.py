@@ -18,9 +18,11 @@ from services.common.ids import RandomIds
 from services.common.settings import Settings
 from services.dpe.app import Limits, ProvenanceApp, Workplace
 from services.dpe.compose import open_models, policy_of
-from services.dpe.domain.analysis import AnalysisInput, Outputs, PriorWindow
+from services.dpe.domain.analysis import AnalysisInput
 from services.dpe.domain.facts import EnvelopeFact
 from services.dpe.domain.findings import Rule, Verdict
+from services.dpe.domain.prior_texts import PriorWindow
+from services.dpe.domain.results import Outputs
 from services.dpe.domain.verdicts import DECIDING
 from services.dpe.gazetteer import load_gazetteer
 from tools.evaluation.remembered import Answers, remembered
@@ -140,9 +142,9 @@ def _kind_row(name: str, listed: Sequence[Judged]) -> tuple[str, ...]:
 
 
 def _judged(kind: str, is_true: bool, outputs: Outputs) -> Judged:
-    verdicts = list(outputs.verdicts.values())
+    verdicts = list(outputs.fidelity.verdicts.values())
     supported = bool(verdicts) and all(one is Verdict.SUPPORTED for one in verdicts)
-    return Judged(kind, is_true, supported, frozenset(item.rule for item in outputs.distortions or ()))
+    return Judged(kind, is_true, supported, frozenset(item.rule for item in outputs.distortion.found or ()))
 
 
 def _answer(pair: dict[str, Any], key: str) -> AnalysisInput:

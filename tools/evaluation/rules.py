@@ -13,11 +13,12 @@ from services.common.ports.recognition import EntityRecognizer
 from services.common.reading.sentences import sentences
 from services.common.reading.text_types import ClaimType, Span
 from services.dpe.domain.alignment import align_values
-from services.dpe.domain.analysis import Analysis, AnalysisInput, Models
+from services.dpe.domain.analysis import Analysis, AnalysisInput, ModelAnswers
 from services.dpe.domain.facts import EnvelopeFact
 from services.dpe.domain.findings import Attribution, AttributionType, DistortionType, Evidence, NearFact
 from services.dpe.domain.pipeline import begin
 from services.dpe.domain.policy import Policy
+from services.dpe.domain.results import AttributionResult
 from services.dpe.domain.segmentation import segment
 from services.dpe.domain.stages import s01_claims, s03b_distortion
 from services.dpe.gazetteer import load_gazetteer
@@ -204,24 +205,22 @@ def _words_only(text: str, start: int, end: int) -> tuple[int, int]:
 
 async def _found(recognizer: EntityRecognizer, pair: LabelledDistortion) -> frozenset[DistortionType]:
     given = AnalysisInput("", "", 1, "", pair.answer, (EnvelopeFact("f1", pair.fact),))
-    analysis = begin(given, Policy(), load_gazetteer(), Models())
-    texts = s01_claims.plan(analysis).recognise
+    analysis = begin(given, Policy(), load_gazetteer(), ModelAnswers())
+    texts = s01_claims.ask_names(analysis).recognise
     entities = dict(zip(texts, await recognizer.recognize(texts), strict=True))
     analysis = s01_claims.apply(replace(analysis, models=replace(analysis.models, recognised=entities)))
     ended = s03b_distortion.apply(_grounded(analysis))
-    return frozenset(item.type for item in ended.outputs.distortions or ())
+    return frozenset(item.type for item in ended.outputs.distortion.found or ())
 
 
 def _grounded(analysis: Analysis) -> Analysis:
     """Return the analysis with every factual claim grounded in the one fact, and instructions near to it."""
-    view = analysis.outputs.fact_views[0]
+    view = analysis.outputs.text.fact_views[0]
     attributions = {}
-    aligned = {claim.claim_id: tuple(align_values(claim, view.places)) for claim in analysis.outputs.claims}
+    aligned = {claim.claim_id: tuple(align_values(claim, view.places)) for claim in analysis.outputs.text.claims}
     for claim in analysis.factual_claims:
         whole = Span(0, len(view.fact.content))
         evidence = Evidence(0, view.fact.fact_id, whole, 1.0, 1.0, aligned[claim.claim_id])
         attributions[claim.claim_id] = Attribution(claim, AttributionType.CONTEXT_GROUNDED, (evidence,))
-    passages = {claim.claim_id: (NearFact(0, 1.0, 1.0),) for claim in analysis.outputs.claims}
-    return replace(
-        analysis, outputs=replace(analysis.outputs, attributions=attributions, passages=passages, alignments=aligned)
-    )
+    passages = {claim.claim_id: (NearFact(0, 1.0, 1.0),) for claim in analysis.outputs.text.claims}
+    return analysis.with_results(AttributionResult(by_claim=attributions, passages=passages, alignments=aligned))

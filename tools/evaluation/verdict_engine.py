@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Protocol
 
 from services.allinone.check import Checker, CheckOrder, open_checker
-from services.allinone.check_result import CheckResult
+from services.allinone.check_result import PolicedResult
 from services.common.settings import Settings
 from services.common.taxonomy import RiskLevel
 from tools.evaluation.encoder_memory import EncoderMemory, RememberingAdapters
@@ -73,11 +73,11 @@ class CheckEngine:
         return [outcome_of(result) for result in await self.checker.check_all(orders)]
 
 
-def outcome_of(result: CheckResult) -> Outcome:
+def outcome_of(result: PolicedResult) -> Outcome:
     """Return what the measurements need of a result."""
     judged = result.judged
     return Outcome(
-        result.level,
+        RiskLevel(result.level),
         result.composite,
         tuple(claim.verdict for claim in judged),
         tuple(claim.basis for claim in judged),

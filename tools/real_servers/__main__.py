@@ -1,7 +1,7 @@
 """``python -m tools.real_servers SERVER [OPTIONS] [-- COMMAND…]``: a command beside a real server.
 
-SERVER is triton, neo4j, milvus, milvus-lite, llm, envoy, litellm or anthropic. Of the last three only the program is
-fetched: what they stand in front of, or talk to, is the command's own.
+SERVER is triton, neo4j, milvus, milvus-lite, llm, envoy, litellm, anthropic, langchain or node. Of the last five only
+the program or package is fetched: what they stand in front of, or talk to, is the command's own.
 
 For two servers the command of the first is this program with the second.
 """
@@ -12,13 +12,14 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
+from typing import Any, Final
 
-from tools.real_servers import anthropic_client, envoy, litellm, llm, milvus, neo4j, triton
+from tools.real_servers import anthropic_client, envoy, langchain, litellm, llm, milvus, neo4j, node_clients, triton
 from tools.real_servers.processes import ServerProcess
 from tools.real_servers.provisioning import RealServerError, supported
 
@@ -73,10 +74,22 @@ def _known(server: str) -> tuple[str, str, str | None]:
         "envoy": ("Envoy", envoy.VARIABLE, supported),
         "litellm": ("LiteLLM's proxy", litellm.VARIABLE, supported),
         "anthropic": ("Anthropic's client", anthropic_client.VARIABLE, supported),
+        "langchain": ("LangChain's chat model", langchain.VARIABLE, supported),
+        "node": ("The clients for Node", node_clients.VARIABLE, node_clients.missing),
         "triton": ("Triton", triton.VARIABLE, supported),
     }
     named, variable, missing = known[server]
     return named, variable, missing()
+
+
+_FETCHED: Final[Mapping[str, Any]] = {
+    "envoy": envoy,
+    "litellm": litellm,
+    "anthropic": anthropic_client,
+    "langchain": langchain,
+    "node": node_clients,
+}
+"""What is fetched, and started by the command."""
 
 
 @contextmanager
@@ -93,15 +106,9 @@ def _served(options: argparse.Namespace) -> Iterator[_Serving]:
     elif options.server == "llm":
         with llm.running() as model:
             yield _Serving(f"{llm.NAME}, at {model.base_url}", {llm.VARIABLE: model.base_url}, model.process)
-    elif options.server == "envoy":
-        program = str(envoy.installed())
-        yield _Serving(f"{envoy.NAME}, at {program}", {envoy.VARIABLE: program}, None)
-    elif options.server == "litellm":
-        program = str(litellm.installed())
-        yield _Serving(f"{litellm.NAME}, at {program}", {litellm.VARIABLE: program}, None)
-    elif options.server == "anthropic":
-        program = str(anthropic_client.installed())
-        yield _Serving(f"{anthropic_client.NAME}, at {program}", {anthropic_client.VARIABLE: program}, None)
+    elif fetched := _FETCHED.get(options.server):
+        place = str(fetched.installed())
+        yield _Serving(f"{fetched.NAME}, at {place}", {fetched.VARIABLE: place}, None)
     else:
         with triton.running(options.model_repository.resolve(), tuple(options.model)) as running:
             says = f"{triton.NAME}, at {running.target}: {', '.join(running.models)}"
@@ -121,9 +128,7 @@ def _parser() -> argparse.ArgumentParser:
         "milvus": milvus.NAME,
         "milvus-lite": milvus.LITE_NAME,
         "llm": llm.NAME,
-        "envoy": envoy.NAME,
-        "litellm": litellm.NAME,
-        "anthropic": anthropic_client.NAME,
+        **{name: fetched.NAME for name, fetched in _FETCHED.items()},
     }
     for server in (for_triton, *(servers.add_parser(name, help=what) for name, what in others.items())):
         server.add_argument(

@@ -1,6 +1,10 @@
-"""``groundtrail ask "…"``: one question, its checked answer, and the session to go on with."""
+"""``groundtrail ask "…"``: one question, its checked answer, and the session to go on with.
+
+Streamed, each sentence is printed when it has passed; with ``--json`` every piece is one line, the response the last.
+"""
 
 import uuid
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from crp.common.v1 import taxonomy_pb2 as taxonomy
@@ -12,7 +16,7 @@ from services.cli.console import Output
 from services.cli.exits import Exit
 from services.cli.local_state import HeldSession, LocalState
 from services.cli.modes import search_mode
-from services.common.errors import ErrorReason, NotFoundError, PreconditionError
+from services.common.errors import ErrorReason, NotFoundError, PreconditionError, UnavailableError
 from services.common.settings import Settings
 
 
@@ -40,15 +44,26 @@ class Asked:
     ai_system_id: str = ""
 
 
-async def send(
+async def send(  # noqa: PLR0913 - one for each option
     suite: Suite,
     state: LocalState,
     question: str,
     session_id: str = "",
     ai_system_id: str = "",
     context: ContextWishes = ContextWishes(),
+    *,
+    told: Callable[[str], None] | None = None,
 ) -> dispatch.DispatchResponse:
     """Send a question, continuing the session when one is named, and keep the token that comes back.
+
+    Args:
+        suite: of the services.
+        state: tokens of sessions.
+        question: what is asked.
+        session_id: continued; empty = a new one.
+        ai_system_id: that asks; empty = none.
+        context: how the envelope is built.
+        told: gets the pieces of a streamed answer; ``None`` = it is not streamed.
 
     Raises:
         InvalidRequestError: there is no such mode of retrieval.
@@ -80,18 +95,43 @@ async def send(
             )
         request.session_token = held.session_token
         request.continuation_ids.append(held.continuation_id)
-    response: dispatch.DispatchResponse = await suite.call(suite.dispatch.Dispatch, request)
+    response = await _answered(suite, request, told)
     if response.HasField("answer"):
         answer = response.answer
         state.keep_session(HeldSession(answer.session_id, answer.session_token, answer.continuation_id))
     return response
 
 
-def show_outcome(response: dispatch.DispatchResponse, output: Output, *, headers: bool = False) -> Exit:
-    """Show whichever outcome there was and return what it means for a script."""
+async def _answered(
+    suite: Suite, request: dispatch.DispatchRequest, told: Callable[[str], None] | None
+) -> dispatch.DispatchResponse:
+    if told is None:
+        response: dispatch.DispatchResponse = await suite.call(suite.dispatch.Dispatch, request)
+        return response
+    asked = dispatch.DispatchStreamRequest(dispatch=request)
+    async for event in suite.stream(suite.dispatch.DispatchStream, asked):
+        if event.HasField("token"):
+            told(event.token)
+        elif event.HasField("outcome"):
+            outcome: dispatch.DispatchResponse = event.outcome
+            return outcome
+    raise UnavailableError(ErrorReason.SERVICE_UNAVAILABLE, "the server ended the answer without its outcome")
+
+
+def show_outcome(
+    response: dispatch.DispatchResponse, output: Output, *, headers: bool = False, repeated: bool = True
+) -> Exit:
+    """Show whichever outcome there was and return what it means for a script.
+
+    Args:
+        response: the outcome.
+        output: where it is shown.
+        headers: the CRP headers too.
+        repeated: the answer's text too; ``False`` where it was streamed.
+    """
     outcome = response.WhichOneof("outcome")
     if outcome == "answer":
-        outcomes.show_answer(response, output)
+        outcomes.show_answer(response, output, repeated=repeated)
     elif outcome == "halted":
         outcomes.show_halted(response, output)
     elif outcome == "held_for_review":
@@ -110,15 +150,26 @@ async def ask(
     context: ContextWishes = ContextWishes(),
     *,
     headers: bool = False,
+    stream: bool = False,
 ) -> Exit:
     """Ask, show the checked answer, and say how to go on."""
     from pathlib import Path
 
+    def told(piece: str) -> None:
+        output.flow(piece)
+        output.line({"token": piece})
+
     state = LocalState(Path(settings.store.data_dir))
     async with connect(settings) as suite:
-        response = await send(suite, state, asked.question, asked.session_id, asked.ai_system_id, context)
-    code = show_outcome(response, output, headers=headers)
-    output.result(render.response_json(response))
+        response = await send(
+            suite, state, asked.question, asked.session_id, asked.ai_system_id, context, told=told if stream else None
+        )
+    if stream:
+        output.flow("\n\n")
+        output.line(render.response_json(response))
+    else:
+        output.result(render.response_json(response))
+    code = show_outcome(response, output, headers=headers, repeated=not stream)
     if response.HasField("answer") and response.answer.continuation_id:
         output.say(f'go on:  groundtrail ask "…" --session {response.answer.session_id}', style="dim")
     return code

@@ -9,8 +9,11 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 
-from services.allinone.check import Checker, Document, Fact, Source, in_force, open_checker
-from services.allinone.check_result import CheckResult, ClaimResult
+from groundtrail import Claim, Document, Fact
+from groundtrail.sources import Source
+
+from services.allinone.check import Checker, in_force, open_checker
+from services.allinone.check_result import PolicedResult
 from services.cli.commands.ingest import documents
 from services.cli.connection import connect
 from services.cli.console import Output
@@ -52,11 +55,11 @@ class CheckWish:
     fail_on: str = RiskLevel.MEDIUM
 
 
-def exit_of_result(result: CheckResult, fail_on: RiskLevel) -> Exit:
+def exit_of_result(result: PolicedResult, fail_on: RiskLevel) -> Exit:
     """Return 3 for an answer that the policy withholds, else the code of the level, 0 below ``fail_on``."""
     if result.policy is not None and result.policy.halt_reason:
         return Exit.VERDICT
-    return _EXITS[result.level] if result.level.rank >= fail_on.rank else Exit.OK
+    return _EXITS[RiskLevel(result.level)] if result.level.rank >= fail_on.rank else Exit.OK
 
 
 async def check(settings: Settings, output: Output, wish: CheckWish) -> Exit:
@@ -109,7 +112,7 @@ def _bytes(option: str, path: Path) -> bytes:
         raise InvalidRequestError.of(FieldViolation(option, text)) from None
 
 
-def show(result: CheckResult, output: Output) -> None:
+def show(result: PolicedResult, output: Output) -> None:
     """Show first the line that matters, then each claim with the sentence that decided."""
     score = "" if (found := score_of(result.response.report)) is None else f" {found:.2f}"
     judged = result.judged
@@ -142,24 +145,43 @@ _REASONS: Final = 3
 _QUOTE_CHARS: Final = 240
 
 
-def _quotes(claim: ClaimResult) -> list[str]:
+def _quotes(claim: Claim) -> list[str]:
     """Return the words that decided, but for a quotation, which stands above."""
     if claim.basis == "QUOTATION":
         return []
-    quotes = [" ".join(one.quote.split()) for one in claim.evidence[:1]]
+    quotes = [" ".join(one.words.split()) for one in claim.quotes[:1]]
     return [f"  “{text}”" if len(text) <= _QUOTE_CHARS else f"  “{text[:_QUOTE_CHARS]}…”" for text in quotes]
 
 
-def document_of(result: CheckResult) -> dict[str, Any]:
+def document_of(result: PolicedResult) -> dict[str, Any]:
     """Return what ``--json`` prints: the result, and the whole report under ``response``."""
     return {
         "level": str(result.level),
         "composite_score": result.composite,
         "judged_score": result.score,
         "supported": result.supported,
-        "claims": [asdict(claim) for claim in result.claims],
+        "claims": [_claim_json(claim) for claim in result.claims],
         "findings": list(result.findings),
         "warnings": list(result.warnings),
         "policy": None if result.policy is None else asdict(result.policy),
         "response": response_json(result.response),
+    }
+
+
+def _claim_json(claim: Claim) -> dict[str, Any]:
+    quotes = [
+        {"fact_id": one.fact_id, "title": one.title, "location": one.location, "quote": one.words}
+        for one in claim.quotes
+    ]
+    return {
+        "text": claim.text,
+        "start": claim.start,
+        "end": claim.end,
+        "kind": claim.kind,
+        "verdict": claim.verdict,
+        "basis": claim.basis,
+        "why": claim.why,
+        "support": claim.support,
+        "evidence": quotes,
+        "claim_id": claim.claim_id,
     }

@@ -1,12 +1,14 @@
 """The language model of a deployment that has none: it quotes the envelope (ADR 0020)."""
 
+from contextlib import AbstractAsyncContextManager
 from typing import Final
 
 from services.common.computing import compute
 from services.common.encoding import sha256_hex
 from services.common.extractive.composing import Asked, ExtractLimits, Source, extract
-from services.common.ports.language_model import LanguageReply, LanguageRequest
+from services.common.ports.language_model import LanguageReply, LanguageRequest, LanguageStream
 from services.common.ports.tokens import TokenCounter, counting_name
+from services.common.streaming.replies import whole_reply
 
 NAME: Final = "groundtrail-extractive@2"
 
@@ -27,6 +29,10 @@ class ExtractiveLanguageModel:
     async def complete(self, request: LanguageRequest) -> LanguageReply:
         """Compose the answer; passages are dropped from the end until it keeps to ``max_tokens``."""
         return await compute(self._composed, request)
+
+    def stream(self, request: LanguageRequest) -> AbstractAsyncContextManager[LanguageStream]:
+        """Open the answer, which is composed at once."""
+        return whole_reply(self.complete(request))
 
     def _composed(self, request: LanguageRequest) -> LanguageReply:
         sources = [

@@ -1,8 +1,10 @@
 """The model that writes the answer."""
 
+from collections.abc import AsyncIterator
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from enum import StrEnum, unique
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 
 @unique
@@ -89,6 +91,23 @@ class LanguageReply:
     completion_tokens: int | None = None
 
 
+class LanguageStream(Protocol):
+    """A reply that is being written, in whole characters; to be iterated once."""
+
+    def __aiter__(self) -> AsyncIterator[str]:
+        """Yield the pieces.
+
+        Raises:
+            UnavailableError: LLM_UNAVAILABLE: it broke off, or is no reply.
+            DeadlineError: the time was up.
+        """
+        ...
+
+    def reply(self, length: int | None = None) -> LanguageReply:
+        """Return what was read so far, or its first ``length`` characters; whole once the iteration has ended."""
+        ...
+
+
 class LanguageModel(Protocol):
     """Any provider, or the built-in extractive answerer (ADR 0020)."""
 
@@ -112,4 +131,13 @@ class LanguageModel(Protocol):
 
     async def close(self) -> None:
         """Release everything; idempotent."""
+        ...
+
+
+@runtime_checkable
+class StreamingLanguageModel(LanguageModel, Protocol):
+    """A language model that also writes piece by piece."""
+
+    def stream(self, request: LanguageRequest) -> AbstractAsyncContextManager[LanguageStream]:
+        """Open one reply piece by piece; leaving the context ends the call. Raises as ``complete``."""
         ...

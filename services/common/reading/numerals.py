@@ -48,9 +48,9 @@ WORDS: Final = rf"\b{_WORD}\b(?:(?:{_AND}|\s+|-){_WORD}\b){{0,12}}(?:{_HALF})?"
 """A number in words."""
 COUNT_WORDS: Final = r"(?:" + "|".join(sorted(_SMALL, key=len, reverse=True)) + ")"
 """A single number word below one hundred."""
-_FRACTIONS: Final = "½¼¾⅕⅖⅗⅘⅛⅜⅝⅞"
+FRACTIONS: Final = "½¼¾⅕⅖⅗⅘⅛⅜⅝⅞"
 DIGITS: Final = (
-    rf"\d{{0,6}}[{_FRACTIONS}]|"
+    rf"\d{{0,6}}[{FRACTIONS}]|"
     r"\d{1,3}(?: \d{3}){1,10}(?!\d)(?:\.\d{1,30})?|"
     r"\d{1,3}(?:[,\u2009\u202f\u00a0'’]\d{3}){1,10}(?:\.\d{1,30})?|"  # noqa: RUF001 - Swiss
     r"\d{1,3}(?:\.\d{3}){1,10},\d{1,30}|\d{1,30}(?:\.\d{1,30})?"
@@ -72,7 +72,7 @@ def parse_digits(text: str) -> Decimal | None:
     """Return the number, or ``None`` when it has too many digits to be one."""
     if sum(char.isdigit() for char in text) > MAX_DIGITS:
         return None
-    if text[-1] in _FRACTIONS:
+    if text[-1] in FRACTIONS:
         return Decimal(text[:-1] or 0) + Decimal(str(numeric(text[-1])))
     if _CONTINENTAL.fullmatch(text):
         return Decimal(text.replace(".", "").replace(",", "."))

@@ -1,15 +1,14 @@
 """Units of measure: what is written after a number, in base units, so that 5 km and 5,000 m are equal.
 
-Only words of this list are units; the conversion is pint's. Months and years keep their own dimension, for a month is
-no fixed number of days: ``same_span`` says which numbers of days a number of months can be (ADR 0040).
+Only words of this list are units; the conversion is pint's (``unit_factors``). Months and years keep their own
+dimension, for a month is no fixed number of days: ``same_span`` says which numbers of days a number of months can be
+(ADR 0040).
 """
 
 from decimal import Decimal
-from functools import lru_cache
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-if TYPE_CHECKING:
-    import pint
+from services.common.reading.unit_factors import IN_BASE_UNITS
 
 _CALENDAR: Final = {"month": ("month", 1), "year": ("month", 12), "quarter": ("month", 3), "decade": ("month", 120)}
 _POWERS: Final = {"square": 2, "cubic": 3}
@@ -179,6 +178,7 @@ _OWN: Final = {
 } | dict.fromkeys(("workday", "workdays", "weekday", "weekdays"), "working day")  # fmt: skip
 """Units that nothing converts: working days are no number of days, and units of activity weigh what they weigh."""
 _FAHRENHEIT: Final = frozenset({"°f", "degrees fahrenheit"})
+_FREEZING_F: Final = 32
 _DEGREE_DIGITS: Final = Decimal("0.0001")
 _DAY_S: Final = 86_400
 _MONTH_DAYS: Final = Decimal("30.4375")
@@ -189,24 +189,6 @@ _COMMERCIAL_MONTH_DAYS: Final = 30
 
 UNIT_WORDS: Final = tuple(sorted((*_WORDS, *_CALENDAR_WORDS, *_OWN, *_FAHRENHEIT), key=len, reverse=True))
 """Every word that is read as a unit, longest first."""
-
-
-def warm() -> None:
-    """Build pint's registry, which takes a third of a second, before the first request needs it."""
-    _registry()
-
-
-@lru_cache(maxsize=1)
-def _registry() -> "pint.UnitRegistry[Decimal]":
-    import pint
-
-    return pint.UnitRegistry(non_int_type=Decimal)
-
-
-@lru_cache(maxsize=256)
-def _to_base(unit: str) -> tuple[Decimal, str]:
-    base = _registry().Quantity(Decimal(1), unit).to_base_units()
-    return Decimal(base.magnitude), f"{base.units:D}"
 
 
 def in_base_units(number: Decimal, word: str) -> tuple[Decimal, str]:
@@ -222,9 +204,8 @@ def in_base_units(number: Decimal, word: str) -> tuple[Decimal, str]:
     if key in _OWN:
         return number, _OWN[key]
     if key in _FAHRENHEIT:
-        celsius = _registry().Quantity(number, "degF").to("degC").magnitude
-        return Decimal(celsius).quantize(_DEGREE_DIGITS), "°c"
-    factor_to_base, base = _to_base(_WORDS[key])
+        return ((number - _FREEZING_F) * 5 / 9).quantize(_DEGREE_DIGITS), "°c"
+    factor_to_base, base = IN_BASE_UNITS[_WORDS[key]]
     return number * factor_to_base, base
 
 

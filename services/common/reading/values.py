@@ -14,11 +14,12 @@ from typing import Final
 
 from services.common.ports.recognition import EntityKind
 from services.common.reading.clocks import SPOKEN_TIME, read_spoken_time
-from services.common.reading.dates import DATE, YEAR, read_date
+from services.common.reading.dates import DATE, MONTHS, YEAR, read_date
 from services.common.reading.dues import MONTHLY_SUMS, TIMES_WORTH
 from services.common.reading.folding import folded
 from services.common.reading.intervals import APART, INTERVAL, read_interval
 from services.common.reading.lexicon import APPROXIMATORS, FINITE_VERBS, STOPWORDS
+from services.common.reading.needs import Glance, Needs
 from services.common.reading.numerals import DIGITS, NUMBER, SCALE, parse_digits, parse_words, plain, scale_factor
 from services.common.reading.ordinals import ORDINAL_DAY, read_ordinal
 from services.common.reading.periods import PERIOD, read_period
@@ -118,6 +119,23 @@ _ENDS_CELL: Final = re.compile(r"\s*(?:$|[;|\n.])")
 _DOZEN: Final = 12
 _LENGTHS_OF_TIME: Final = frozenset({"second", "month", "working day", TIMES, SHARE})
 """Of these, what is for a length of time ("3 % a year") is not told apart."""
+_OF_REFERENCES: Final = Needs(
+    ("article", "art.", "section", "sec.", "clause", "paragraph", "para.", "annex", "chapter", "recital", "regulation",
+     "directive", "rule", "\u00a7", "page", "p.", "appendix", "schedule"),
+)  # fmt: skip
+_OF_PERIODS: Final = Needs(
+    ("quarter", "half", "fiscal", "financial", "century", "month", *MONTHS), re.compile(r"(?:q|h|fy\s?)\d|\d0s")
+)
+_OF_SPOKEN_TIMES: Final = Needs(("past", "to", "clock", "morning", "afternoon", "evening", "night"), numeral=True)
+_OF_RATIOS: Final = Needs(
+    ("third", "quarter", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth", "twelfth", "twentieth",
+     "hundredth", "thousandth", "half", "/", "times", "fold", "factor", "twice", "thrice", "once", "doubl", "tripl",
+     "trebl", "quadrupl", "quintupl", "halv"),
+    re.compile(r"x\b|\sin\s|out\s+of|of\s+every"),
+)  # fmt: skip
+_OF_MONEY: Final = Needs(
+    ("$", "\u20ac", "\u00a3", "\u00a5", "\u20b9", *_CODES.lower().split("|"), *_CURRENCY_WORDS), numeral=True
+)
 _SPLIT_NUMBER: Final = _compile(rf"(?P<digits>{DIGITS})(?P<scale>{SCALE})?")
 
 
@@ -125,12 +143,15 @@ def scan_values(text: str) -> tuple[Value, ...]:
     """Return the values of a text, ordered by place, not overlapping."""
     taken = bytearray(len(text))
     found: list[Value] = []
-    for pattern in (_LABEL, _LIST_MARK):
+    plain_text = folded(text)
+    glance = Glance(text, plain_text.lower())
+    for pattern in (_LABEL, _LIST_MARK) if glance.has_digit else ():
         for match in find_all(pattern, text):
             # The answer's own numbering is no assertion.
             taken[match.start() : match.end()] = b"\1" * (match.end() - match.start())
-    plain_text = folded(text)
-    for pattern, read in _SCANNERS:
+    for pattern, read, needs in _SCANNERS:
+        if not needs.met(glance):
+            continue
         # An address may be written in any script, and be long; numbers must not hide behind one.
         for match in pattern.finditer(text) if pattern in _ADDRESSES else find_all(pattern, plain_text):
             value = None if any(taken[match.start() : match.end()]) else read(match)
@@ -382,33 +403,35 @@ def _as(kind: EntityKind) -> Callable[[re.Match[str]], Value]:
     return lambda match: _plain(match, kind, " ".join(match.group().lower().split()))
 
 
-_SCANNERS: Final[tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], Value | None]], ...]] = (
-    (_URL, _read_url),
-    (_EMAIL, _as(EntityKind.EMAIL)),
-    (_MARK, _read_mark),
-    (_WORK, _as(EntityKind.CITATION)),
-    (_REFERENCE, _read_reference),
-    (DATE, _read_date),
-    (PERIOD, _read_period),
-    (_CLOCK, _read_clock),
-    (SPOKEN_TIME, _read_spoken_time),
-    (INTERVAL, _read_interval),
-    (ORDINAL_DAY, _read_ordinal),
-    (AND_A_HALF, _read_and_a_half),
-    (QUARTERS_OF, _read_quarters),
-    (HALF_A, _read_half_a),
-    (RATIO, _read_ratio),
-    (_RANGE, _read_range),
-    (_MONEY, _read_money),
-    (_SHARE, _read_share),
-    (TIMES_WORTH, lambda match: _measure(match, EntityKind.QUANTITY, "one", match["unit"])),
-    (MONTHLY_SUMS, lambda match: _measure(match, EntityKind.QUANTITY, match["n"], "month")),
-    (_QUANTITY, _read_quantity),
-    (YEAR, _read_year),
-    (_IDENTIFIER, _read_identifier),
-    (_LONG_DIGITS, _as(EntityKind.OTHER)),
-    (_BARE, _read_bare),
+_HALF: Final = Needs(("half",))
+_SCANNERS: Final[tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], Value | None], Needs], ...]] = (
+    (_URL, _read_url, Needs(("://", "www."))),
+    (_EMAIL, _as(EntityKind.EMAIL), Needs(("@",))),
+    (_MARK, _read_mark, Needs(("[",), digit=True)),
+    (_WORK, _as(EntityKind.CITATION), Needs(("doi:", "arxiv:", "("))),
+    (_REFERENCE, _read_reference, _OF_REFERENCES),
+    (DATE, _read_date, Needs(digit=True)),
+    (PERIOD, _read_period, _OF_PERIODS),
+    (_CLOCK, _read_clock, Needs((":", "am", "pm", "a.m", "p.m", *_HOURS))),
+    (SPOKEN_TIME, _read_spoken_time, _OF_SPOKEN_TIMES),
+    (INTERVAL, _read_interval, Needs(("once", "twice", "thrice", "times", "every", "each"))),
+    (ORDINAL_DAY, _read_ordinal, Needs(("day",))),
+    (AND_A_HALF, _read_and_a_half, _HALF),
+    (QUARTERS_OF, _read_quarters, Needs(("quarter",))),
+    (HALF_A, _read_half_a, _HALF),
+    (RATIO, _read_ratio, _OF_RATIOS),
+    (_RANGE, _read_range, Needs(numeral=True)),
+    (_MONEY, _read_money, _OF_MONEY),
+    (_SHARE, _read_share, Needs(("%", "cent", "percentage", "basis", "bp", "pp"), numeral=True)),
+    (TIMES_WORTH, lambda match: _measure(match, EntityKind.QUANTITY, "one", match["unit"]), Needs(("'", "\u2019"))),
+    (MONTHLY_SUMS, lambda match: _measure(match, EntityKind.QUANTITY, match["n"], "month"), Needs(("monthly",))),
+    (_QUANTITY, _read_quantity, Needs(numeral=True)),
+    (YEAR, _read_year, Needs(mark=re.compile(r"1\d\d\d|20\d\d"))),
+    (_IDENTIFIER, _read_identifier, Needs(digit=True)),
+    (_LONG_DIGITS, _as(EntityKind.OTHER), Needs(digit=True)),
+    (_BARE, _read_bare, Needs(numeral=True)),
 )
+"""Patterns, what reads their matches, and what a text must have for any; the most telling first."""
 _ADDRESSES: Final = (_URL, _EMAIL)
 
 

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from enum import StrEnum
 from typing import Any, Final, TypeVar
 
+from crp.ckf.v1 import knowledge_service_pb2
 from crp.common.v1 import taxonomy_pb2
 
 from services.common import taxonomy
@@ -53,6 +54,8 @@ STRATEGIES: Final = EnumTable(taxonomy_pb2.DispatchStrategy, taxonomy.DispatchSt
 BREAKER_STATES: Final = EnumTable(taxonomy_pb2.BreakerState, taxonomy.BreakerState)
 CHAIN_INTEGRITIES: Final = EnumTable(taxonomy_pb2.ChainIntegrity, taxonomy.ChainIntegrity)
 STAGE_STATUSES: Final = EnumTable(taxonomy_pb2.StageStatus, taxonomy.StageStatus)
+RETRIEVAL_MODES: Final = EnumTable(knowledge_service_pb2.SearchMode, taxonomy.RetrievalMode)
+"""How knowledge is searched; a number without a word leaves it to the server."""
 
 TAXONOMY: Final[Mapping[str, EnumTable[Any]]] = {
     "QualityTier": QUALITY_TIERS,

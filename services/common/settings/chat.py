@@ -6,6 +6,7 @@ from urllib.parse import urlsplit
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, model_validator
 
 from services.common.settings.addresses import without_credentials
+from services.common.settings.llm import ProviderPatience
 
 ChatMode: TypeAlias = Literal["ground", "check", "observe"]
 """ground: we retrieve, write and chain; check: a provider writes, we judge; observe: as check, never enforced."""
@@ -36,8 +37,11 @@ class ChatSettings(BaseModel):
     """Answers of mode observe that are analysed at once. Default 2."""
 
 
-class AnthropicSettings(BaseModel):
-    """``GROUNDTRAIL_ANTHROPIC__*``: the endpoint that ``/v1/messages`` goes to in the modes check and observe."""
+class AnthropicSettings(ProviderPatience):
+    """``GROUNDTRAIL_ANTHROPIC__*``: an endpoint of Anthropic's form.
+
+    ``/v1/messages`` goes there in the modes check and observe, and dispatches whose model ``models`` names.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
@@ -46,8 +50,14 @@ class AnthropicSettings(BaseModel):
     It is logged, and never told to callers."""
     api_key: SecretStr = SecretStr("")
     """Key, sent as ``x-api-key`` to ``base_url`` alone; empty for servers that want none."""
-    timeout_s: float = Field(default=60.0, gt=0.0, le=3600.0)
-    """Longest wait for one reply, in seconds. Default 60."""
+    provider: str = Field(default="anthropic", pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$")
+    """What callers are told of the provider: the first part of an answer's `model_fingerprint`. Default anthropic."""
+    model: str = Field(default="claude-sonnet-4-5", min_length=1)
+    """Model that is asked when a request names none and no other provider is configured; must be known to the token
+    counter. Default claude-sonnet-4-5."""
+    models: tuple[str, ...] = ()
+    """Names of models that dispatches ask here, as a JSON list, e.g. ["claude-*"]; `*` stands for any characters. The
+    others go to GROUNDTRAIL_LLM__BASE_URL. Default []: no dispatch asks here."""
 
     @model_validator(mode="after")
     def _address_without_secrets(self) -> Self:

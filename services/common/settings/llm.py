@@ -8,7 +8,24 @@ from pydantic import BaseModel, ConfigDict, Field, SecretStr, model_validator
 from services.common.settings.addresses import without_credentials
 
 
-class LlmSettings(BaseModel):
+class ProviderPatience(BaseModel):
+    """How long a provider is waited for, how often it is asked again, and when it is left alone."""
+
+    timeout_s: float = Field(default=60.0, gt=0.0, le=3600.0)
+    """Longest wait for a whole reply, in seconds, retries included; a caller's deadline may shorten it. Default 60."""
+    first_token_s: float = Field(default=30.0, gt=0.0, le=3600.0)
+    """Longest wait for the first event of a streamed reply, in seconds, retries included. Default 30."""
+    between_tokens_s: float = Field(default=30.0, gt=0.0, le=3600.0)
+    """Longest silence between two events of a streamed reply, in seconds. Default 30."""
+    max_attempts: int = Field(default=3, ge=1, le=10)
+    """Attempts per call, the first included; only failures that a retry can heal are tried again. Default 3."""
+    circuit_failures: int = Field(default=5, ge=0, le=1000)
+    """Failures in a row after which calls are refused at once (cause `circuit_open`); 0 = never. Default 5."""
+    circuit_open_s: float = Field(default=10.0, gt=0.0, le=3600.0)
+    """How long they are refused, in seconds, before one call tries again. Default 10."""
+
+
+class LlmSettings(ProviderPatience):
     """``GROUNDTRAIL_LLM__*``: any OpenAI-compatible endpoint.
 
     An empty ``base_url`` means that none is configured and the built-in extractive answerer speaks.
@@ -26,10 +43,6 @@ class LlmSettings(BaseModel):
     """Bearer key; empty for local servers that want none. Never logged, never sent anywhere but to ``base_url``."""
     model: str = Field(default="gpt-4o-mini", min_length=1)
     """Model that is asked when a request names none; must be known to the token counter."""
-    timeout_s: float = Field(default=60.0, gt=0.0, le=3600.0)
-    """Longest wait for one reply, in seconds, retries included; a caller's deadline may shorten it."""
-    max_attempts: int = Field(default=3, ge=1, le=10)
-    """Attempts per call, the first included; only failures that a retry can heal are tried again."""
 
     @model_validator(mode="after")
     def _address_without_secrets(self) -> Self:

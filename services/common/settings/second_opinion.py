@@ -104,6 +104,7 @@ class SecondOpinionSettings(BaseModel):
     def endpoint(self) -> LlmSettings:
         """Return the endpoint as the client takes it: one attempt a call, since attempts are counted elsewhere."""
         return LlmSettings(
+            circuit_failures=0,  # what a failing endpoint costs an analysis is bounded there
             base_url=self.base_url,
             provider=self.provider,
             api_key=self.api_key,

@@ -9,8 +9,8 @@ from services.common.reading.text_types import Span
 from services.common.rpc.enums import EnumTable
 from services.common.taxonomy import ConstraintState
 from services.dpe.convert.findings import span_message
-from services.dpe.domain.analysis import Outputs
 from services.dpe.domain.constraints import ConstraintOutcome, ConstraintVerdict, violated
+from services.dpe.domain.results import Outputs
 
 MAX_CLAIMS_LISTED: Final = 100
 """Of the claims that a constraint contradicts; their number stands beside them."""
@@ -34,15 +34,15 @@ def constraint_verdicts(request: pb.AnalyzeRequest) -> tuple[ConstraintVerdict, 
 
 def fill_constraints(message: report_pb2.DpeReport, outputs: Outputs) -> None:
     """Add what the constraints did; nothing to a report without any, whose bytes and hash stay what they were."""
-    outcomes = outputs.constraint_outcomes
+    outcomes = outputs.fidelity.constraint_outcomes
     if not outcomes:
         return
     filled = message.constraint_outcomes
     filled.outcomes.extend(_outcome(each) for each in outcomes)
     filled.violated_count = violated(outcomes)
     filled.not_computed_count = sum(1 for each in outcomes if each.verdict.state is ConstraintState.UNKNOWN)
-    if outputs.fidelity_score_without is not None:
-        filled.fidelity_score_without = outputs.fidelity_score_without
+    if outputs.fidelity.score_without is not None:
+        filled.fidelity_score_without = outputs.fidelity.score_without
 
 
 def _outcome(item: ConstraintOutcome) -> constraint_pb2.ConstraintOutcome:

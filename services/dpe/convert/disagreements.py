@@ -3,7 +3,8 @@
 from crp.dpe.v1 import report_pb2
 
 from services.dpe.convert.findings import source_message
-from services.dpe.domain.analysis import AnalysisInput, Outputs
+from services.dpe.domain.analysis import AnalysisInput
+from services.dpe.domain.results import Outputs
 
 
 def fill_disagreements(message: report_pb2.DpeReport, given: AnalysisInput, outputs: Outputs) -> None:
@@ -26,8 +27,8 @@ def fill_disagreements(message: report_pb2.DpeReport, given: AnalysisInput, outp
                 ],
                 claim_ids=[
                     claim.claim_id
-                    for claim in outputs.claims
-                    if (judgement := outputs.judgements.get(claim.claim_id)) is not None
+                    for claim in outputs.text.claims
+                    if (judgement := outputs.fidelity.judgements.get(claim.claim_id)) is not None
                     and any(item.fact_id in ids and item.aligned for item in judgement.evidence)
                 ],
             )

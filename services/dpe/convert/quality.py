@@ -7,9 +7,9 @@ from crp.dpe.v1 import finding_pb2, quality_pb2, report_pb2
 from services.common.rpc.enums import QUALITY_TIERS, EnumTable
 from services.common.taxonomy import RepetitionLevel
 from services.dpe.convert.findings import cross_contradiction_message, enum_value
-from services.dpe.domain.analysis import FlowSignals, Outputs
 from services.dpe.domain.register import Register
 from services.dpe.domain.relevant import Relevance
+from services.dpe.domain.results import FlowSignals, Outputs
 from services.dpe.domain.stages.s13_report import maximum_tier
 
 _REPETITIONS: Final = EnumTable(report_pb2.RepetitionLevel, RepetitionLevel)
@@ -23,11 +23,11 @@ _COMPLETENESS: Final = (  # SPEC-005 §10.2
 
 def fill_coherence(message: report_pb2.DpeReport, outputs: Outputs) -> None:
     """Add the contradictions with earlier windows to a report that holds those within the window."""
-    message.coverage.cross_window_pairs_total = outputs.coverage.cross_window_pairs_total
-    message.coverage.cross_window_pairs_scored = outputs.coverage.cross_window_pairs_scored
-    if outputs.coherence_score is not None:
-        message.coherence_score = outputs.coherence_score
-    within, across = outputs.contradictions, outputs.cross_window_contradictions
+    message.coverage.cross_window_pairs_total = outputs.coherence.pairs_total
+    message.coverage.cross_window_pairs_scored = outputs.coherence.pairs_scored
+    if outputs.coherence.score is not None:
+        message.coherence_score = outputs.coherence.score
+    within, across = outputs.contradiction.found, outputs.coherence.found
     if within is None and across is None:
         return
     message.contradiction_count = len(within or ()) + len(across or ())
@@ -44,25 +44,25 @@ def fill_coherence(message: report_pb2.DpeReport, outputs: Outputs) -> None:
 
 def fill_quality(message: report_pb2.DpeReport, outputs: Outputs) -> None:
     """Add repetition, completeness, flow and the quality score."""
-    if outputs.repetition_level is not None and outputs.repetition_overlap is not None:
-        message.repetition_level = _REPETITIONS.number(outputs.repetition_level)
-        message.repetition_overlap = outputs.repetition_overlap
-    if outputs.completeness_score is not None:
-        score = outputs.completeness_score
+    if outputs.repetition.level is not None and outputs.repetition.overlap is not None:
+        message.repetition_level = _REPETITIONS.number(outputs.repetition.level)
+        message.repetition_overlap = outputs.repetition.overlap
+    if outputs.completeness.score is not None:
+        score = outputs.completeness.score
         message.completeness_score = score
         message.completeness_level = next(level for bound, level in _COMPLETENESS if score >= bound)
-        message.uncovered_sub_queries.extend(outputs.uncovered_sub_queries)
-        message.sub_queries_total = outputs.sub_queries_total
-    if outputs.relevance is not None:
-        message.relevance.CopyFrom(_relevance(outputs.relevance))
-    if outputs.flow_score is not None:
-        message.flow_score = outputs.flow_score
-    if outputs.flow_signals is not None:
-        message.flow_signals.CopyFrom(_flow(outputs.flow_signals))
-    message.quality_degraded = outputs.quality_degraded
-    if outputs.quality_score is not None:
-        message.quality_score = outputs.quality_score
-        tier = maximum_tier(outputs.quality_score, degraded=outputs.quality_degraded)
+        message.uncovered_sub_queries.extend(outputs.completeness.uncovered_sub_queries)
+        message.sub_queries_total = outputs.completeness.sub_queries_total
+    if outputs.completeness.relevance is not None:
+        message.relevance.CopyFrom(_relevance(outputs.completeness.relevance))
+    if outputs.flow.score is not None:
+        message.flow_score = outputs.flow.score
+    if outputs.flow.signals is not None:
+        message.flow_signals.CopyFrom(_flow(outputs.flow.signals))
+    message.quality_degraded = outputs.quality.degraded
+    if outputs.quality.score is not None:
+        message.quality_score = outputs.quality.score
+        tier = maximum_tier(outputs.quality.score, degraded=outputs.quality.degraded)
         message.maximum_quality_tier = QUALITY_TIERS.number(tier)
 
 

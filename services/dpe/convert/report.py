@@ -26,9 +26,10 @@ from services.dpe.convert.opinions import fill_second_opinion
 from services.dpe.convert.quality import fill_coherence, fill_quality
 from services.dpe.convert.quotes import add_quotes
 from services.dpe.convert.regulatory import fill_regulatory
-from services.dpe.domain.analysis import Analysis, Outputs
+from services.dpe.domain.analysis import Analysis
 from services.dpe.domain.findings import AttributionType, DistortionType, RiskFloor, Verdict
 from services.dpe.domain.outcome import StageOutcome
+from services.dpe.domain.results import Outputs
 
 _SIGNALS: Final = ("ATTRIBUTION", "FIDELITY", "ENTAILMENT", "SPECIFICITY")
 
@@ -75,11 +76,11 @@ def outcome_message(outcome: StageOutcome) -> report_pb2.StageOutcome:
     return report_pb2.StageOutcome(
         number=outcome.key.number,
         sub_stage=outcome.key.sub_stage,
-        name=outcome.name,
+        name=outcome.stage.name,
         status=enums.STAGE_STATUSES.number(outcome.status),
         reason=str(outcome.reason),
         detail=outcome.detail,
-        section=outcome.section,
+        section=outcome.stage.section,
     )
 
 
@@ -114,63 +115,65 @@ def duration(seconds: float) -> Duration:
 def claims_messages(analysis: Analysis) -> list[claim_pb2.Claim]:
     """Return the claims with what they rest on, in the order of the answer; ``add_quotes`` adds the quotes."""
     outputs = analysis.outputs
-    attributions = outputs.attributions or {}
+    attributions = outputs.attribution.by_claim or {}
     return [
         findings.claim_message(
             claim,
             attributions.get(claim.claim_id),
-            outputs.verdicts.get(claim.claim_id, Verdict.NONE),
-            outputs.judgements.get(claim.claim_id),
+            outputs.fidelity.verdicts.get(claim.claim_id, Verdict.NONE),
+            outputs.fidelity.judgements.get(claim.claim_id),
             analysis.input.facts,
         )
-        for claim in outputs.claims
+        for claim in outputs.text.claims
     ]
 
 
 def _fill_claims(message: report_pb2.DpeReport, analysis: Analysis) -> None:
     outputs = analysis.outputs
-    attributions = outputs.attributions or {}
-    message.claims_total = len(outputs.claims)
-    message.claims_by_type.update(claims_by_type(outputs.claims))
+    attributions = outputs.attribution.by_claim or {}
+    message.claims_total = len(outputs.text.claims)
+    message.claims_by_type.update(claims_by_type(outputs.text.claims))
     message.claims.extend(claims_messages(analysis))
-    message.coverage.sentences_total = len(outputs.sentences)
-    if outputs.attributions is not None:
+    message.coverage.sentences_total = len(outputs.text.sentences)
+    if outputs.attribution.by_claim is not None:
         counted = Counter(item.type for item in attributions.values())
         message.attribution_breakdown.update({str(kind): counted[kind] for kind in AttributionType})
-    if outputs.dominant is not None:
-        message.attribution_dominant = enum_value(claim_pb2.AttributionType, f"ATTRIBUTION_TYPE_{outputs.dominant}")
-    if outputs.grounding_pct is not None:
-        message.grounding_pct = outputs.grounding_pct
+    if outputs.attribution.dominant is not None:
+        message.attribution_dominant = enum_value(
+            claim_pb2.AttributionType, f"ATTRIBUTION_TYPE_{outputs.attribution.dominant}"
+        )
+    if outputs.attribution.grounding_pct is not None:
+        message.grounding_pct = outputs.attribution.grounding_pct
     message.grounding_violations.extend(
         finding_pb2.GroundingViolation(claim_id=key, attribution=claim_pb2.ATTRIBUTION_TYPE_PARAMETRIC)
-        for key in outputs.grounding_violations
+        for key in outputs.attribution.grounding_violations
     )
 
 
 def _fill_findings(message: report_pb2.DpeReport, outputs: Outputs) -> None:
-    if outputs.fabrications is not None:
-        message.fabrication_count = len(outputs.fabrications)
-        message.fabrications.extend(findings.fabrication_message(item) for item in outputs.fabrications)
-    if outputs.distortions is not None:
-        message.distortion_count = len(outputs.distortions)
-        message.distortions.extend(findings.distortion_message(item) for item in outputs.distortions)
-        present = {item.type for item in outputs.distortions}
+    if outputs.fabrication.found is not None:
+        message.fabrication_count = len(outputs.fabrication.found)
+        message.fabrications.extend(findings.fabrication_message(item) for item in outputs.fabrication.found)
+    if outputs.distortion.found is not None:
+        message.distortion_count = len(outputs.distortion.found)
+        message.distortions.extend(findings.distortion_message(item) for item in outputs.distortion.found)
+        present = {item.type for item in outputs.distortion.found}
         message.distortion_types.extend(
             enum_value(finding_pb2.DistortionType, f"DISTORTION_TYPE_{kind}")
             for kind in DistortionType
             if kind in present
         )
-    if outputs.contradictions is not None:
+    if outputs.contradiction.found is not None:
         message.contradictions.extend(
-            findings.contradiction_message(item, message.window_id) for item in outputs.contradictions
+            findings.contradiction_message(item, message.window_id) for item in outputs.contradiction.found
         )
-    message.coverage.pairs_total = outputs.coverage.pairs_total
-    message.coverage.pairs_scored = outputs.coverage.pairs_scored
+    message.coverage.pairs_total = outputs.contradiction.pairs_total
+    message.coverage.pairs_scored = outputs.contradiction.pairs_scored
 
 
 def _fill_risk(message: report_pb2.DpeReport, outputs: Outputs) -> None:
-    if outputs.fidelity_score is not None:
-        message.fidelity_score = outputs.fidelity_score
+    if outputs.fidelity.score is not None:
+        message.fidelity_score = outputs.fidelity.score
     if outputs.entailment is not None:
         message.entailment_score = outputs.entailment.score
         message.neutral_probability = outputs.entailment.neutral
@@ -220,10 +223,10 @@ def _floor(floor: RiskFloor) -> report_pb2.RiskFloor:
 
 def _fill_personal_data(message: report_pb2.DpeReport, outputs: Outputs) -> None:
     # SPEC-005 §13.3; places and kinds alone, never the data.
-    message.pii_findings.extend(findings.pii_message(item) for item in outputs.pii_findings or ())
-    if outputs.gdpr_pii_detected is not None:
-        message.gdpr_pii_detected = outputs.gdpr_pii_detected
-    message.pii_cache_warning = outputs.pii_cache_warning
+    message.pii_findings.extend(findings.pii_message(item) for item in outputs.personal_data.findings or ())
+    if outputs.personal_data.gdpr_detected is not None:
+        message.gdpr_pii_detected = outputs.personal_data.gdpr_detected
+    message.pii_cache_warning = outputs.personal_data.cache_warning
 
 
 def _timings(finished: Finished) -> report_pb2.Timings:

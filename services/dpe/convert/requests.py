@@ -17,9 +17,10 @@ from services.common.taxonomy import GroundingMode
 from services.dpe.convert.constraints import constraint_verdicts
 from services.dpe.convert.opinions import asked_limits
 from services.dpe.convert.regulatory import ai_system
-from services.dpe.domain.analysis import AnalysisInput, Disagreement, PriorWindow
+from services.dpe.domain.analysis import AnalysisInput, Disagreement
 from services.dpe.domain.evidence import is_evidence
 from services.dpe.domain.facts import EnvelopeFact, FactSource
+from services.dpe.domain.prior_texts import PriorWindow
 
 MAX_DISAGREEMENTS: Final = 20
 """As many as an envelope tells."""

@@ -18,8 +18,8 @@ def summary_response(verified: VerifiedSummary) -> pb.VerifySummaryResponse:
     verdict, outputs = verified.verdict, verified.analysis.outputs
     message = pb.VerifySummaryResponse(
         faithful=verdict.faithful,
-        fabrications=[fabrication_message(item) for item in outputs.fabrications or ()],
-        distortions=[distortion_message(item) for item in outputs.distortions or ()],
+        fabrications=[fabrication_message(item) for item in outputs.fabrication.found or ()],
+        distortions=[distortion_message(item) for item in outputs.distortion.found or ()],
         claims=claims_messages(verified.analysis),
         stages=[outcome_message(outcome) for outcome in verified.analysis.outcomes],
         models=models_messages(verified.models),

@@ -64,9 +64,9 @@ class Sourced:
 
 def sourced(analysis: Analysis) -> Sourced:
     """Return which claims of the answer and of earlier windows stand in facts."""
-    views = analysis.outputs.fact_views
-    found = _placed(analysis.outputs.claims, analysis.outputs.quotations)
-    for prior in analysis.outputs.prior_texts:
+    views = analysis.outputs.text.fact_views
+    found = _placed(analysis.outputs.text.claims, analysis.outputs.attribution.quotations)
+    for prior in analysis.outputs.text.prior_texts:
         found |= _placed(prior.claims, quotations(prior.sentence_texts, views))
     return Sourced(found, views)
 

@@ -32,14 +32,14 @@ class Sources:
     def of(self, claim: Claim) -> list[Reading]:
         """Return the sentences of the facts that a claim is judged by."""
         outputs = self._analysis.outputs
-        indices = [near.fact_index for near in outputs.passages.get(claim.claim_id, ())]
-        attribution = (outputs.attributions or {}).get(claim.claim_id)
+        indices = [near.fact_index for near in outputs.attribution.passages.get(claim.claim_id, ())]
+        attribution = (outputs.attribution.by_claim or {}).get(claim.claim_id)
         indices += [item.fact_index for item in attribution.evidence] if attribution is not None else []
         return [one for index in sorted(set(indices)) for one in self._sentences(index)]
 
     def _sentences(self, index: int) -> list[Reading]:
         if index not in self._read:
-            self._read[index] = read_sources(self._analysis.outputs.fact_views[index], index)
+            self._read[index] = read_sources(self._analysis.outputs.text.fact_views[index], index)
         return self._read[index]
 
 
@@ -66,14 +66,14 @@ def departed(analysis: Analysis, meant: Mapping[str, frozenset[str]]) -> Departe
     sources = Sources(analysis)
     found: dict[str, list[Distortion]] = {}
     unworded: list[str] = []
-    for claim in judged_claims(analysis.outputs.claims):
-        if claim.sentence_index in analysis.outputs.quotations:
+    for claim in judged_claims(analysis.outputs.text.claims):
+        if claim.sentence_index in analysis.outputs.attribution.quotations:
             continue
         reading, known = read_claim(claim.text, claim.start, meant.get(claim.claim_id, frozenset())), sources.of(claim)
         if not is_worded(reading, known):
             unworded.append(claim.claim_id)
         listed = [
-            _distortion(claim, reading, departure, analysis.outputs.fact_views[departure.source.fact_index])
+            _distortion(claim, reading, departure, analysis.outputs.text.fact_views[departure.source.fact_index])
             for departure in departures(reading, known)
         ]
         if listed:

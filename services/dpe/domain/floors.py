@@ -28,10 +28,6 @@ from services.dpe.domain.relevance import beside_the_question
 
 SEVERAL: Final = 2
 """Different claims that exact rules contradict, from which on the answer is CRITICAL."""
-SCORED_STAGES: Final = frozenset({1, 2, 3, 4})
-"""They give the four signals (SPEC-005 §7.2)."""
-AMPLIFYING_STAGES: Final = frozenset({6, 7, 11, 12})
-"""They give the amplifiers (SPEC-005 §17)."""
 
 
 def floors_of(analysis: Analysis, worst_level: RiskLevel | None) -> tuple[RiskFloor, ...]:
@@ -60,25 +56,20 @@ def refuted(analysis: Analysis) -> list[str]:
 
 def stages_left_out(analysis: Analysis) -> tuple[str, ...]:
     """Return the stages that feed the risk and that the deadline cut short, e.g. ``3b``."""
-    return tuple(_name(outcome) for outcome in analysis.outcomes if cut_short(outcome))
+    return tuple(str(outcome.key) for outcome in analysis.outcomes if cut_short(outcome))
 
 
 def cut_short(outcome: StageOutcome) -> bool:
     """Say whether the deadline took something from a stage that feeds the risk."""
-    number = outcome.key.number
-    return outcome.reason is Reason.DEADLINE_TOO_SHORT and number in SCORED_STAGES | AMPLIFYING_STAGES
-
-
-def _name(outcome: StageOutcome) -> str:
-    return f"{outcome.key.number}{outcome.key.sub_stage}"
+    return outcome.reason is Reason.DEADLINE_TOO_SHORT and outcome.stage.feeds_risk
 
 
 def _claims(analysis: Analysis, holds: Callable[[Judgement], bool]) -> list[str]:
     """Return the claims whose judgement fits, in the order of the answer."""
-    judgements = analysis.outputs.judgements
+    judgements = analysis.outputs.fidelity.judgements
     return [
         claim.claim_id
-        for claim in analysis.outputs.claims
+        for claim in analysis.outputs.text.claims
         if (judgement := judgements.get(claim.claim_id)) is not None and holds(judgement)
     ]
 
@@ -86,7 +77,7 @@ def _claims(analysis: Analysis, holds: Callable[[Judgement], bool]) -> list[str]
 def _floor(analysis: Analysis, level: RiskLevel, reason: FloorReason, claim_ids: Iterable[str]) -> Iterator[RiskFloor]:
     """Yield a floor with the facts that decided about its claims; none without a claim."""
     ids = tuple(claim_ids)
-    judgements = analysis.outputs.judgements
+    judgements = analysis.outputs.fidelity.judgements
     facts = [judgements[key].evidence[0].fact_id for key in ids if key in judgements and judgements[key].evidence]
     if ids:
         yield RiskFloor(level, reason, ids, tuple(dict.fromkeys(facts)))
@@ -95,7 +86,7 @@ def _floor(analysis: Analysis, level: RiskLevel, reason: FloorReason, claim_ids:
 def _by_rule(analysis: Analysis) -> Iterator[RiskFloor]:
     """A claim that a value, name, role, negation, bound or condition contradicts: HIGH; different ones: CRITICAL."""
     ids = refuted(analysis)
-    texts = {claim.claim_id: normal_text(claim.text) for claim in analysis.outputs.claims}
+    texts = {claim.claim_id: normal_text(claim.text) for claim in analysis.outputs.text.claims}
     if len({texts[key] for key in ids}) >= SEVERAL:
         yield from _floor(analysis, RiskLevel.CRITICAL, FloorReason.SEVERAL_CONTRADICTED_BY_RULE, ids)
     else:
@@ -109,7 +100,7 @@ def _by_model(analysis: Analysis) -> Iterator[RiskFloor]:
 
 def _fabricated(analysis: Analysis) -> Iterator[RiskFloor]:
     """An entity without basis, inside a claim or outside of every claim."""
-    found = analysis.outputs.fabrications or ()
+    found = analysis.outputs.fabrication.found or ()
     ids = tuple(dict.fromkeys(item.claim_id for item in found if item.claim_id))
     if found:
         yield RiskFloor(RiskLevel.MEDIUM, FloorReason.FABRICATED, ids)
@@ -117,10 +108,10 @@ def _fabricated(analysis: Analysis) -> Iterator[RiskFloor]:
 
 def _undecided(analysis: Analysis) -> Iterator[RiskFloor]:
     """A claim that gets a verdict, and about which nothing that ran could say anything, or nothing sure."""
-    verdicts = analysis.outputs.verdicts
+    verdicts = analysis.outputs.fidelity.verdicts
     ids = [
         claim.claim_id
-        for claim in judged_claims(analysis.outputs.claims)
+        for claim in judged_claims(analysis.outputs.text.claims)
         if verdicts.get(claim.claim_id, Verdict.NONE) in {Verdict.NONE, Verdict.UNDECIDED}
     ]
     yield from _floor(analysis, RiskLevel.MEDIUM, FloorReason.UNDECIDED, ids)
@@ -128,7 +119,7 @@ def _undecided(analysis: Analysis) -> Iterator[RiskFloor]:
 
 def _unsupported(analysis: Analysis) -> Iterator[RiskFloor]:
     """A claim that no fact bears out; in grounding mode open one of the model's own knowledge is none (ADR 0015)."""
-    attributions = analysis.outputs.attributions or {}
+    attributions = analysis.outputs.attribution.by_claim or {}
     is_open = analysis.input.grounding_mode is GroundingMode.OPEN
     ids = [
         key
@@ -170,13 +161,10 @@ def _bears_out(item: Evidence) -> bool:
 def _not_computed(analysis: Analysis) -> Iterator[RiskFloor]:
     """What did not run to its end is never better than MEDIUM (ADR 0018), whatever the setting of the floors."""
     names = tuple(
-        _name(outcome)
+        str(outcome.key)
         for outcome in analysis.outcomes
-        if (outcome.key.number in SCORED_STAGES and outcome.status in UNSOUND)
-        or (
-            outcome.key.number in AMPLIFYING_STAGES
-            and outcome.reason in {Reason.DEADLINE_TOO_SHORT, Reason.PII_NOT_SEARCHED}
-        )
+        if (outcome.stage.signals and outcome.status in UNSOUND)
+        or (outcome.stage.amplifiers and outcome.reason in {Reason.DEADLINE_TOO_SHORT, Reason.PII_NOT_SEARCHED})
     )
     risk = analysis.outputs.risk
     if names or (risk is not None and risk.base_score is None):

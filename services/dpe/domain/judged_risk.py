@@ -30,7 +30,7 @@ def judged_signals(analysis: Analysis, signals: Signals) -> Signals:
 
 def _ungrounded(analysis: Analysis) -> float:
     """Return the share of the claims that neither rest on a fact (§4.4) nor are borne out by one."""
-    attributions = analysis.outputs.attributions or {}
+    attributions = analysis.outputs.attribution.by_claim or {}
     is_open = analysis.input.grounding_mode is GroundingMode.OPEN
     borne_out = _borne_out(analysis)
     counted = [
@@ -43,7 +43,7 @@ def _ungrounded(analysis: Analysis) -> float:
 
 
 def _unverifiable(analysis: Analysis) -> float:
-    attributions = analysis.outputs.attributions or {}
+    attributions = analysis.outputs.attribution.by_claim or {}
     borne_out = _borne_out(analysis)
     left = [
         key for key, one in attributions.items() if one.type is AttributionType.UNVERIFIABLE and key not in borne_out
@@ -52,5 +52,5 @@ def _unverifiable(analysis: Analysis) -> float:
 
 
 def _borne_out(analysis: Analysis) -> frozenset[str]:
-    judgements = analysis.outputs.judgements
-    return frozenset(key for key in analysis.outputs.attributions or {} if is_borne_out(judgements.get(key)))
+    judgements = analysis.outputs.fidelity.judgements
+    return frozenset(key for key in analysis.outputs.attribution.by_claim or {} if is_borne_out(judgements.get(key)))

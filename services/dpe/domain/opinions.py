@@ -22,7 +22,7 @@ MAX_CONTEXT_CHARS: Final = 300
 
 def decided_by_rule(analysis: Analysis) -> frozenset[str]:
     """Return the claims that a deciding rule finds wrong."""
-    return frozenset(item.claim_id for item in analysis.outputs.distortions or () if item.rule in DECIDING)
+    return frozenset(item.claim_id for item in analysis.outputs.distortion.found or () if item.rule in DECIDING)
 
 
 def is_decided(judgement: Judgement, *, by_rule: bool) -> bool:
@@ -51,9 +51,9 @@ def to_ask(analysis: Analysis, scope: Scope) -> tuple[AskedClaim, ...]:
         return ()
     outputs, decided = analysis.outputs, decided_by_rule(analysis)
     found: list[AskedClaim] = []
-    for claim in judged_claims(outputs.claims):
-        passages = outputs.passages.get(claim.claim_id, ())
-        judgement = outputs.judgements.get(claim.claim_id)
+    for claim in judged_claims(outputs.text.claims):
+        passages = outputs.attribution.passages.get(claim.claim_id, ())
+        judgement = outputs.fidelity.judgements.get(claim.claim_id)
         if not passages or judgement is None:
             continue
         if judgement.basis is Basis.QUOTATION or judgement.verdict is Verdict.SUPERSEDED:
@@ -132,7 +132,7 @@ _TYPES: Final = {
 
 def _before(analysis: Analysis, claim: Claim) -> str:
     """Return the sentence before the claim's own; empty for the first one."""
-    if not 0 < claim.sentence_index < len(analysis.outputs.sentences):
+    if not 0 < claim.sentence_index < len(analysis.outputs.text.sentences):
         return ""
-    text = analysis.text_of(analysis.outputs.sentences[claim.sentence_index - 1])
+    text = analysis.text_of(analysis.outputs.text.sentences[claim.sentence_index - 1])
     return text[-MAX_CONTEXT_CHARS:]

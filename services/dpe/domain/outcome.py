@@ -1,10 +1,11 @@
-"""How a stage ended (ADR 0018), and the table of all stages (SPEC-005 §2)."""
+"""How a stage ended (ADR 0018)."""
 
 from dataclasses import dataclass
 from enum import StrEnum, unique
 from typing import Final
 
 from services.common.taxonomy import StageStatus
+from services.dpe.domain.stage_row import StageKey, StageRow
 
 UNSOUND: Final = frozenset({StageStatus.SKIPPED, StageStatus.DEGRADED, StageStatus.FAILED})
 """With one of these in stages 1-5 the risk is degraded."""
@@ -84,58 +85,24 @@ DETAILS: Final = {
 """One sentence for people about each reason."""
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class StageKey:
-    """A stage or sub-stage: ``3`` or ``3a``."""
-
-    number: int
-    sub_stage: str = ""
-
-
 @dataclass(frozen=True, slots=True)
 class StageOutcome:
     """How one stage ended; ``findings`` counts what it found."""
 
-    key: StageKey
+    stage: StageRow
     status: StageStatus
     reason: Reason = Reason.NONE
     findings: int = 0
 
     @property
-    def name(self) -> str:
-        """The stage's name in SPEC-005 §2."""
-        return STAGES[self.key][0]
-
-    @property
-    def section(self) -> str:
-        """Where it is specified."""
-        return STAGES[self.key][1]
+    def key(self) -> StageKey:
+        """The key of its stage."""
+        return self.stage.key
 
     @property
     def detail(self) -> str:
         """One sentence for people."""
         return DETAILS[self.reason]
-
-
-STAGES: Final = {
-    StageKey(1): ("Claim Segmentation", "CRP-SPEC-005 §3"),
-    StageKey(2): ("Attribution Analysis", "CRP-SPEC-005 §4"),
-    StageKey(3, "a"): ("Fabrication Detection", "CRP-SPEC-005 §5.2"),
-    StageKey(3, "b"): ("Distortion Detection", "CRP-SPEC-005 §5.3"),
-    StageKey(3, "c"): ("Contradiction Detection", "CRP-SPEC-005 §5.4"),
-    StageKey(3): ("Fidelity Verification", "CRP-SPEC-005 §5"),
-    StageKey(4): ("Entailment Scoring", "CRP-SPEC-005 §6"),
-    StageKey(5): ("Risk Classification", "CRP-SPEC-005 §7"),
-    StageKey(6): ("Cross-Window Coherence", "CRP-SPEC-005 §8"),
-    StageKey(7): ("Repetition Detection", "CRP-SPEC-005 §9"),
-    StageKey(8): ("Completeness Verification", "CRP-SPEC-005 §10"),
-    StageKey(9): ("Flow & Continuity Analysis", "CRP-SPEC-005 §11"),
-    StageKey(10): ("Omission Detection", "CRP-SPEC-005 §12"),
-    StageKey(11): ("PII Detection", "CRP-SPEC-005 §13"),
-    StageKey(12): ("Regulatory Classification", "CRP-SPEC-005 §14"),
-    StageKey(13): ("Report Generation", "CRP-SPEC-005 §15"),
-}
-"""Every stage in the order in which it ends: name and section."""
 
 
 def worst(outcomes: "tuple[StageOutcome, ...] | list[StageOutcome]") -> StageOutcome:

@@ -104,7 +104,7 @@ def evidence(analysis: Analysis, claim: ClaimWords, near: NearFact, aligned: Seq
         near: the fact.
         aligned: all values of the claim that align, in whichever fact.
     """
-    view = analysis.outputs.fact_views[near.fact_index]
+    view = analysis.outputs.text.fact_views[near.fact_index]
     nearest = matches(claim, view.clauses)
     span = _whole_row(view.fact.content, nearest[0].clause) if nearest else Span(0, len(view.fact.content))
     here = tuple(pair for pair in aligned if pair.fact_index == near.fact_index)

@@ -1,18 +1,20 @@
 """The 13 stages in order (SPEC-005 §2), free of input and output: a stage says what it needs and is given it.
 
 The caller walks ``PIPELINE``: for each step it fulfils ``plan(analysis)`` and calls ``apply(analysis)``, which appends
-exactly one outcome.
+exactly one outcome. A further stage is a file, and its line in ``STAGES``.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from services.common.reading.sentences import sentences
-from services.dpe.domain.analysis import Analysis, AnalysisInput, Models, PriorText, Requests
+from services.dpe.domain.analysis import Analysis, AnalysisInput, ModelAnswers
 from services.dpe.domain.names import Gazetteer
-from services.dpe.domain.outcome import StageKey
 from services.dpe.domain.policy import Policy
+from services.dpe.domain.prior_texts import PriorText
+from services.dpe.domain.results import TextReading
+from services.dpe.domain.stage import Batch, Plan, Stage, Step
+from services.dpe.domain.stage_row import StageKey, StageRow
 from services.dpe.domain.stages import (
     s01_claims,
     s02_attribution,
@@ -32,42 +34,69 @@ from services.dpe.domain.stages import (
     s13_report,
 )
 
-
-def _nothing(_: Analysis) -> Requests:
-    return Requests()
-
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    """One stage or sub-stage of the pipeline."""
-
-    key: StageKey
-    apply: Callable[[Analysis], Analysis]
-    plan: Callable[[Analysis], Requests] = _nothing
-
-
-PIPELINE: Final = (
-    Step(s01_claims.KEY, s01_claims.apply, s01_claims.plan),
-    Step(s02_attribution.KEY, s02_attribution.apply, s02_attribution.plan),
-    Step(s03a_fabrication.KEY, s03a_fabrication.apply, s03_fidelity.plan),
-    Step(s03b_distortion.KEY, s03b_distortion.apply),
-    Step(s03c_contradiction.KEY, s03c_contradiction.apply, s03c_contradiction.plan),
-    Step(s03_fidelity.KEY, s03_fidelity.apply),
-    Step(s04_entailment.KEY, s04_entailment.apply, s04_entailment.plan),
-    Step(s05_risk.KEY, s05_risk.apply),
-    Step(s06_coherence.KEY, s06_coherence.apply, s06_coherence.plan),
-    Step(s07_repetition.KEY, s07_repetition.apply),
-    Step(s08_completeness.KEY, s08_completeness.apply),
-    Step(s09_flow.KEY, s09_flow.apply),
-    Step(s10_omission.KEY, s10_omission.apply),
-    Step(s11_pii.KEY, s11_pii.apply, s11_pii.plan),
-    Step(s12_regulatory.KEY, s12_regulatory.apply),
-    Step(s13_report.KEY, s13_report.apply),
+STAGES: Final = (
+    s01_claims.STAGE,
+    s02_attribution.STAGE,
+    s03a_fabrication.STAGE,
+    s03b_distortion.STAGE,
+    s03c_contradiction.STAGE,
+    s03_fidelity.STAGE,
+    s04_entailment.STAGE,
+    s05_risk.STAGE,
+    s06_coherence.STAGE,
+    s07_repetition.STAGE,
+    s08_completeness.STAGE,
+    s09_flow.STAGE,
+    s10_omission.STAGE,
+    s11_pii.STAGE,
+    s12_regulatory.STAGE,
+    s13_report.STAGE,
 )
 """Every stage, in the order in which it ends."""
+STAGE_BY_KEY: Final[Mapping[StageKey, Stage]] = {stage.key: stage for stage in STAGES}
 
 
-def begin(given: AnalysisInput, policy: Policy, gazetteer: Gazetteer, models: Models) -> Analysis:
+def steps_of(stages: Sequence[Stage], also: Mapping[Batch, Plan] | None = None) -> tuple[Step, ...]:
+    """Return the steps of a run of some stages; a common batch holds what these stages ask, and nothing for others.
+
+    Args:
+        stages: in the order of ``STAGES``.
+        also: what the caller wants to know besides, by the batch in which it goes out.
+    """
+    return tuple(Step(stage, (*_shared(stage, stages, also or {}), stage.plan)) for stage in stages)
+
+
+def _shared(sender: Stage, stages: Sequence[Stage], also: Mapping[Batch, Plan]) -> tuple[Plan, ...]:
+    """Return all that goes out in the common batch that a stage sends."""
+    if sender.sends is None:
+        return ()
+    asks = [stage.shares[sender.sends] for stage in stages if sender.sends in stage.shares]
+    return (*asks, *([also[sender.sends]] if sender.sends in also else ()))
+
+
+def stages_for(*wanted: Stage, without: Sequence[Stage] = ()) -> tuple[Stage, ...]:
+    """Return what has to run for some stages: they and all that they need, in the order of ``STAGES``.
+
+    Args:
+        wanted: the stages whose results are asked for.
+        without: what need not run; whoever leaves it out knows what then is missing.
+    """
+    found: set[StageKey] = set()
+    open_: list[StageRow] = list(wanted)
+    while open_:
+        row = open_.pop()
+        if row.key not in found:
+            found.add(row.key)
+            open_ += row.needs
+    left_out = {stage.key for stage in without}
+    return tuple(stage for stage in STAGES if stage.key in found - left_out)
+
+
+PIPELINE: Final = steps_of(STAGES)
+"""The whole analysis, step by step."""
+
+
+def begin(given: AnalysisInput, policy: Policy, gazetteer: Gazetteer, models: ModelAnswers) -> Analysis:
     """Return the analysis before stage 1: the sentences of answer and earlier windows are found, nothing else is.
 
     Args:
@@ -78,4 +107,5 @@ def begin(given: AnalysisInput, policy: Policy, gazetteer: Gazetteer, models: Mo
     """
     analysis = Analysis(given, policy, gazetteer, models)
     read = [PriorText(window, tuple(sentences(window.text))) for window in given.prior_windows]
-    return analysis.segmented(tuple(sentences(given.answer)), tuple(prior for prior in read if prior.sentences))
+    priors = tuple(prior for prior in read if prior.sentences)
+    return analysis.with_results(TextReading(sentences=tuple(sentences(given.answer)), prior_texts=priors))

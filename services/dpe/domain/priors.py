@@ -5,19 +5,20 @@ and flow do not. Windows on a path are numbered without gaps, so a number that i
 """
 
 from services.common.taxonomy import StageStatus
-from services.dpe.domain.analysis import Analysis, PriorText
+from services.dpe.domain.analysis import Analysis
 from services.dpe.domain.outcome import Reason
+from services.dpe.domain.prior_texts import PriorText
 
 
 def verbatim(analysis: Analysis) -> list[PriorText]:
     """Return the earlier windows whose own words are there, in their order."""
-    return [prior for prior in analysis.outputs.prior_texts if not prior.window.is_summary]
+    return [prior for prior in analysis.outputs.text.prior_texts if not prior.window.is_summary]
 
 
 def previous(analysis: Analysis) -> PriorText | None:
     """Return the window before this one; of several parents the last, one in its own words before a summary."""
     wanted = analysis.input.window_number - 1
-    found = [prior for prior in analysis.outputs.prior_texts if prior.window.window_number == wanted]
+    found = [prior for prior in analysis.outputs.text.prior_texts if prior.window.window_number == wanted]
     own = [prior for prior in found if not prior.window.is_summary]
     return own[-1] if own else found[-1] if found else None
 
@@ -29,7 +30,7 @@ def prior_status(analysis: Analysis, *, summaries_serve: bool) -> tuple[StageSta
         analysis: of window 2 or later.
         summaries_serve: whether the stage reads summaries.
     """
-    there = analysis.outputs.prior_texts
+    there = analysis.outputs.text.prior_texts
     if not there:
         return StageStatus.SKIPPED, Reason.NO_PRIOR_TEXT
     is_short = any(prior.window.is_summary for prior in there) and not summaries_serve

@@ -17,8 +17,9 @@ from services.common.questions.terms import terms
 from services.common.reading.text_types import ClaimType, SentenceKind
 from services.common.taxonomy import StageStatus
 from services.dpe.domain.analysis import Analysis
-from services.dpe.domain.outcome import Reason, StageKey
+from services.dpe.domain.outcome import Reason
 from services.dpe.domain.relevant import Relevance, RelevanceStatus
+from services.dpe.domain.stage_row import StageKey
 from services.dpe.domain.unread import is_unread, is_unread_text, mostly_unread
 
 MOST_SENTENCES: Final = 400
@@ -41,9 +42,9 @@ def question_texts(analysis: Analysis) -> list[str]:
 def assess(analysis: Analysis) -> Relevance:
     """Hold the answer against the query; needs the vectors that stage 2 asked for."""
     given, outputs, table = analysis.input, analysis.outputs, analysis.models.vectors
-    if not outputs.sentences:
+    if not outputs.text.sentences:
         return Relevance(RelevanceStatus.NOT_ASSESSED, reason=Reason.EMPTY_RESPONSE)
-    if is_unread_text(given.query) or mostly_unread(outputs.sentences):
+    if is_unread_text(given.query) or mostly_unread(outputs.text.sentences):
         return Relevance(RelevanceStatus.NOT_ASSESSED, reason=Reason.LANGUAGE_NOT_SUPPORTED)
     read = read_needs(given.query, given.leans_on)
     expected, questions = tuple(each.kind for each in read), tuple(each.text for each in read)
@@ -86,7 +87,7 @@ def said_sentences(analysis: Analysis) -> list[tuple[str, tuple[str, ...]]]:
     """Return the sentences of the answer that can answer something, each with what stands before it."""
     found: list[tuple[str, tuple[str, ...]]] = []
     heading = before = ""
-    for sentence in analysis.outputs.sentences[:MOST_SENTENCES]:
+    for sentence in analysis.outputs.text.sentences[:MOST_SENTENCES]:
         text = analysis.text_of(sentence)
         if sentence.kind is SentenceKind.HEADING:
             heading, before = text, ""
@@ -101,7 +102,7 @@ _MARKS: Final = "*_`\"'”’ "  # noqa: RUF001 - typographic quotes
 
 def is_refusal(analysis: Analysis) -> bool:
     """Say whether the answer says that there is no answer, and asserts nothing beside it (ADR 0096)."""
-    sentences, read = analysis.outputs.sentences, analysis.outcome(StageKey(1))
+    sentences, read = analysis.outputs.text.sentences, analysis.outcome(StageKey(1))
     if read is None or read.status not in _READ:  # what was not taken apart may assert anything
         return False
     asked = frozenset(_NUMBER.findall(analysis.input.query))
@@ -114,7 +115,7 @@ def is_refusal(analysis: Analysis) -> bool:
         return False
     return not any(
         claim.claim_type in {ClaimType.FACTUAL, ClaimType.OPINION} and claim.sentence_index not in refusing
-        for claim in analysis.outputs.claims
+        for claim in analysis.outputs.text.claims
     ) and not any(is_unread(sentence) or sentence.kind is SentenceKind.CODE for sentence in sentences)
 
 
@@ -138,13 +139,13 @@ _BUT: Final = re.compile(r"^(?:but|however|although|yet|still|though|nevertheles
 
 def beside_the_question(analysis: Analysis) -> bool:
     """Say whether the answer has nothing to do with the question: its risk is at least MEDIUM (ADR 0093)."""
-    found = analysis.outputs.relevance
+    found = analysis.outputs.completeness.relevance
     return found is not None and found.status is RelevanceStatus.BESIDE_THE_QUESTION
 
 
 def refused(analysis: Analysis) -> bool:
     """Say whether the answer is a refusal: LOW by its own rule (ADR 0096)."""
-    found = analysis.outputs.relevance
+    found = analysis.outputs.completeness.relevance
     return found is not None and found.status is RelevanceStatus.REFUSAL
 
 

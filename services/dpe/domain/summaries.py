@@ -24,8 +24,6 @@ from services.dpe.domain.findings import Verdict
 from services.dpe.domain.passages import MAX_PASSAGES
 
 FAITHFUL_FROM: Final = 0.80  # SPEC-004 §12.3
-LAST_STAGE: Final = 3
-"""What runs over a summary: stages 1 to 3, and no further."""
 EVIDENCE_PER_CLAIM: Final = 3
 _DIGITS: Final = 12
 
@@ -156,7 +154,7 @@ def conclude(analysis: Analysis, original: Original) -> SummaryVerdict:
     )
     if not checked:
         return SummaryVerdict(checked, None, None, None, NoScore.NO_CLAIMS)
-    stage3 = analysis.outputs.fidelity_score
+    stage3 = analysis.outputs.fidelity.score
     if stage3 is None or any(item.state is ClaimState.NOT_CHECKED for item in checked):
         reason = NoScore.MODEL_FAILED if analysis.models.grounding_configured else NoScore.NO_MODEL
         return SummaryVerdict(checked, stage3, None, None, reason)
@@ -166,20 +164,20 @@ def conclude(analysis: Analysis, original: Original) -> SummaryVerdict:
 
 
 def _checkable(analysis: Analysis) -> list[Claim]:
-    return [claim for claim in analysis.outputs.claims if claim.claim_type is not ClaimType.META]
+    return [claim for claim in analysis.outputs.text.claims if claim.claim_type is not ClaimType.META]
 
 
 def _verdict(analysis: Analysis, claim: Claim) -> Verdict:
-    return analysis.outputs.verdicts.get(claim.claim_id, Verdict.NONE)
+    return analysis.outputs.fidelity.verdicts.get(claim.claim_id, Verdict.NONE)
 
 
 def _wrong(analysis: Analysis) -> set[str]:
     """Return the claims that stage 3 found something about."""
     outputs = analysis.outputs
-    found = {item.claim_id for item in outputs.fabrications or ()}
-    found |= {item.claim_id for item in outputs.distortions or ()}
-    found |= {claim.claim_id for item in outputs.contradictions or () for claim in (item.first, item.second)}
-    return found | {key for key, verdict in outputs.verdicts.items() if verdict is Verdict.CONTRADICTED}
+    found = {item.claim_id for item in outputs.fabrication.found or ()}
+    found |= {item.claim_id for item in outputs.distortion.found or ()}
+    found |= {claim.claim_id for item in outputs.contradiction.found or () for claim in (item.first, item.second)}
+    return found | {key for key, verdict in outputs.fidelity.verdicts.items() if verdict is Verdict.CONTRADICTED}
 
 
 def _checked(analysis: Analysis, original: Original, claim: Claim, *, wrong: bool) -> CheckedClaim:
@@ -203,7 +201,7 @@ _Found = tuple[bool | None, float | None, tuple[Span, ...]]
 
 
 def _of_stage_3(analysis: Analysis, original: Original, claim: Claim) -> _Found:
-    judgement = analysis.outputs.judgements.get(claim.claim_id)
+    judgement = analysis.outputs.fidelity.judgements.get(claim.claim_id)
     if judgement is None:
         return None, None, ()
     spans = tuple(original.sentences.spans[item.fact_index] for item in judgement.evidence[:EVIDENCE_PER_CLAIM])

@@ -36,7 +36,7 @@ def mostly_unread(*texts: Sequence[Sentence]) -> bool:
 
 def session_texts(analysis: Analysis) -> list[Sequence[Sentence]]:
     """Return the sentences of the answer and of each earlier window."""
-    return [analysis.outputs.sentences, *(prior.sentences for prior in analysis.outputs.prior_texts)]
+    return [analysis.outputs.text.sentences, *(prior.sentences for prior in analysis.outputs.text.prior_texts)]
 
 
 def any_unread(*texts: Sequence[Sentence]) -> bool:

@@ -23,7 +23,7 @@ def unseen(analysis: Analysis, item: Attribution, heard: Heard | None) -> list[D
         return []
     if heard.grounding.supported or not heard.contradicts:
         return []
-    view = analysis.outputs.fact_views[heard.case.nearest.fact_index]
+    view = analysis.outputs.text.fact_views[heard.case.nearest.fact_index]
     nearest = matches(ClaimWords.of(item.claim), view.clauses)
     if not nearest:
         return []

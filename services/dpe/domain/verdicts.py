@@ -81,15 +81,15 @@ class Case:
 def cases(analysis: Analysis) -> list[Case]:
     """Return a case for every claim that gets a verdict, in order."""
     found: list[Case] = []
-    for claim in judged_claims(analysis.outputs.claims):
-        passages = analysis.outputs.passages.get(claim.claim_id, ())
-        quotation = analysis.outputs.quotations.get(claim.sentence_index)
+    for claim in judged_claims(analysis.outputs.text.claims):
+        passages = analysis.outputs.attribution.passages.get(claim.claim_id, ())
+        quotation = analysis.outputs.attribution.quotations.get(claim.sentence_index)
         case = Case(claim, passages, quotation, None, None)
         if passages and quotation is None:
             contents = tuple(analysis.input.facts[near.fact_index].content for near in passages)
             nearest = case.nearest
             is_near = nearest is not None and nearest.similarity >= MIXED_SIMILARITY
-            aligned = analysis.outputs.alignments.get(claim.claim_id, ())
+            aligned = analysis.outputs.attribution.alignments.get(claim.claim_id, ())
             asked = in_fact_notation(claim, aligned)
             case = replace(
                 case,
@@ -105,7 +105,7 @@ def cases(analysis: Analysis) -> list[Case]:
 
 def _is_stated(analysis: Analysis, claim: Claim, passages: Sequence[NearFact]) -> bool:
     """Say whether the facts give every value of the claim for what the claim gives it for (ADR 0095)."""
-    aligned = analysis.outputs.alignments.get(claim.claim_id, ())
+    aligned = analysis.outputs.attribution.alignments.get(claim.claim_id, ())
     given = {pair.claimed for pair in aligned if pair.equal and not pair.turned and (pair.is_firm or pair.derivation)}
     if not claim.values or not given.issuperset(claim.values) or not is_plainly_spelled(claim.text):
         return False
@@ -128,7 +128,7 @@ def judgements(analysis: Analysis, distortions: Sequence[Distortion]) -> dict[st
     by_claim: dict[str, list[Distortion]] = defaultdict(list)
     for item in distortions:
         by_claim[item.claim_id].append(item)
-    no_sentences = analysis.outputs.unworded
+    no_sentences = analysis.outputs.distortion.unworded
     return {
         key: _judgement(analysis, heard, Found(tuple(by_claim.get(key, ())), is_worded=key not in no_sentences))
         for heard in heard_cases(analysis)
@@ -206,7 +206,7 @@ def _evidence(
     """Return the facts of a verdict: the one that decided, then those that the grounding model read, nearest first."""
     case = heard.case
     pool = {near.fact_index: near for near in case.passages}
-    attribution = (analysis.outputs.attributions or {}).get(case.claim.claim_id)
+    attribution = (analysis.outputs.attribution.by_claim or {}).get(case.claim.claim_id)
     for item in attribution.evidence if attribution is not None else ():
         pool.setdefault(item.fact_index, NearFact(item.fact_index, item.raw_similarity, item.similarity))
     facts = analysis.input.facts
@@ -221,7 +221,7 @@ def _evidence(
 
 
 def _exhibit(analysis: Analysis, words: ClaimWords, near: NearFact, quotation: Quotation | None) -> Evidence:
-    found = evidence(analysis, words, near, analysis.outputs.alignments.get(words.claim.claim_id, ()))
+    found = evidence(analysis, words, near, analysis.outputs.attribution.alignments.get(words.claim.claim_id, ()))
     if quotation is not None and quotation.fact_index == near.fact_index:
         return replace(found, fact_span=quotation.span)
     return found

@@ -69,7 +69,7 @@ def voted(analysis: Analysis, record: OpinionRecord, ballots: Mapping[str, Ballo
         record: without its votes.
         ballots: by claim id; one on a claim that has no judgement is passed over.
     """
-    first = analysis.outputs.judgements
+    first = analysis.outputs.fidelity.judgements
     standings = _standings(analysis, ballots)
     votes: list[ClaimOpinion] = []
     changed: dict[str, Judgement] = {}
@@ -95,28 +95,24 @@ def voted(analysis: Analysis, record: OpinionRecord, ballots: Mapping[str, Ballo
             )
         )
     judgements = {**first, **explained(analysis, changed)}
-    outputs = replace(
-        analysis.outputs,
-        judgements=judgements,
-        verdicts=named(judgements),
-        second_opinion=replace(record, votes=tuple(votes)),
-    )
+    fidelity = replace(analysis.outputs.fidelity, judgements=judgements, verdicts=named(judgements))
+    outputs = replace(analysis.outputs, fidelity=fidelity, second_opinion=replace(record, votes=tuple(votes)))
     return replace(analysis, outputs=outputs)
 
 
 def _standings(analysis: Analysis, ballots: Mapping[str, Ballot]) -> dict[str, Standing]:
     """Return the claims that there are ballots for, in the order of the answer."""
     outputs, decided = analysis.outputs, decided_by_rule(analysis)
-    findings = Counter(item.claim_id for item in outputs.distortions or ())
+    findings = Counter(item.claim_id for item in outputs.distortion.found or ())
     found: dict[str, Standing] = {}
-    for claim in outputs.claims:
-        judgement = outputs.judgements.get(claim.claim_id)
+    for claim in outputs.text.claims:
+        judgement = outputs.fidelity.judgements.get(claim.claim_id)
         if judgement is None or claim.claim_id not in ballots:
             continue
         found[claim.claim_id] = Standing(
             judgement,
             claim.claim_id in decided,
             findings[claim.claim_id] + (judgement.basis is Basis.CONTRADICTION),
-            claim.claim_id not in outputs.unworded and is_plainly_spelled(claim.text),
+            claim.claim_id not in outputs.distortion.unworded and is_plainly_spelled(claim.text),
         )
     return found

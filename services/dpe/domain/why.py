@@ -70,9 +70,9 @@ class Grounds:
 def explained(analysis: Analysis, judgements: Mapping[str, Judgement]) -> dict[str, Judgement]:
     """Return the judgements, each that has a verdict with its sentence."""
     by_claim: dict[str, list[Distortion]] = defaultdict(list)
-    for item in analysis.outputs.distortions or ():
+    for item in analysis.outputs.distortion.found or ():
         by_claim[item.claim_id].append(item)
-    claims = {claim.claim_id: claim for claim in analysis.outputs.claims}
+    claims = {claim.claim_id: claim for claim in analysis.outputs.text.claims}
     facts = {fact.fact_id: fact for fact in analysis.input.facts}
     return {
         key: replace(

@@ -215,7 +215,7 @@ class CoherenceApp:
 def _nearest(computed: _Computed) -> Sequence[str]:
     """Return the passages that the claims were judged by, the nearest to any claim first."""
     near: dict[int, float] = {}
-    for passages in computed.analysis.outputs.passages.values():
+    for passages in computed.analysis.outputs.attribution.passages.values():
         for one in passages:
             near[one.fact_index] = max(near.get(one.fact_index, 0.0), one.similarity)
     order = sorted(near, key=lambda index: (-near[index], index)) or range(len(computed.grounds.facts))

@@ -6,11 +6,11 @@ import numpy as np
 from crp.common.v1 import text_pb2
 from crp.envelope.v1 import envelope_pb2, envelope_service_pb2
 
+from services.common.envelope_request import EnvelopeRequest
 from services.common.locations import place_of
 from services.common.ports.graph import SourceRecord
 from services.common.ports.tokens import ModelProfile
 from services.common.rpc import enums
-from services.common.taxonomy import DispatchStrategy, GroundingMode
 from services.envelope.convert.common import (
     FACT_STATUS,
     duration,
@@ -20,87 +20,22 @@ from services.envelope.convert.common import (
     timestamp,
 )
 from services.envelope.convert.injection import finding_message
-from services.envelope.convert.search_modes import RETRIEVAL_MODES
-from services.envelope.domain.caching import read_directives
 from services.envelope.domain.candidates import RankedFact
 from services.envelope.domain.conflicts import Conflict
-from services.envelope.domain.importance import CARRIED_IMPORTANCE
 from services.envelope.domain.quality_gap import QualityGap, QualitySignal
 from services.envelope.domain.quality_tier import TierRule
 from services.envelope.domain.saturation import saturation_band
 from services.envelope.envelope_app import CountRequest, TokenCounts
-from services.envelope.requests import BuiltEnvelope, CarriedText, EnvelopeRequest
-from services.envelope.selection import SEARCH_TIER
+from services.envelope.requests import BuiltEnvelope
 
 _RULES: Final = {rule: f"TIER_RULE_{rule.value}" for rule in TierRule}
 _SIGNALS: Final = {signal: f"QUALITY_SIGNAL_{signal.value}" for signal in QualitySignal}
 
 
-def build_request(request: envelope_service_pb2.BuildEnvelopeRequest) -> EnvelopeRequest:
-    """Read a validated BuildEnvelopeRequest."""
-    return EnvelopeRequest(
-        query=request.query,
-        model=request.model,
-        session_id=request.session_id,
-        window_id=request.window_id,
-        window_number=request.window_number or 1,
-        grounding_mode=enums.GROUNDING_MODES.get(request.grounding_mode, GroundingMode.CONTEXT_PREFERRED),
-        strategy=enums.STRATEGIES.get(request.strategy, DispatchStrategy.PUSH),
-        system_prompt=request.system_prompt,
-        expected_response_tokens=_optional(request, "expected_response_tokens"),
-        max_envelope_tokens=_optional(request, "max_envelope_tokens"),
-        facts_seen=frozenset(request.facts_seen),
-        deferred_fact_ids=tuple(dict.fromkeys(request.deferred_fact_ids)),
-        transferred_fact_ids=tuple(dict.fromkeys(request.transferred_fact_ids)),
-        active_fact_ids=tuple(dict.fromkeys(request.active_fact_ids)),
-        max_memory_tier=request.max_memory_tier if request.HasField("max_memory_tier") else SEARCH_TIER,
-        carried=tuple(_carried(carried) for carried in request.carried_facts),
-        if_match_etag=request.if_match_etag,
-        directives=read_directives(request.cache_directives),
-        accept_quality=tuple(enums.QUALITY_TIERS[tier] for tier in request.accept_quality),
-        retrieval_mode=RETRIEVAL_MODES.get(request.retrieval_mode),
-        upgrade_on_risk=request.upgrade_on_risk,
-        approximate_tokens=request.approximate_tokens,
-        context_window_tokens=_optional(request, "context_window_tokens"),
-        include_superseded=request.include_superseded,
-    )
-
-
-def preview_request(request: envelope_service_pb2.PreviewEnvelopeRequest) -> EnvelopeRequest:
-    """Read a validated PreviewEnvelopeRequest."""
-    return EnvelopeRequest(
-        query=request.query,
-        model=request.model,
-        grounding_mode=enums.GROUNDING_MODES.get(request.grounding_mode, GroundingMode.CONTEXT_PREFERRED),
-        strategy=enums.STRATEGIES.get(request.strategy, DispatchStrategy.PUSH),
-        system_prompt=request.system_prompt,
-        retrieval_mode=RETRIEVAL_MODES.get(request.retrieval_mode),
-        expected_response_tokens=_optional(request, "expected_response_tokens"),
-        max_envelope_tokens=_optional(request, "max_envelope_tokens"),
-        approximate_tokens=request.approximate_tokens,
-        context_window_tokens=_optional(request, "context_window_tokens"),
-        include_superseded=request.include_superseded,
-    )
-
-
 def count_request(request: envelope_service_pb2.CountTokensRequest) -> CountRequest:
     """Read a validated CountTokensRequest."""
-    window = _optional(request, "context_window_tokens")
+    window = request.context_window_tokens if request.HasField("context_window_tokens") else None
     return CountRequest(request.model, request.texts, request.approximate_tokens, window)
-
-
-def _optional(
-    request: envelope_service_pb2.BuildEnvelopeRequest
-    | envelope_service_pb2.PreviewEnvelopeRequest
-    | envelope_service_pb2.CountTokensRequest,
-    name: str,
-) -> int | None:
-    return int(getattr(request, name)) if request.HasField(name) else None
-
-
-def _carried(message: envelope_service_pb2.CarriedFact) -> CarriedText:
-    weight = message.importance_weight if message.HasField("importance_weight") else CARRIED_IMPORTANCE
-    return CarriedText(message.content.strip(), message.source_window_id, message.transfer_type, weight)
 
 
 def build_response(
@@ -168,7 +103,7 @@ def _envelope(
         knowledge_age=None if summary.knowledge_age is None else duration(summary.knowledge_age),
         ckf_state_hash=summary.state_hash,
         embedding_model=summary.embedding_model,
-        retrieval_mode=RETRIEVAL_MODES.number(summary.retrieval_mode),
+        retrieval_mode=enums.RETRIEVAL_MODES.number(summary.retrieval_mode),
         token_counting=_counting(built.counting),
         shared_namespaces=summary.shared_namespaces,
         conflicts=[_conflict(each) for each in built.conflicts],

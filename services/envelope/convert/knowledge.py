@@ -8,6 +8,7 @@ from google.protobuf.duration_pb2 import Duration
 
 from services.common.ports.facts import FactFilter, FactRecord, FactStatus
 from services.common.ports.graph import CommunityRecord, SourceRecord, SourceStatus
+from services.common.rpc.enums import RETRIEVAL_MODES
 from services.common.taxonomy import RetrievalMode
 from services.envelope.convert.common import (
     FACT_STATUS,
@@ -18,7 +19,6 @@ from services.envelope.convert.common import (
     timestamp,
 )
 from services.envelope.convert.ingestion import report_message
-from services.envelope.convert.search_modes import RETRIEVAL_MODES
 from services.envelope.domain.importance import SourceType
 from services.envelope.domain.namespaces import shown_namespace
 from services.envelope.knowledge_app import KnowledgeState, SearchOutcome

@@ -7,7 +7,6 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, fields, is_dataclass
 from datetime import datetime, timedelta
 from enum import Enum, StrEnum, unique
-from types import MappingProxyType
 from typing import Final
 
 from services.common.encoding import canonical_json
@@ -47,9 +46,6 @@ class CacheDirectives:
     max_age_s: int | None = None
 
 
-NO_DIRECTIVES: Final = CacheDirectives()
-
-
 def is_cache_directive(text: str) -> bool:
     """Say whether ``text`` is a directive of CRP-Context-Cache."""
     return text in _PLAIN_DIRECTIVES or _MAX_AGE.fullmatch(text) is not None
@@ -65,10 +61,6 @@ def read_directives(texts: Sequence[str]) -> CacheDirectives:
         only_if_ckf="only-if-ckf" in texts,
         max_age_s=min(ages, default=None),
     )
-
-
-BESIDE_THE_BUILD: Final[Mapping[str, bool]] = MappingProxyType({"beside the build": True})
-"""Metadata of a field that no build depends on, or only through other fields that the key holds."""
 
 
 def plan_key(*parts: object) -> str:

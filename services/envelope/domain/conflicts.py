@@ -62,10 +62,13 @@ class Pairs:
     """Compares facts of different sources by twos; each is read once at most, its values only where words are shared.
 
     For one call: it holds what it has read.
+
+    Args:
+        subjects: what facts speak of, as far as it is known already.
     """
 
-    def __init__(self) -> None:
-        self._rough = SubjectIndex()
+    def __init__(self, subjects: SubjectIndex | None = None) -> None:
+        self._rough = SubjectIndex() if subjects is None else subjects
         self._read: dict[str, list[Saying]] = {}
 
     def between(self, first: Stated, second: Stated) -> tuple[Side, Side] | None:

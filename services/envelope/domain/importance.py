@@ -43,8 +43,6 @@ IMPORTANCE_BY_KIND: Final = MappingProxyType(
     }
 )
 """Added to the source's: what a fact is counts, not where it stands."""
-CARRIED_IMPORTANCE: Final = 0.95
-"""Importance of a former window's summary or response, unless the request says otherwise (SPEC-003 §14.1)."""
 
 
 def importance_of(source_type: SourceType, kind: str) -> float:

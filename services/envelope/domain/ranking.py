@@ -16,8 +16,8 @@ from typing import Final, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from services.common.envelope_request import BESIDE_THE_BUILD
 from services.common.ports.facts import FactStatus
-from services.envelope.domain.caching import BESIDE_THE_BUILD
 from services.envelope.domain.candidates import Candidate, RankedFact
 from services.envelope.domain.duplicates import Statements
 from services.envelope.domain.freshness import ages_days, freshness_scores

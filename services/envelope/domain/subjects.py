@@ -14,7 +14,7 @@ from functools import cached_property
 from typing import Final, TypeAlias
 
 from services.common.grounding.polarity import NEGATIONS
-from services.common.grounding.words import STOP_WORDS, sentences, stem, words
+from services.common.grounding.words import STOP_WORDS, Word, sentences, stem, words
 from services.common.locations import headings_of
 from services.common.ports.recognition import EntityKind
 from services.common.reading import words as verbal
@@ -156,10 +156,11 @@ def read_sayings(fact: Stated) -> list[Saying]:
             continue
         measured = sorted(((_measure(sentence, value), value) for value in stated), key=lambda pair: pair[0])
         values = tuple(value for _, value in measured)
-        content, bounds = _words(sentence, values)
+        written = words(sentence)
+        content, bounds = _words(sentence, written, values)
         if len(content | heading) + len(values) > FEWEST_WORDS:
             subject = Subject(content, is_negated(sentence), bounds, tuple(measure for measure, _ in measured))
-            persons = frozenset(who for word in words(sentence) if (who := _PERSONS.get(word.stem)))
+            persons = frozenset(who for word in written if (who := _PERSONS.get(word.stem)))
             found.append(Saying(fact, sentence, start, subject, heading, title, persons, values))
     return found
 
@@ -282,13 +283,16 @@ def _measure(sentence: str, value: Value) -> str:
     return f"{kind} {unit} {value.per} {value.counted} {side or ''}"
 
 
-def _words(sentence: str, values: Sequence[Value]) -> tuple[Words, Words]:
-    """Return the content words of a sentence outside of its values, and the bounding words that bound none of them."""
+def _words(sentence: str, written: Sequence[Word], values: Sequence[Value]) -> tuple[Words, Words]:
+    """Return the content words of a sentence outside of its values, and the bounding words that bound none of them.
+
+    ``written`` are all of its words.
+    """
     content: set[str] = set()
     bounds: set[str] = set()
     sided = [value for value in values if bound_of(sentence, 0, value) is not None]
     per = frozenset(stem(value.per) for value in values if value.per)
-    for word in words(sentence):
+    for word in written:
         if any(value.start <= word.start < value.end for value in values):
             continue
         if word.stem in _BOUNDS:

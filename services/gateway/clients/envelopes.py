@@ -6,19 +6,20 @@ from crp.common.v1 import injection_pb2
 from crp.envelope.v1 import envelope_pb2, envelope_service_pb2, envelope_service_pb2_grpc
 
 from services.common.days import last_day
+from services.common.envelope_request import EnvelopeRequest
 from services.common.rpc import enums
-from services.gateway import wire
+from services.common.rpc.envelope_request import build_message
 from services.gateway.domain.quality import QualityGap, Shortfall
 from services.gateway.domain.suspicion import Part, Suspicion
 from services.gateway.domain.window import (
     BuiltEnvelope,
     DeferredFact,
     EnvelopeFact,
+    EnvelopeMessage,
     EnvelopeSummary,
     OutOfTime,
     SourceConflict,
 )
-from services.gateway.ports import BuildEnvelope
 
 _SIGNAL = "QUALITY_SIGNAL_"
 _RULE = "TIER_RULE_"
@@ -39,52 +40,16 @@ class GrpcEnvelopeClient:
     def __init__(self, channel: grpc.aio.Channel) -> None:
         self._stub = envelope_service_pb2_grpc.EnvelopeServiceStub(channel)  # type: ignore[no-untyped-call]
 
-    async def build(self, command: BuildEnvelope) -> BuiltEnvelope:
+    async def build(self, request: EnvelopeRequest) -> BuiltEnvelope:
         """Build an envelope."""
-        return built_envelope(await self._stub.BuildEnvelope(build_request(command)))
+        return built_envelope(await self._stub.BuildEnvelope(build_message(request)))
 
-    async def compare(self, command: BuildEnvelope) -> BuiltEnvelope | str:
+    async def compare(self, request: EnvelopeRequest) -> BuiltEnvelope | str:
         """Compare an ETag; nothing is built."""
-        request = build_request(command)
-        request.compare_only = True
-        response = await self._stub.BuildEnvelope(request)
+        message = build_message(request)
+        message.compare_only = True
+        response = await self._stub.BuildEnvelope(message)
         return built_envelope(response) if response.not_modified else str(response.cache_status)
-
-
-def build_request(command: BuildEnvelope) -> envelope_service_pb2.BuildEnvelopeRequest:
-    """Return the request to build an envelope."""
-    place = command.place
-    return envelope_service_pb2.BuildEnvelopeRequest(
-        session_id=place.session_id if place is not None else "",
-        window_id=place.window_id if place is not None else "",
-        window_number=place.window_number if place is not None else 1,
-        query=command.query,
-        model=command.model,
-        grounding_mode=enums.GROUNDING_MODES.number(command.grounding_mode),
-        strategy=enums.STRATEGIES.number(command.strategy),
-        system_prompt=command.system_prompt or None,
-        expected_response_tokens=command.response_tokens,
-        max_envelope_tokens=command.max_envelope_tokens,
-        facts_seen=command.facts_seen,
-        deferred_fact_ids=command.deferred_fact_ids,
-        transferred_fact_ids=command.transferred_fact_ids,
-        carried_facts=[
-            envelope_service_pb2.CarriedFact(
-                content=text.content, source_window_id=text.source_window_id, transfer_type=text.transfer_type
-            )
-            for text in command.carried
-        ],
-        if_match_etag=command.if_match,
-        cache_directives=command.cache_directives,
-        accept_quality=[enums.QUALITY_TIERS.number(tier) for tier in command.accept_quality],
-        include_embeddings=command.place is not None,
-        upgrade_on_risk=command.upgrade_on_risk,
-        approximate_tokens=command.approximate_tokens,
-        context_window_tokens=command.context_window_tokens,
-        retrieval_mode=None if command.retrieval_mode is None else wire.RETRIEVAL_MODES.number(command.retrieval_mode),
-        active_fact_ids=command.active_fact_ids,
-        include_superseded=command.include_superseded,
-    )
 
 
 def built_envelope(response: envelope_service_pb2.BuildEnvelopeResponse) -> BuiltEnvelope:
@@ -98,7 +63,7 @@ def built_envelope(response: envelope_service_pb2.BuildEnvelopeResponse) -> Buil
         accepted=response.quality.accepted or not response.HasField("quality"),
         sub_queries=tuple(response.sub_queries),
         warnings=tuple(response.warnings),
-        message=envelope.SerializeToString(deterministic=True),
+        message=EnvelopeMessage(envelope),
         reuse_recommended=response.reuse_ckf_recommended,
         gap=_gap(response.quality.gap) if response.quality.HasField("gap") else None,
         recommended_strategy=enums.STRATEGIES.get(response.recommended_strategy),
@@ -162,7 +127,7 @@ def _summary(response: envelope_service_pb2.BuildEnvelopeResponse) -> EnvelopeSu
         knowledge_age=envelope.knowledge_age.ToTimedelta() if envelope.HasField("knowledge_age") else None,
         fact_ids=tuple(fact.fact_id for fact in envelope.facts),
         deferred=tuple(DeferredFact(fact.fact_id, fact.token_count) for fact in response.deferred_facts),
-        retrieval_mode=wire.RETRIEVAL_MODES.get(envelope.retrieval_mode),
+        retrieval_mode=enums.RETRIEVAL_MODES.get(envelope.retrieval_mode),
         facts_out_of_time=sum(fact.stale_reason in _OUT_OF_TIME for fact in envelope.facts),
         source_conflicts=len(envelope.conflicts),
         suspicions=tuple(_suspicion(one) for one in response.suspected_facts),

@@ -49,8 +49,10 @@ class GrpcProvenanceClient:
         # What a request with no-store holds is not kept, and its report cannot be replayed (SPEC-003 §17.1, SPEC-005
         # §13.3, ADR 0043).
         kept = b"" if request.cache_no_store else await compute_unless_small(request.ByteSize(), _kept, request)
-        message = response.report.SerializeToString(deterministic=True)
-        return Analysis(report_summary(response.report), message, kept, remedy_plan(response.remediation))
+        report = response.report
+        message, plan = report.SerializeToString(deterministic=True), remedy_plan(response.remediation)
+        faults = (one.span.start for one in report.claims if one.verdict == claim_pb2.CLAIM_VERDICT_CONTRADICTED)
+        return Analysis(report_summary(report), message, kept, plan, tuple(sorted(faults)))
 
     async def verify_summary(self, summary: str, original: str, grounded: tuple[Span, ...]) -> SummaryCheck:
         """Check a summary."""
@@ -78,12 +80,16 @@ def summary_check(response: provenance_service_pb2.VerifySummaryResponse) -> Sum
 
 
 def analyze_request(command: Analyze) -> provenance_service_pb2.AnalyzeRequest:
-    """Return the request to analyse an answer; the envelope goes as the envelope service made it, but for sentences."""
-    place = command.place
-    envelope = envelope_pb2.ContextEnvelope.FromString(command.envelope)
-    for conflict in envelope.conflicts:
-        conflict.subject = ""  # for people: the analysis reads values, and what is kept of it shall hold no words
-    return provenance_service_pb2.AnalyzeRequest(
+    """Return the request to analyse an answer; the envelope goes as the envelope service made it, but for sentences.
+
+    Raises:
+        TypeError: ``envelope`` is no ContextEnvelope.
+    """
+    place, envelope = command.place, command.envelope
+    if not isinstance(envelope, envelope_pb2.ContextEnvelope):
+        msg = f"the envelope is a {type(envelope).__name__}"
+        raise TypeError(msg)
+    request = provenance_service_pb2.AnalyzeRequest(
         session_id=place.session_id,
         window_id=place.window_id,
         window_number=place.window_number,
@@ -115,6 +121,9 @@ def analyze_request(command: Analyze) -> provenance_service_pb2.AnalyzeRequest:
         else enums.RISK_LEVELS.number(command.incomplete_level),
         leans_on=command.leans_on,
     )
+    for conflict in request.envelope.conflicts:  # a copy: what the envelope service made is not changed
+        conflict.subject = ""  # for people: the analysis reads values, and what is kept of it shall hold no words
+    return request
 
 
 def _ai_system(system: AiSystemRecord) -> regulatory_pb2.AiSystemProfile:

@@ -14,6 +14,7 @@ from services.common.settings import GatewaySettings
 from services.gateway.dispatch.admission import Admission
 from services.gateway.dispatch.attempt import AttemptParts, Attempts
 from services.gateway.dispatch.continuation import continuing
+from services.gateway.dispatch.outlet import Outlet
 from services.gateway.dispatch.results import Results
 from services.gateway.dispatch.window import WindowRun
 from services.gateway.domain.admitted import AdmittedDispatch
@@ -52,8 +53,12 @@ class DispatchApp:
         )
         self._requests = KeyedLock()
 
-    async def dispatch(self, command: DispatchCommand) -> DispatchResult:
+    async def dispatch(self, command: DispatchCommand, outlet: Outlet | None = None) -> DispatchResult:
         """Answer one query.
+
+        Args:
+            command: the query.
+            outlet: where what has passed of the answer leaves; ``None`` = nothing does before its window is committed.
 
         Raises:
             CrpError: as the contract lists; the window that was opened is FAILED then.
@@ -71,7 +76,7 @@ class DispatchApp:
                 if isinstance(probed, BuiltEnvelope):
                     return self._results.not_modified(admitted, probed)
                 admitted = replace(admitted, cache_status=probed)
-            result = await self._attempt_until_done(admitted)
+            result = await self._attempt_until_done(admitted, outlet)
             took = asyncio.get_running_loop().time() - began
             result = await self._auto_continue(admitted, result, took)
             further = await self._reports.file(tenant_id, command, result)
@@ -86,11 +91,11 @@ class DispatchApp:
         """Wait for windows that are being given up."""
         await self._attempts.close()
 
-    async def _attempt_until_done(self, admitted: AdmittedDispatch) -> DispatchResult:
+    async def _attempt_until_done(self, admitted: AdmittedDispatch, outlet: Outlet | None = None) -> DispatchResult:
         """Make attempts until one comes to something."""
         request_id, budget = admitted.command.request_id, await self._window.available_budget_tokens(admitted)
         for attempt in range(MAX_ATTEMPTS):
-            result = await self._attempts.run(admitted, StepIds.of(request_id, attempt), budget)
+            result = await self._attempts.run(admitted, StepIds.of(request_id, attempt), budget, outlet)
             if result is not None:
                 return result
         raise PreconditionError(

@@ -21,6 +21,7 @@ from services.common.settings import GatewaySettings
 from services.common.taxonomy import SUSTAINED_OR_WORSE, Degradation, WindowStatus
 from services.common.telemetry import note
 from services.gateway.dispatch.opening import joined, under_policy
+from services.gateway.dispatch.outlet import Outlet
 from services.gateway.dispatch.results import Results
 from services.gateway.dispatch.strategies import strategy_named
 from services.gateway.dispatch.window import WindowRun
@@ -62,13 +63,16 @@ class Attempts:
         """Wait for windows that are being given up."""
         await self._cleanups.close()
 
-    async def run(self, admitted: AdmittedDispatch, steps: StepIds, budget: int) -> DispatchResult | None:
+    async def run(
+        self, admitted: AdmittedDispatch, steps: StepIds, budget: int, outlet: Outlet | None = None
+    ) -> DispatchResult | None:
         """Make one attempt.
 
         Args:
             admitted: the query.
             steps: request ids of the attempt's steps.
             budget: tokens that the context window leaves for facts.
+            outlet: where what has passed of the answer leaves; ``None`` = nothing does before the commit.
 
         Returns:
             What it came to; ``None`` when its window was given up before, so that the next attempt is due.
@@ -95,7 +99,8 @@ class Attempts:
                 return None
             if draft is None:
                 self._check_degradation(opened)
-                fresh = await strategy_named(admitted.strategy).draft(self._window, admitted, opened)
+                window = self._window if outlet is None else self._window.leaving_by(outlet)
+                fresh = await strategy_named(admitted.strategy).draft(window, admitted, opened)
                 if isinstance(fresh, BuiltEnvelope):
                     await self._sessions.fail_window(steps.fail, place, "NOT_MODIFIED")
                     return self._results.not_modified(admitted, fresh)

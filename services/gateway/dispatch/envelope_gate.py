@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from services.common.envelope_request import EnvelopeRequest
 from services.common.errors import ErrorReason, UnavailableError
 from services.common.taxonomy import DispatchStrategy, QualityTier
 from services.gateway.domain.admitted import AdmittedDispatch
@@ -21,7 +22,7 @@ from services.gateway.domain.window import (
     deferred_fact_ids,
     transferred_fact_ids,
 )
-from services.gateway.ports import BuildEnvelope, EnvelopeClient
+from services.gateway.ports import EnvelopeClient
 
 _MISS: Final = "MISS"
 UPGRADES_OF_AN_ENVELOPE: Final = frozenset({DispatchStrategy.PULL})
@@ -48,7 +49,7 @@ class EnvelopeGate:
 
     async def probe(self, admitted: AdmittedDispatch) -> BuiltEnvelope | str:
         """Compare the presented ETag for a query that has no window yet: what stands, or why nothing does (§11.2)."""
-        return await self._envelopes.compare(_command(admitted, None, if_match=admitted.command.context.if_match))
+        return await self._envelopes.compare(_request(admitted, None, if_match=admitted.command.context.if_match))
 
     async def build(self, admitted: AdmittedDispatch, opened: OpenedWindow) -> AcceptedEnvelope:
         """Build the window's envelope; with ``upgrade-on-risk`` twice, where the first one's tier is not accepted.
@@ -58,21 +59,21 @@ class EnvelopeGate:
         """
         # For a new session the ETag was compared before there was a window (probe).
         if_match = "" if admitted.command.continuation.is_root else admitted.command.context.if_match
-        command = _command(admitted, opened, if_match=if_match)
-        first = _with_status(await self._envelopes.build(command), admitted.cache_status)
+        request = _request(admitted, opened, if_match=if_match)
+        first = _with_status(await self._envelopes.build(request), admitted.cache_status)
         accepted = admitted.command.context.accept_quality
         if first.not_modified or _taken(first, accepted):
             return AcceptedEnvelope(first)
         chosen = first.recommended_strategy
-        if not command.upgrade_on_risk or chosen not in UPGRADES_OF_AN_ENVELOPE:
+        if not request.upgrade_on_risk or chosen not in UPGRADES_OF_AN_ENVELOPE:
             raise quality_unreachable(first, accepted)
-        rebuilt = await self._envelopes.build(replace(command, strategy=chosen, if_match=""))
+        rebuilt = await self._envelopes.build(replace(request, strategy=chosen, if_match_etag=""))
         second = _with_status(rebuilt, first.summary.cache_status)
         if not _taken(second, accepted):
             better = second if second.summary.quality_tier.rank < first.summary.quality_tier.rank else first
             raise quality_unreachable(better, accepted, attempted=chosen)
         before, after = first.summary.quality_tier, second.summary.quality_tier
-        return AcceptedEnvelope(second, QualityUpgrade(command.strategy, chosen, before, after, kept=True))
+        return AcceptedEnvelope(second, QualityUpgrade(request.strategy, chosen, before, after, kept=True))
 
 
 def _with_status(envelope: BuiltEnvelope, compared: str) -> BuiltEnvelope:
@@ -86,31 +87,25 @@ def _taken(envelope: BuiltEnvelope, accepted: tuple[QualityTier, ...]) -> bool:
     return envelope.accepted and tier_accepted(envelope.summary.quality_tier, accepted)
 
 
-def _command(admitted: AdmittedDispatch, opened: OpenedWindow | None, *, if_match: str = "") -> BuildEnvelope:
-    command = admitted.command
-    return BuildEnvelope(
-        place=opened.place if opened is not None else None,
+def _request(admitted: AdmittedDispatch, opened: OpenedWindow | None, *, if_match: str = "") -> EnvelopeRequest:
+    command, place = admitted.command, None if opened is None else opened.place
+    return EnvelopeRequest(
         query=admitted.envelope_query,
         model=admitted.model,
+        session_id="" if place is None else place.session_id,
+        window_id="" if place is None else place.window_id,
+        window_number=1 if place is None else place.window_number,
         grounding_mode=command.grounding_mode,
         strategy=admitted.strategy,
         system_prompt=fixed_prompt(admitted.instruction),
-        response_tokens=admitted.max_tokens,
-        max_envelope_tokens=command.context.max_envelope_tokens,
-        facts_seen=opened.facts_seen if opened is not None else (),
-        deferred_fact_ids=deferred_fact_ids(opened) if opened is not None else (),
-        transferred_fact_ids=transferred_fact_ids(opened) if opened is not None else (),
-        carried=carried_texts(opened) if opened is not None else (),
-        if_match=if_match,
-        cache_directives=command.context.cache_directives,
-        accept_quality=command.context.accept_quality,
+        expected_response_tokens=admitted.max_tokens,
+        facts_seen=() if opened is None else opened.facts_seen,
+        deferred_fact_ids=() if opened is None else deferred_fact_ids(opened),
+        transferred_fact_ids=() if opened is None else transferred_fact_ids(opened),
+        carried=() if opened is None else carried_texts(opened),
+        if_match_etag=if_match,
         upgrade_on_risk=admitted.policy.directives.upgrade_on_risk is not None,
-        approximate_tokens=command.generation.approximate_tokens,
-        context_window_tokens=command.generation.context_window_tokens,
-        retrieval_mode=command.context.retrieval_mode,
-        active_fact_ids=command.context.active_fact_ids,
-        include_superseded=command.context.include_superseded,
-    )
+    ).wishing(command.context)
 
 
 def quality_unreachable(

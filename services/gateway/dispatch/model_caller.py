@@ -1,10 +1,11 @@
 """Calling the language model: under the caller's deadline, counted, and with what it may be told (Axiom 4)."""
 
+from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
 
 from services.common.concurrency import remaining_s
 from services.common.errors import DeadlineError, ErrorReason
-from services.common.ports.language_model import LanguageModel, LanguageRequest
+from services.common.ports.language_model import LanguageReply, LanguageRequest, LanguageStream, StreamingLanguageModel
 from services.common.ports.tokens import ModelProfile, TokenCounter, counting_name
 from services.common.settings import GatewaySettings
 from services.gateway.domain.admitted import AdmittedDispatch
@@ -22,7 +23,7 @@ class ModelCaller:
     """
 
     def __init__(
-        self, model: LanguageModel, tokens: TokenCounter, settings: GatewaySettings, *, generative: bool
+        self, model: StreamingLanguageModel, tokens: TokenCounter, settings: GatewaySettings, *, generative: bool
     ) -> None:
         self._model = model
         self._tokens = tokens
@@ -39,15 +40,23 @@ class ModelCaller:
             DeadlineError: less is left than a call is worth starting with.
         """
         reply = await self._model.complete(replace(request, timeout_s=self._time_for_model()))
-        written = Completion(
+        written = self.written(reply, request.model)
+        return written, ModelCall.of(purpose, window_id, written)
+
+    def stream(self, request: LanguageRequest) -> AbstractAsyncContextManager[LanguageStream]:
+        """Open what the model writes, piece by piece; leaving the context ends the call. Raises as ``write``."""
+        return self._model.stream(replace(request, timeout_s=self._time_for_model()))
+
+    def written(self, reply: LanguageReply, model: str) -> Completion:
+        """Return a reply with its tokens counted."""
+        return Completion(
             text=reply.text,
             finish_reason=reply.finish_reason,
             model_fingerprint=reply.model_fingerprint,
-            response_tokens=self.counts([reply.text], request.model)[0],
+            response_tokens=self.counts([reply.text], model)[0],
             prompt_tokens=reply.prompt_tokens,
             completion_tokens=reply.completion_tokens,
         )
-        return written, ModelCall.of(purpose, window_id, written)
 
     async def ready_to_count(self, admitted: AdmittedDispatch) -> None:
         """Open what counts the tokens of the query's model, beside the event loop.
@@ -72,7 +81,7 @@ class ModelCaller:
         return profile.context_window_tokens - admitted.max_tokens - taken
 
     def _profile(self, admitted: AdmittedDispatch) -> ModelProfile:
-        asked = admitted.command.generation
+        asked = admitted.command.context
         if asked.approximate_tokens:
             return self._tokens.stand_in(admitted.model, asked.context_window_tokens)
         return self._tokens.profile(admitted.model)

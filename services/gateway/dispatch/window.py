@@ -10,15 +10,15 @@ from dataclasses import replace
 from services.common.ports.language_model import ChatMessage, ChatRole, EvidenceFact, LanguageRequest
 from services.common.progress import at
 from services.common.taxonomy import BreakerState, DispatchStrategy, RemedyCall, RiskLevel
-from services.gateway.dispatch.analyzer import AnswerAnalyzer
 from services.gateway.dispatch.envelope_gate import EnvelopeGate
 from services.gateway.dispatch.model_caller import SAFETY_MARGIN_TOKENS, ModelCaller
+from services.gateway.dispatch.outlet import Outlet
 from services.gateway.dispatch.parent_summaries import ParentSummaries
 from services.gateway.dispatch.remediation import RemediationResult, Remediator, WindowContext
 from services.gateway.dispatch.screening import query_notices
+from services.gateway.dispatch.writing import AnswerWriter, ToWrite
 from services.gateway.domain.admitted import AdmittedDispatch
 from services.gateway.domain.command import DispatchDraft, Notice
-from services.gateway.domain.completion import CallPurpose
 from services.gateway.domain.conversation import conversation
 from services.gateway.domain.prompt import asked_of_model, continuation_notice, fixed_prompt, system_prompt
 from services.gateway.domain.quality import QualityUpgrade
@@ -30,22 +30,40 @@ SERVED_UPGRADE = DispatchStrategy.REFLEXIVE
 
 
 class WindowRun:
-    """Runs opened windows; holds no state between them."""
+    """Runs opened windows; holds no state between them.
+
+    Args:
+        gate, model_caller, writer, summaries, remediator: the steps.
+        outlet: where what has passed of an answer leaves; ``None`` = nothing leaves before its window is committed.
+    """
 
     def __init__(
         self,
         *,
         gate: EnvelopeGate,
         model_caller: ModelCaller,
-        analyzer: AnswerAnalyzer,
+        writer: AnswerWriter,
         summaries: ParentSummaries,
         remediator: Remediator,
+        outlet: Outlet | None = None,
     ) -> None:
         self._gate = gate
         self._model_caller = model_caller
-        self._analyzer = analyzer
+        self._writer = writer
         self._summaries = summaries
         self._remediator = remediator
+        self._outlet = outlet
+
+    def leaving_by(self, outlet: Outlet) -> "WindowRun":
+        """Return what runs a window whose answer leaves as it passes."""
+        return WindowRun(
+            gate=self._gate,
+            model_caller=self._model_caller,
+            writer=self._writer,
+            summaries=self._summaries,
+            remediator=self._remediator,
+            outlet=outlet,
+        )
 
     async def available_budget_tokens(self, admitted: AdmittedDispatch) -> int:
         """Return what the context window leaves for facts: SPEC-004 §8.2's available budget, at least 0.
@@ -88,10 +106,7 @@ class WindowRun:
         prompt = system_prompt(admitted.instruction, envelope, notice=continuation_notice(len(opened.parents)))
         request = _language_request(admitted, opened, envelope, prompt)
         began = asyncio.get_running_loop().time()
-        at("writing the answer")
-        written, call = await self._model_caller.write(request, CallPurpose.ANSWER, opened.place.window_id)
-        at("analysing the answer")
-        first = await self._analyzer.analyze(admitted, resolved, envelope, written)
+        first, call = await self._writer.write(ToWrite(admitted, resolved, envelope, request), self._outlet)
         took = asyncio.get_running_loop().time() - began
         context = WindowContext(admitted, resolved, envelope, prompt, request, took)
         at("improving the answer")

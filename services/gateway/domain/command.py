@@ -3,9 +3,10 @@
 import hashlib
 import uuid
 from dataclasses import dataclass, field, fields
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
-from services.common.taxonomy import BreakerState, DispatchStrategy, GroundingMode, QualityTier, RetrievalMode
+from services.common.envelope_request import EnvelopeWishes
+from services.common.taxonomy import BreakerState, DispatchStrategy, GroundingMode, QualityTier
 from services.gateway.domain.completion import Completion, ModelCall
 from services.gateway.domain.headers import Header
 from services.gateway.domain.outcome import PolicyRequest, Verdict
@@ -41,23 +42,11 @@ class Agent:
     safety_budget: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ContextWishes:
-    """How the envelope shall be built (SPEC-003 §5.2, §8.4, §11).
-
-    Attributes:
-        retrieval_mode: ``None`` = the envelope service's own.
-        active_fact_ids: of facts that the window's context holds already (§5.2 step 1.4).
-        include_superseded: facts that do not hold now are found too, whatever the query asks for (ADR 0109).
-    """
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContextWishes(EnvelopeWishes):
+    """How the envelope shall be built, and the ETag that may stand in for it (SPEC-003 §11)."""
 
     if_match: str = ""
-    cache_directives: tuple[str, ...] = ()
-    accept_quality: tuple[QualityTier, ...] = ()
-    max_envelope_tokens: int | None = None
-    retrieval_mode: RetrievalMode | None = None
-    active_fact_ids: tuple[str, ...] = ()
-    include_superseded: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +58,6 @@ class Generation:
     temperature: float | None = None
     seed: int | None = None
     system_prompt: str = ""
-    approximate_tokens: bool = False
-    context_window_tokens: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,6 +174,10 @@ class Part:
     committed: CommittedWindow
 
 
+PART_BREAK: Final = "\n\n"
+"""What stands between two windows' answers (SPEC-005 §10.3, 4)."""
+
+
 @dataclass(frozen=True, slots=True)
 class Answered:
     """The answer is delivered (200): one window's, or that of several which the gateway continued (SPEC-005 §10.3)."""
@@ -197,6 +188,11 @@ class Answered:
     def last(self) -> Part:
         """The window that the session goes on from."""
         return self.parts[-1]
+
+    @property
+    def text(self) -> str:
+        """The whole answer."""
+        return PART_BREAK.join(part.draft.written.text for part in self.parts)
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from services.gateway.domain.vocabulary import OversightMode
 from services.gateway.domain.window import CommittedWindow, EnvelopeSummary, ReportSummary, WindowPlace
 
 PROTOCOL_VERSION: Final = "3.0.0"
+STREAM_MODE: Final = "CRP-Stream-Safety-Mode"
 _PRINTABLE: Final = re.compile(r"[\x20-\x7e]+\Z")
 _SLUG_LENGTH: Final = 48
 
@@ -50,7 +51,8 @@ class HeaderInputs:
     """Everything that a path may know; what it does not know is ``None`` or empty and gives no header.
 
     ``eu_ai_act_class`` is said where there is no report that says it, ``safety_budget`` where no window was committed.
-    ``strategy`` is ``None`` where nothing was dispatched: an answer of somebody else's was checked.
+    ``strategy`` is ``None`` where nothing was dispatched: an answer of somebody else's was checked. ``stream_mode`` is
+    the word for what of a stream waited.
     """
 
     strategy: DispatchStrategy | None
@@ -64,6 +66,7 @@ class HeaderInputs:
     community_header: bool = True
     eu_ai_act_class: str = ""
     safety_budget: float | None = None
+    stream_mode: str = ""
 
 
 def response_headers(inputs: HeaderInputs) -> tuple[Header, ...]:
@@ -79,6 +82,7 @@ def response_headers(inputs: HeaderInputs) -> tuple[Header, ...]:
     ]
     if inputs.committed is not None:
         pairs.append(("CRP-Set-Session", inputs.committed.set_session))
+    pairs.append((STREAM_MODE, inputs.stream_mode))
     return tuple(Header(name, value) for name, value in pairs if value)
 
 

@@ -40,6 +40,13 @@ class RemedyTerms:
     over_budget: bool = False
     reflexive: bool = False
 
+    @property
+    def may_rewrite(self) -> bool:
+        """Whether an answer that was judged may be written anew, or written on."""
+        if self.mode is RemedyMode.POLICY:
+            return self.upgrade_on_risk
+        return self.mode is not RemedyMode.OFF
+
     def forced(self) -> "RemedyTerms":
         """Return the terms under a circuit breaker that is not CLOSED: as with ``upgrade-on-risk``, never off."""
         mode = RemedyMode.POLICY if self.mode is RemedyMode.OFF else self.mode

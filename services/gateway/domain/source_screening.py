@@ -9,8 +9,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal
 
+from groundtrail.grounds import Grounds, GroundText, grounds_of, named
+
 from services.common.injection.masking import MARK, Finding, finding_of, masked
-from services.gateway.domain.grounds import Grounds, GroundText, grounds_of, named
 
 SUSPECTED_FROM: Final = 0.7
 """The page's threshold of detection."""

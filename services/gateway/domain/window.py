@@ -1,12 +1,15 @@
 """What the gateway knows of one window on its way: opened, given context, analysed, committed.
 
-The values are read from the other services' answers. Two of them travel through unread: the envelope and the report are
-kept as the serialised messages that their owners made, so that what is hashed later is what was made (SPEC-004 §9).
+The values are read from the other services' answers. Two of them travel through unread: the envelope as the message
+that came, and the report as the serialised message that its owner made, so that what is hashed later is what was made
+(SPEC-004 §9).
 """
 
 from dataclasses import dataclass, field
 from datetime import date, timedelta
+from typing import NewType
 
+from services.common.envelope_request import CarriedText
 from services.common.taxonomy import (
     BreakerState,
     ChainIntegrity,
@@ -184,6 +187,10 @@ class EnvelopeSummary:
     suspicions: tuple[Suspicion, ...] = ()
 
 
+EnvelopeMessage = NewType("EnvelopeMessage", object)
+"""A ``crp.envelope.v1.ContextEnvelope``, decoded once: clients alone look into it, and nobody changes it."""
+
+
 @dataclass(frozen=True, slots=True)
 class BuiltEnvelope:
     """An envelope as built.
@@ -192,7 +199,7 @@ class BuiltEnvelope:
         not_modified: the presented ETag still stands and nothing was built; ``facts`` is empty then.
         grounding_instruction: SPEC-003 §13.1's addition to the system prompt; empty in mode open.
         accepted: the tier is one that the caller accepts.
-        message: the serialised ``crp.envelope.v1.ContextEnvelope``.
+        message: as it came, for the analysis.
         reuse_recommended: saturation >= 0.95 (SPEC-003 §9.3).
         gap: why the tier is not accepted; ``None`` when it is.
         recommended_strategy: what may reach an accepted tier, where the policy allows an upgrade.
@@ -207,7 +214,7 @@ class BuiltEnvelope:
     accepted: bool
     sub_queries: tuple[str, ...]
     warnings: tuple[str, ...]
-    message: bytes
+    message: EnvelopeMessage
     reuse_recommended: bool = False
     gap: QualityGap | None = None
     recommended_strategy: DispatchStrategy | None = None
@@ -314,13 +321,14 @@ class Analysis:
     """The verdict on an answer; ``message`` is the serialised ``crp.dpe.v1.DpeReport``.
 
     ``inputs`` is the serialised ``crp.dpe.v1.AnalysisInputs``; empty when the caller wants nothing kept (no-store).
-    ``plan`` is what could be done about the findings.
+    ``plan`` is what could be done about the findings, ``contradicted_at`` where the claims begin that are CONTRADICTED.
     """
 
     summary: ReportSummary
     message: bytes
     inputs: bytes = b""
     plan: RemedyPlan = field(default_factory=RemedyPlan)
+    contradicted_at: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -355,15 +363,6 @@ class CommittedWindow:
     halt_reason: str
     degradation: Degradation = Degradation.NONE
     breaker: BreakerState = BreakerState.CLOSED
-
-
-@dataclass(frozen=True, slots=True)
-class CarriedText:
-    """Text of a parent's answer that becomes a fact of the child's envelope (SPEC-003 §14.1)."""
-
-    content: str
-    source_window_id: str
-    transfer_type: str
 
 
 def carried_texts(opened: OpenedWindow) -> tuple[CarriedText, ...]:

@@ -1,11 +1,11 @@
 """The Python function: what a caller gets, for which inputs, and what a policy makes of it."""
 
 import pytest
+from groundtrail import Document, Fact, Level
 
 from services.allinone import check as module
-from services.allinone.check import CheckOrder, Document, Fact, check
+from services.allinone.check import CheckOrder, check
 from services.common.errors import InvalidRequestError
-from services.common.taxonomy import RiskLevel
 from tests.fakes.checks import FEE, checker
 
 WRONG = "The fee for late reports is 7 euros."
@@ -15,10 +15,10 @@ HANDBOOK = b"# Claims\n\n## Fees\n\nThe fee for late reports is 5 euros in every
 async def test_a_supported_answer_names_the_words_and_their_document():
     result = await checker().check(FEE, [Fact(FEE, "Fees")], "What is the fee?")
     assert result.supported
-    assert result.level is RiskLevel.LOW
+    assert result.level is Level.LOW
     (claim,) = result.claims
     assert (claim.verdict, FEE[claim.start : claim.end]) == ("SUPPORTED", claim.text)
-    assert (claim.evidence[0].title, claim.evidence[0].quote) == ("Fees", FEE)
+    assert (claim.quotes[0].title, claim.quotes[0].words) == ("Fees", FEE)
     assert "Fees" in claim.why
 
 

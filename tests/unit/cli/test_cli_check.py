@@ -5,9 +5,10 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
 import pytest
+from groundtrail import Level
 from typer.testing import CliRunner
 
-from services.allinone.check_result import CheckResult
+from services.allinone.check_result import PolicedResult
 from services.cli.app import app
 from services.cli.commands import check as command
 from services.cli.commands.check import CheckWish, exit_of_result
@@ -86,7 +87,7 @@ def test_a_policy_that_withholds_the_answer_is_3(run):
 @pytest.mark.parametrize("level", RiskLevel)
 @pytest.mark.parametrize("fail_on", RiskLevel)
 def test_levels_have_codes_of_their_own_from_fail_on(level, fail_on):
-    result = CheckResult(level, 0.5, (), 0, 0, (), (), None, None)
+    result = PolicedResult(Level(level), 0.5, (), (), None)
     assert exit_of_result(result, fail_on) == (LEVELS[level] if level.rank >= fail_on.rank else 0)
 
 

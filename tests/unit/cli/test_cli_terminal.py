@@ -136,6 +136,7 @@ COMMANDS = {
     "checkpoint": (offline, lambda s, o: offline.checkpoint(s, o, None)),
     "search": (search, lambda s, o: search.search(s, o, TEXT, "dense", 5)),
     "ask": (ask, lambda s, o: ask.ask(s, o, ask.Asked(TEXT), ask.ContextWishes("", ()), headers=True)),
+    "ask --stream": (ask, lambda s, o: ask.ask(s, o, ask.Asked(TEXT), stream=True)),
     "preview": (preview, lambda s, o: preview.preview(s, o, preview.Wanted(TEXT, "", 0, "open"))),
     "envelope": (preview, lambda s, o: preview.envelope(s, o, preview.Wanted(TEXT, "", 0, "open"))),
 }

@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from operator import attrgetter
 from pathlib import Path
 
 import pytest
@@ -19,9 +20,8 @@ from tests.unit.dpe.test_dpe_verdicts import near_models
 
 VECTORS = json.loads((Path(__file__).parents[2] / "vectors/dpe/constraint.json").read_text(encoding="utf-8"))["vectors"]
 UNTOUCHED = (
-    *("claims", "attributions", "grounding_pct", "dominant", "grounding_violations", "entailment", "omissions"),
-    *("fabrications", "distortions", "contradictions", "coherence_score", "repetition_level", "completeness_score"),
-    *("flow_score", "quality_score", "quality_degraded", "pii_findings", "regulatory", "fidelity_score_without"),
+    *("text", "attribution", "fabrication", "distortion", "contradiction", "entailment", "coherence", "repetition"),
+    *("completeness", "flow", "omission", "personal_data", "regulatory", "quality", "fidelity.score_without"),
 )
 FACT = "The boiling point of water is 100 °C at sea level."
 
@@ -111,13 +111,14 @@ async def test_what_the_constraints_do_not_touch():
     text = f"{FACT} The sea is 4 km deep."
     plain = (await analysed(text, FACT)).analysis.outputs
     denied = (await analysed(text, FACT, verdicts=[verdict(text, "r1", "VIOLATED", [text])])).analysis.outputs
-    assert denied.fidelity_score < plain.fidelity_score
+    assert denied.fidelity.score < plain.fidelity.score
     assert denied.risk.base_score == pytest.approx(plain.risk.base_score + 0.25 * 0.15 / 2)
     for name in UNTOUCHED:
-        assert getattr(denied, name) == getattr(plain, name), name
-    for claim_id, judgement in denied.judgements.items():
-        alike = replace(judgement, verdict=plain.judgements[claim_id].verdict, basis=plain.judgements[claim_id].basis)
-        assert replace(alike, conflict=None, why=plain.judgements[claim_id].why) == plain.judgements[claim_id]
+        assert attrgetter(name)(denied) == attrgetter(name)(plain), name
+    for claim_id, judgement in denied.fidelity.judgements.items():
+        before = plain.fidelity.judgements[claim_id]
+        alike = replace(judgement, verdict=before.verdict, basis=before.basis, conflict=None, why=before.why)
+        assert alike == before
 
 
 async def test_a_risk_near_its_bound_goes_up_a_level():
@@ -179,7 +180,7 @@ async def test_a_claim_that_nothing_else_judged_is_contradicted_all_the_same():
     finished = await analyse(
         "The valve is blue.", FACT, constraint_verdicts=(verdict("The valve is blue.", "r1", "VIOLATED", ["blue"]),)
     )
-    judgement = finished.analysis.outputs.judgements["c1"]
+    judgement = finished.analysis.outputs.fidelity.judgements["c1"]
     assert (judgement.verdict, judgement.conflict.verdict_without) == (Verdict.CONTRADICTED, Verdict.NONE)
     told = analyze_response(finished).report.claims[0].judgement.constraint_conflict
     assert told.verdict_without == claim_pb2.CLAIM_VERDICT_UNSPECIFIED

@@ -9,16 +9,22 @@ from services.common.adapters.memory.embedding import MemoryEmbeddingModel
 from services.common.context import CallContext, set_current_call
 from services.common.errors import DeadlineError
 from services.dpe.deadline import Timekeeper, timekeeper, unlimited
-from services.dpe.domain.analysis import Analysis, AnalysisInput, PriorWindow, Requests
+from services.dpe.domain.analysis import Analysis, AnalysisInput, Requests
 from services.dpe.domain.findings import FloorReason
-from services.dpe.domain.outcome import StageKey
-from services.dpe.domain.pipeline import Step
+from services.dpe.domain.pipeline import STAGE_BY_KEY
 from services.dpe.domain.policy import Policy
+from services.dpe.domain.prior_texts import PriorWindow
+from services.dpe.domain.stage import Step
+from services.dpe.domain.stage_row import StageKey
 from services.dpe.gazetteer import load_gazetteer
 from tests.fakes.dpe_world import NAMES, READER, DownModel, TableEntailment, TableRecognizer, analyse, app, statuses
 
 FEE = "The fee is 5 euros."
 LATE = ("SKIPPED", "DEADLINE_TOO_SHORT")
+
+
+def stage_of(number, sub_stage=""):
+    return STAGE_BY_KEY[StageKey(number, sub_stage)]
 
 
 class Clock:
@@ -45,28 +51,28 @@ def asking(clock, seconds):
     return fulfil
 
 
-async def ask(keeper, key, requests, fulfil):
-    return await keeper.ask(Step(key, lambda given: given, lambda _: requests), requests, nothing_found(), fulfil)
+async def ask(keeper, stage, requests, fulfil):
+    return await keeper.ask(Step(stage, (lambda _: requests,)), requests, nothing_found(), fulfil)
 
 
 async def test_the_worked_example_of_adr_0042():
     clock = Clock()
     keeper = Timekeeper(clock, 2.05, 0.05)
-    assert keeper.batch_limit_s(StageKey(1)) == pytest.approx(1.0)
-    await ask(keeper, StageKey(1), Requests(recognise=("x" * 3_999,)), asking(clock, 0.4))
-    assert keeper.batch_limit_s(StageKey(2)) == pytest.approx(1.2)
-    await ask(keeper, StageKey(2), Requests(embed=("x" * 5_999,)), asking(clock, 0.6))
+    assert keeper.batch_limit_s(stage_of(1)) == pytest.approx(1.0)
+    await ask(keeper, stage_of(1), Requests(recognise=("x" * 3_999,)), asking(clock, 0.4))
+    assert keeper.batch_limit_s(stage_of(2)) == pytest.approx(1.2)
+    await ask(keeper, stage_of(2), Requests(embed=("x" * 5_999,)), asking(clock, 0.6))
     assert keeper.predicted_s(Requests(embed=("x" * 8_999,))) == pytest.approx(0.9)
-    assert keeper.batch_limit_s(StageKey(2)) == pytest.approx(0.75)
-    assert keeper.batch_limit_s(StageKey(3, "a")) == pytest.approx(0.75)
+    assert keeper.batch_limit_s(stage_of(2)) == pytest.approx(0.75)
+    assert keeper.batch_limit_s(stage_of(3, "a")) == pytest.approx(0.75)
     clock.seconds += 0.7
     keeper.computed(0.08)
     keeper.computed(0.02)
     assert keeper.predicted_s(Requests()) == pytest.approx(0.08)
-    assert keeper.affords(StageKey(10), Requests(), 2)
-    assert not keeper.affords(StageKey(10), Requests(embed=("x" * 699,)), 2)
-    assert keeper.affords(StageKey(11), Requests(embed=("x" * 1_599,)), 2)
-    assert not keeper.affords(StageKey(11), Requests(recognise=("x" * 2_999,)), 2)
+    assert keeper.affords(stage_of(10), Requests(), 2)
+    assert not keeper.affords(stage_of(10), Requests(embed=("x" * 699,)), 2)
+    assert keeper.affords(stage_of(11), Requests(embed=("x" * 1_599,)), 2)
+    assert not keeper.affords(stage_of(11), Requests(recognise=("x" * 2_999,)), 2)
 
 
 @pytest.mark.parametrize(
@@ -84,29 +90,29 @@ async def test_the_worked_example_of_adr_0042():
 def test_which_stage_gives_way(stage, left, expected):
     keeper = Timekeeper(Clock(), left + 0.05 + 0.05, 0.05)  # the reserve, and half of what was computed
     keeper.computed(0.1)
-    assert keeper.affords(StageKey(stage), Requests(), 2) == expected
+    assert keeper.affords(stage_of(stage), Requests(), 2) == expected
 
 
 @pytest.mark.parametrize(
-    ("key", "computed", "expected"),
+    ("stage", "computed", "expected"),
     [
-        pytest.param(StageKey(2), 0.0, 75.0, id="nothing-computed-yet"),
-        pytest.param(StageKey(2), 4.0, (100.0 - 12.0) * 0.75, id="stage-2-is-followed-by-most"),
-        pytest.param(StageKey(3, "a"), 6.0, (100.0 - 12.0) * 0.75, id="stage-3a"),
-        pytest.param(StageKey(3, "c"), 7.0, 100.0 - 10.5, id="stage-3c"),
-        pytest.param(StageKey(4), 12.0, 100.0 - 6.0, id="stage-4-by-the-report-alone"),
-        pytest.param(StageKey(2), 40.0, 0.0, id="no-time-is-not-less-than-none"),
+        pytest.param(stage_of(2), 0.0, 75.0, id="nothing-computed-yet"),
+        pytest.param(stage_of(2), 4.0, (100.0 - 12.0) * 0.75, id="stage-2-is-followed-by-most"),
+        pytest.param(stage_of(3, "a"), 6.0, (100.0 - 12.0) * 0.75, id="stage-3a"),
+        pytest.param(stage_of(3, "c"), 7.0, 100.0 - 10.5, id="stage-3c"),
+        pytest.param(stage_of(4), 12.0, 100.0 - 6.0, id="stage-4-by-the-report-alone"),
+        pytest.param(stage_of(2), 40.0, 0.0, id="no-time-is-not-less-than-none"),
     ],
 )
-def test_a_batch_leaves_time_to_compute_what_follows_it(key, computed, expected):
+def test_a_batch_leaves_time_to_compute_what_follows_it(stage, computed, expected):
     keeper = Timekeeper(Clock(), 100.05, 0.05)
     keeper.computed(computed)
-    assert keeper.batch_limit_s(key) == pytest.approx(expected)
+    assert keeper.batch_limit_s(stage) == pytest.approx(expected)
 
 
 def test_a_stage_that_has_nothing_to_do_is_not_dropped():
     keeper = Timekeeper(Clock(), 0.0, 0.05)
-    assert [number for number in range(6, 12) if keeper.affords(StageKey(number), Requests(), 1)] == [6, 7, 9]
+    assert [number for number in range(6, 12) if keeper.affords(stage_of(number), Requests(), 1)] == [6, 7, 9]
 
 
 def test_what_cannot_end_is_not_begun():
@@ -120,7 +126,7 @@ async def test_without_a_deadline_there_is_no_limit():
     keeper = timekeeper(0.05)
     keeper.require_time()
     keeper.computed(1e9)
-    assert keeper.affords(StageKey(8), Requests(embed=("x",)), 2)
+    assert keeper.affords(stage_of(8), Requests(embed=("x",)), 2)
 
 
 class Stuck(MemoryEmbeddingModel):
@@ -178,7 +184,7 @@ async def test_a_batch_that_does_not_come_back_is_given_up_and_the_report_comes(
     assert (str(risk.level), str(risk.composite_level), risk.degraded) == ("CRITICAL", "LOW", True)
     left_out = next(floor for floor in risk.floors if floor.reason is FloorReason.LEFT_OUT)
     assert left_out.stages == ("2",)
-    assert finished.analysis.outputs.grounding_pct is None
+    assert finished.analysis.outputs.attribution.grounding_pct is None
 
 
 async def test_stages_without_time_are_named_and_the_risk_is_degraded(clock):
@@ -195,7 +201,7 @@ async def test_stages_without_time_are_named_and_the_risk_is_degraded(clock):
     assert found["13"] == ("DEGRADED", "DEADLINE_TOO_SHORT")
     assert found["2"] == ("COMPLETED", "")
     outputs = finished.analysis.outputs
-    assert (outputs.risk.degraded, outputs.completeness_score, outputs.flow_score) == (True, None, None)
+    assert (outputs.risk.degraded, outputs.completeness.score, outputs.flow.score) == (True, None, None)
     assert len(finished.stage_ends) == 16
 
 
@@ -210,7 +216,7 @@ async def test_earlier_windows_go_out_last_and_are_left_out_first(clock):
     found = statuses(finished)
     assert [found[key] for key in "6789"] == [LATE] * 4
     assert found["2"] == ("COMPLETED", "")
-    assert finished.analysis.outputs.grounding_pct == 1.0
+    assert finished.analysis.outputs.attribution.grounding_pct == 1.0
 
 
 async def test_names_that_did_not_come_in_time_are_not_blamed_on_the_model(monkeypatch):

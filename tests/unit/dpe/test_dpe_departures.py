@@ -221,7 +221,7 @@ def near(support):
 async def test_no_probability_outvotes_a_rule_that_decides(rule):
     claim, fact, _ = RULES[rule]
     outputs = (await analyse(claim, fact, using=near(0.99))).analysis.outputs
-    assert (str(outputs.judgements["c1"].verdict), str(outputs.judgements["c1"].basis)) == (
+    assert (str(outputs.fidelity.judgements["c1"].verdict), str(outputs.fidelity.judgements["c1"].basis)) == (
         "CONTRADICTED",
         "DISTORTION",
     )
@@ -229,11 +229,11 @@ async def test_no_probability_outvotes_a_rule_that_decides(rule):
 
 async def test_a_turned_negation_and_an_exchanged_name_carry_their_words():
     answer, fact = "Smoke damage is not covered by the policy.", "Smoke damage is covered by the policy."
-    (flip,) = (await analyse(answer, fact, using=near(0.9))).analysis.outputs.distortions
+    (flip,) = (await analyse(answer, fact, using=near(0.9))).analysis.outputs.distortion.found
     assert (flip.values.claimed.text, flip.values.known.text) == ("not covered", "covered")
     assert fact[flip.fact_span.start : flip.fact_span.end] == "covered"
     answer, fact = "Globex sued Alpenrose in May.", "In short: Alpenrose sued Globex in May."
-    swapped = (await analyse(answer, fact, using=near(0.9))).analysis.outputs.distortions
+    swapped = (await analyse(answer, fact, using=near(0.9))).analysis.outputs.distortion.found
     for item in swapped:
         assert fact[item.fact_span.start : item.fact_span.end] == item.values.known.text
         assert answer[item.answer_span.start : item.answer_span.end] == item.values.claimed.text

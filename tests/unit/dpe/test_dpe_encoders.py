@@ -30,7 +30,7 @@ async def outputs_of(answer, *contents, entails=NEUTRAL, support=0.9, spans=(), 
 async def test_a_verdict_names_its_facts_scores_spans_and_values():
     answer = f"Birds sing. {SAID_OTHERWISE}"
     outputs = await outputs_of(answer, FINE, FEE, entails=CONTRADICTED, support=0.3, spans=((21, 35, 0.8),))
-    found = outputs.judgements["c2"]
+    found = outputs.fidelity.judgements["c2"]
     assert (found.support, found.contradiction, found.entailment) == pytest.approx((0.3, 0.8, 0.05))
     (doubt,) = found.doubtful
     assert (answer[doubt.span.start : doubt.span.end], doubt.score) == ("fee is 5 euros", 0.8)
@@ -46,7 +46,7 @@ async def test_a_quotation_is_evidence_where_it_stands_and_asks_nothing():
     finished = await analyse(
         f"  {FEE.upper()} [1]", f"{FINE} {FEE}", using=app(grounding=grounding, entailment=entailment)
     )
-    (evidence,) = finished.analysis.outputs.judgements["c1"].evidence
+    (evidence,) = finished.analysis.outputs.fidelity.judgements["c1"].evidence
     assert (evidence.fact_span.start, evidence.fact_span.end) == (len(FINE) + 1, len(FINE) + 1 + len(FEE))
     assert (grounding.calls, entailment.calls) == ([], [])
 
@@ -58,7 +58,7 @@ async def test_a_quotation_is_evidence_where_it_stands_and_asks_nothing():
 )
 async def test_only_whole_sentences_are_quotations(answer):
     outputs = await outputs_of(answer, FEE)
-    assert all(item.basis is not Basis.QUOTATION for item in outputs.judgements.values())
+    assert all(item.basis is not Basis.QUOTATION for item in outputs.fidelity.judgements.values())
 
 
 async def test_procedural_claims_are_judged_and_entailed_only_where_they_state_facts():
@@ -66,16 +66,18 @@ async def test_procedural_claims_are_judged_and_entailed_only_where_they_state_f
     answer = "Pay the fee of 5 euros within 14 days. Please read the form. I think it is great."
     using = app(grounding=grounding, entailment=TableEntailment(lambda *_: NEUTRAL))
     outputs = (await analyse(answer, FEE, using=using)).analysis.outputs
-    assert [str(claim.claim_type) for claim in outputs.claims] == ["PROCEDURAL", "PROCEDURAL", "OPINION"]
-    assert list(outputs.verdicts) == ["c1", "c2"]
-    assert [request.claim for call in grounding.calls for request in call] == [one.text for one in outputs.claims[:2]]
+    assert [str(claim.claim_type) for claim in outputs.text.claims] == ["PROCEDURAL", "PROCEDURAL", "OPINION"]
+    assert list(outputs.fidelity.verdicts) == ["c1", "c2"]
+    assert [request.claim for call in grounding.calls for request in call] == [
+        one.text for one in outputs.text.claims[:2]
+    ]
     assert (outputs.entailment.response_chunks, outputs.entailment.chunks_without_claims) == (1, 2)
 
 
 async def test_without_facts_nothing_is_supported_and_nothing_is_asked():
     grounding = TableGrounding(lambda _: 0.9)
     outputs = (await analyse(FEE, using=app(grounding=grounding))).analysis.outputs
-    assert outputs.verdicts == {"c1": Verdict.UNSUPPORTED}
+    assert outputs.fidelity.verdicts == {"c1": Verdict.UNSUPPORTED}
     assert grounding.calls == []
 
 
@@ -87,8 +89,8 @@ async def test_without_facts_nothing_is_supported_and_nothing_is_asked():
 async def test_without_the_grounding_model_there_is_no_verdict_but_by_rule(grounding, reason):
     using = app(entailment=TableEntailment(lambda *_: ENTAILED), grounding=grounding)
     finished = await analyse(f"{FINE} {SAID_OTHERWISE}", FEE, FINE, using=using)
-    assert finished.analysis.outputs.verdicts == {"c1": Verdict.SUPPORTED, "c2": Verdict.NONE}
-    assert finished.analysis.outputs.judgements["c2"].support is None
+    assert finished.analysis.outputs.fidelity.verdicts == {"c1": Verdict.SUPPORTED, "c2": Verdict.NONE}
+    assert finished.analysis.outputs.fidelity.judgements["c2"].support is None
     assert statuses(finished)["3"] == ("DEGRADED", reason)
 
 
@@ -96,8 +98,8 @@ async def test_a_claim_far_from_every_fact_is_not_held_against_one():
     entailment = TableEntailment(lambda *_: CONTRADICTED)
     using = app(entailment=entailment, grounding=TableGrounding(lambda _: 0.1))
     outputs = (await analyse("Birds sing in spring.", FEE, using=using)).analysis.outputs
-    assert outputs.verdicts == {"c1": Verdict.UNSUPPORTED}
-    assert outputs.judgements["c1"].contradiction is None
+    assert outputs.fidelity.verdicts == {"c1": Verdict.UNSUPPORTED}
+    assert outputs.fidelity.judgements["c1"].contradiction is None
 
 
 async def test_passages_are_the_nearest_and_those_that_share_names_and_numbers():
@@ -131,8 +133,8 @@ async def test_distortions_that_two_encoders_agree_on(answer, fact, spans, kinds
         using = app(entailment=TableEntailment(lambda *_, row=entails: row),
                     grounding=TableGrounding(lambda _, value=support: value, lambda _: spans))  # fmt: skip
         using._models.embedding._calibration = type("Near", (), {"apply": staticmethod(near)})()
-        found = (await analyse(answer, fact, using=using)).analysis.outputs.distortions
-        by_rule = (await _by_rule_alone(answer, fact, near)).distortions
+        found = (await analyse(answer, fact, using=using)).analysis.outputs.distortion.found
+        by_rule = (await _by_rule_alone(answer, fact, near)).distortion.found
         if expected is None:
             assert [str(item.type) for item in found] == [str(item.type) for item in by_rule]
         else:
@@ -164,7 +166,7 @@ async def test_a_contradiction_is_one_in_both_directions(forth, back, found):
 
     model = TableEntailment(judge)
     outputs = (await analyse(BIRDS, FEE, using=app(entailment=model))).analysis.outputs
-    assert [item.probability for item in outputs.contradictions] == pytest.approx(found)
+    assert [item.probability for item in outputs.contradiction.found] == pytest.approx(found)
     asked = [pair for call in model.calls for pair in call]
     assert len(asked) == len(set(asked))
     # The way back is asked only where the way forth is a contradiction.
@@ -179,7 +181,7 @@ async def test_what_is_said_of_different_names_is_no_contradiction():
         ("Jane Doe is paid weekly. Everybody is paid monthly.", 1),
     ):
         outputs = (await analyse(answer, using=app(entailment=model))).analysis.outputs
-        assert len(outputs.contradictions) == found
+        assert len(outputs.contradiction.found) == found
 
 
 async def test_up_to_300_pairs_every_pair_is_asked():
@@ -190,9 +192,9 @@ async def test_up_to_300_pairs_every_pair_is_asked():
     claims = [f"The town has a {noun}." for noun in nouns.split()]
     model = TableEntailment(lambda *_: NEUTRAL)
     outputs = (await analyse(" ".join(claims), using=app(entailment=model))).analysis.outputs
-    texts = [claim.text for claim in outputs.claims]
+    texts = [claim.text for claim in outputs.text.claims]
     asked = {frozenset(pair) for call in model.calls for pair in call}
-    assert (outputs.coverage.pairs_total, outputs.coverage.pairs_scored) == (300, 300)
+    assert (outputs.contradiction.pairs_total, outputs.contradiction.pairs_scored) == (300, 300)
     assert asked == {frozenset(pair) for pair in combinations(texts, 2)}
 
 
@@ -274,14 +276,14 @@ def test_no_pair_that_the_rules_call_a_contradiction_is_blocked():
 
 
 def _statements(answer):
-    from services.dpe.domain.analysis import Models
+    from services.dpe.domain.analysis import ModelAnswers
     from services.dpe.domain.pipeline import begin
     from services.dpe.domain.policy import Policy
     from services.dpe.domain.stages.s01_claims import apply
     from services.dpe.gazetteer import load_gazetteer
 
     given = AnalysisInput("s", "w", 1, "What holds?", answer, facts())
-    analysis = begin(given, Policy(), load_gazetteer(), Models())
+    analysis = begin(given, Policy(), load_gazetteer(), ModelAnswers())
     return analysis, [read_statement(claim) for claim in apply(analysis).factual_claims]
 
 
@@ -293,5 +295,5 @@ async def test_pairs_that_a_rule_decides_are_compared_and_not_asked():
     assert ("The fee is 5 euros.", "The fee is 6 euros.") not in asked
     assert ("The fee is 5 euros.", "ISO keeps the list.") not in asked
     assert ("The fee is 5 euros.", "The fee is high.") in asked
-    assert (outputs.coverage.pairs_total, outputs.coverage.pairs_scored) == (6, 6)
-    assert [[one.first.claim_id, one.second.claim_id] for one in outputs.contradictions] == [["c1", "c2"]]
+    assert (outputs.contradiction.pairs_total, outputs.contradiction.pairs_scored) == (6, 6)
+    assert [[one.first.claim_id, one.second.claim_id] for one in outputs.contradiction.found] == [["c1", "c2"]]

@@ -12,13 +12,15 @@ from hypothesis import strategies as st
 
 from services.common.taxonomy import GroundingMode, RiskLevel, StageStatus
 from services.dpe.convert.report import report_message
-from services.dpe.domain.analysis import Analysis, AnalysisInput, Models, Outputs, Risk
+from services.dpe.domain.analysis import Analysis, AnalysisInput, ModelAnswers
 from services.dpe.domain.findings import FloorReason, RiskFloor
 from services.dpe.domain.floors import floors_of
-from services.dpe.domain.outcome import Reason, StageKey, StageOutcome
+from services.dpe.domain.outcome import Reason, StageOutcome
 from services.dpe.domain.policy import Policy
+from services.dpe.domain.results import Outputs, Risk
 from services.dpe.domain.risk import base_score, classified
-from services.dpe.domain.stages import s05_risk
+from services.dpe.domain.stage_row import RiskSignal
+from services.dpe.domain.stages import s01_claims, s02_attribution, s03_fidelity, s04_entailment, s05_risk
 from services.dpe.gazetteer import load_gazetteer
 from tests.fakes.dpe_world import TableEntailment, TableGrounding, app, facts, models
 from tests.unit.dpe.test_dpe_vectors import EverythingNear
@@ -103,7 +105,7 @@ async def test_what_no_fact_bears_out_is_no_floor_of_the_models_own_knowledge_in
     answer, fact = "Cats sleep a lot.", "The fee is 5 euros."
     for mode, reasons in ((GroundingMode.CONTEXT_PREFERRED, ["UNSUPPORTED"]), (GroundingMode.OPEN, [])):
         found = await analysed(answer, fact, support=0.1, entailment=(0.1, 0.8, 0.1), grounding_mode=mode)
-        risk, (item,) = found.analysis.outputs.risk, found.analysis.outputs.attributions.values()
+        risk, (item,) = found.analysis.outputs.risk, found.analysis.outputs.attribution.by_claim.values()
         assert str(item.type) == "PARAMETRIC"
         assert [str(floor.reason) for floor in risk.floors] == reasons
 
@@ -124,12 +126,12 @@ def cut_analysis(signals, cut, level_floors=True, incomplete=None):
     """Return an analysis after stage 4 in which the deadline took the stages of ``cut``."""
     given = AnalysisInput("s", "w", 1, "q", "a", (), incomplete_level=incomplete)
     outcomes = tuple(
-        StageOutcome(key, StageStatus.SKIPPED, Reason.DEADLINE_TOO_SHORT)
-        if key.number in cut
-        else StageOutcome(key, StageStatus.COMPLETED)
-        for key in (StageKey(1), StageKey(2), StageKey(3), StageKey(4))
+        StageOutcome(stage, StageStatus.SKIPPED, Reason.DEADLINE_TOO_SHORT)
+        if stage.key.number in cut
+        else StageOutcome(stage, StageStatus.COMPLETED)
+        for stage in (s01_claims.STAGE, s02_attribution.STAGE, s03_fidelity.STAGE, s04_entailment.STAGE)
     )
-    analysis = Analysis(given, Policy(level_floors=level_floors), load_gazetteer(), Models(), Outputs(), outcomes)
+    analysis = Analysis(given, Policy(level_floors=level_floors), load_gazetteer(), ModelAnswers(), Outputs(), outcomes)
     return analysis, signals
 
 
@@ -141,7 +143,8 @@ def test_what_a_deadline_leaves_out_never_lowers_the_level(signals, cut):
     """With any signals that the whole analysis would have had, the cut one is at least as bad."""
     whole = classified(base_score(signals, Policy().weights))
     analysis, _ = cut_analysis(signals, cut)
-    left = tuple(None if fed & cut else value for value, fed in zip(signals, s05_risk._FED_BY, strict=True))
+    lost = {signal for outcome in analysis.outcomes if outcome.key.number in cut for signal in outcome.stage.signals}
+    left = tuple(None if kind in lost else value for kind, value in zip(RiskSignal, signals, strict=True))
     base = base_score(left, Policy().weights)
     risk = s05_risk._levelled(analysis, Risk(left, base, base, RiskLevel.MEDIUM, degraded=True))
     assert LEVELS.index(risk.level) >= LEVELS.index(whole)

@@ -14,19 +14,21 @@ from services.common.reading.sentences import sentences
 from services.common.reading.text_types import Claim, ClaimType
 from services.common.taxonomy import GroundingMode, RepetitionLevel, RiskLevel
 from services.dpe.convert.report import report_message
-from services.dpe.domain.analysis import Analysis, AnalysisInput, Outputs, PriorWindow, Risk
+from services.dpe.domain.analysis import Analysis, AnalysisInput
 from services.dpe.domain.claim_types import specificity
 from services.dpe.domain.discourse import has_transition, topics
 from services.dpe.domain.facts import EnvelopeFact
 from services.dpe.domain.findings import Attribution, AttributionType, Fabrication
 from services.dpe.domain.policy import Policy
+from services.dpe.domain.prior_texts import PriorWindow
 from services.dpe.domain.regulation.eu_ai_act import Classification, EuAiActClass, Row
 from services.dpe.domain.regulation.result import Regulatory
 from services.dpe.domain.regulation.system import AiSystem, Domain
 from services.dpe.domain.remediation import plan_of
+from services.dpe.domain.results import Risk
 from services.dpe.domain.stages import s02_attribution, s03_fidelity, s05_risk, s07_repetition, s09_flow
 from services.dpe.gazetteer import load_gazetteer
-from tests.fakes.dpe_world import TableEntailment, analyse, app, statuses
+from tests.fakes.dpe_world import TableEntailment, analyse, app, changed, statuses
 
 FOLDER = Path(__file__).parents[2] / "vectors" / "dpe"
 
@@ -64,7 +66,7 @@ def claims(count, kind=ClaimType.FACTUAL):
 
 def blank(**outputs):
     analysis = Analysis(AnalysisInput("s", "w", 1, "q", "x", ()), Policy(), load_gazetteer())
-    return replace(analysis, outputs=replace(Outputs(), **outputs))
+    return changed(analysis, **outputs)
 
 
 @pytest.mark.parametrize(("given", "expected"), vectors("specificity"))
@@ -80,14 +82,14 @@ def test_grounding_percentage(given, expected, monkeypatch):
         for claim, kind in zip(claims(len(kinds)), kinds, strict=True)
     ]
     monkeypatch.setattr(s02_attribution, "_compare", lambda *_: found)
-    analysis = blank(claims=claims(len(kinds)))
+    analysis = blank(text__claims=claims(len(kinds)))
     analysis = replace(analysis, input=replace(analysis.input, grounding_mode=GroundingMode[given["mode"]]))
     analysis = replace(analysis, models=replace(analysis.models, vectors=object()))
     outputs = s02_attribution.apply(analysis).outputs
-    assert outputs.grounding_pct == (
+    assert outputs.attribution.grounding_pct == (
         None if expected["grounding_pct"] is None else pytest.approx(expected["grounding_pct"], abs=1e-12)
     )
-    assert len(outputs.grounding_violations) == expected["violations"]
+    assert len(outputs.attribution.grounding_violations) == expected["violations"]
 
 
 @pytest.mark.parametrize(("given", "expected"), vectors("fidelity"))
@@ -100,19 +102,16 @@ def test_fidelity(given, expected):
 
     opinions = claims(2, ClaimType.OPINION)
     analysis = blank(
-        claims=(*claims(given["factual_claims"]), *opinions),
-        fabrications=found(given["fabrications"]),
-        distortions=None,
-        contradictions=None,
-    )
-    counted = replace(
-        analysis.outputs, distortions=found(given["distortions"]), contradictions=found(given["contradictions"])
+        text__claims=(*claims(given["factual_claims"]), *opinions),
+        fabrication__found=found(given["fabrications"]),
+        distortion__found=found(given["distortions"]),
+        contradiction__found=found(given["contradictions"]),
     )
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(s03_fidelity, "judgements", lambda *_: {})
         patch.setattr(s03_fidelity, "worded", lambda _, items, __: items)
-        ended = s03_fidelity.apply(replace(analysis, outputs=counted))
-    assert ended.outputs.fidelity_score == pytest.approx(expected["fidelity_score"], abs=1e-12)
+        ended = s03_fidelity.apply(analysis)
+    assert ended.outputs.fidelity.score == pytest.approx(expected["fidelity_score"], abs=1e-12)
 
 
 @pytest.mark.parametrize(("given", "expected"), vectors("entailment"))
@@ -143,8 +142,8 @@ async def test_repetition(given, expected):
             prior_windows=(PriorWindow("w0", 1, given["prior"]),),
         )
     ).analysis.outputs
-    assert outputs.repetition_overlap == pytest.approx(expected["overlap"])
-    assert str(outputs.repetition_level) == expected["level"]
+    assert outputs.repetition.overlap == pytest.approx(expected["overlap"])
+    assert str(outputs.repetition.level) == expected["level"]
 
 
 @pytest.mark.parametrize(("given", "expected"), vectors("completeness"))
@@ -153,8 +152,8 @@ async def test_completeness(given, expected):
     embedding = AngleEmbedding(cosines | {"Birds sing.": 1.0})
     finished = await analyse("Birds sing.", using=app(embedding=embedding), sub_queries=tuple(cosines))
     outputs, report = finished.analysis.outputs, report_message(finished)
-    assert outputs.completeness_score == pytest.approx(expected["completeness_score"], abs=1e-12)
-    assert len(outputs.uncovered_sub_queries) == expected["uncovered"]
+    assert outputs.completeness.score == pytest.approx(expected["completeness_score"], abs=1e-12)
+    assert len(outputs.completeness.uncovered_sub_queries) == expected["uncovered"]
     assert report.completeness_level == report_pb2.CompletenessLevel.Value(f"COMPLETENESS_LEVEL_{expected['level']}")
 
 
@@ -163,7 +162,7 @@ async def test_omission(given, expected):
     fact = "Hail is covered."
     embedding = AngleEmbedding({fact: 1.0, "Birds sing.": given["similarity"]})
     finished = await analyse("Birds sing.", fact, using=app(embedding=embedding), importance=given["importance"])
-    found = [str(item.severity) for item in finished.analysis.outputs.omissions]
+    found = [str(item.severity) for item in finished.analysis.outputs.omission.found]
     assert found == ([] if expected["severity"] is None else [expected["severity"]])
 
 
@@ -174,8 +173,8 @@ async def test_a_weak_opening(given, expected):
     finished = await analyse(
         answer, using=app(embedding=embedding), window_number=2, prior_windows=(PriorWindow("w0", 1, prior),)
     )
-    assert finished.analysis.outputs.flow_signals.opening_coherence == pytest.approx(given["similarity"])
-    assert finished.analysis.outcome(s09_flow.KEY).findings == expected["findings"]
+    assert finished.analysis.outputs.flow.signals.opening_coherence == pytest.approx(given["similarity"])
+    assert finished.analysis.outcome(s09_flow.STAGE.key).findings == expected["findings"]
 
 
 @pytest.mark.parametrize(("given", "expected"), vectors("opening", lambda given: "prior" in given))
@@ -195,7 +194,7 @@ async def test_transitions(given, expected):
         return
     prior = (PriorWindow("w0", 1, "Cats purr. Cows moo."),)
     finished = await analyse(given["answer"], window_number=2, prior_windows=prior)
-    assert finished.analysis.outputs.flow_signals.has_transition == expected["transition"]
+    assert finished.analysis.outputs.flow.signals.has_transition == expected["transition"]
 
 
 @pytest.mark.parametrize(("given", "expected"), vectors("opening", lambda given: "topics_of" in given))
@@ -213,10 +212,10 @@ def test_which_amplifiers_apply(given, expected):
         regulatory = Regulatory(Classification(rows[0].eu_class, rows), (), system.in_amplified_sector)
     analysis = blank(
         risk=Risk((0.1,) * 4, 0.1, 0.1, RiskLevel.LOW, degraded=False),
-        gdpr_pii_detected=given["pii"],
+        personal_data__gdpr_detected=given["pii"],
         regulatory=regulatory,
-        cross_window_contradictions=(object(),) * given["cross_window"],
-        repetition_level=RepetitionLevel(given["repetition"]),
+        coherence__found=(object(),) * given["cross_window"],
+        repetition__level=RepetitionLevel(given["repetition"]),
     )
     analysis = replace(analysis, input=replace(analysis.input, loop_depth=given["loop_depth"]))
     assert list(s05_risk.settle(analysis).amplifiers) == expected["amplifiers"]
@@ -229,9 +228,9 @@ async def test_up_to_how_many_pairs_all_are_compared(given, expected):
 
     prior = (PriorWindow("w0", 1, unlike(given["earlier"], "Thing")),) if given["earlier"] else ()
     finished = await analyse(unlike(given["claims"], "Item"), window_number=1 + len(prior), prior_windows=prior)
-    coverage = finished.analysis.outputs.coverage
-    within = coverage.pairs_total, coverage.pairs_scored
-    across = coverage.cross_window_pairs_total, coverage.cross_window_pairs_scored
+    outputs = finished.analysis.outputs
+    within = outputs.contradiction.pairs_total, outputs.contradiction.pairs_scored
+    across = outputs.coherence.pairs_total, outputs.coherence.pairs_scored
     total, scored = across if prior else within
     assert total == expected["total"]
     assert (scored == total) is expected["all"]
@@ -270,13 +269,13 @@ async def test_another_language_is_said_and_not_scored(given, expected):
     finished = await using.analyze(request)
     ended, outputs = statuses(finished), finished.analysis.outputs
     assert {key: list(ended[key]) for key in expected["stages"]} == expected["stages"]
-    assert outputs.completeness_score == expected["completeness"]
-    assert (None if outputs.omissions is None else len(outputs.omissions)) == expected["omissions"]
-    assert outputs.quality_score == (None if expected["quality"] is None else pytest.approx(expected["quality"]))
+    assert outputs.completeness.score == expected["completeness"]
+    assert (None if outputs.omission.found is None else len(outputs.omission.found)) == expected["omissions"]
+    assert outputs.quality.score == (None if expected["quality"] is None else pytest.approx(expected["quality"]))
     assert list(plan_of(finished.analysis).stages_not_computed) == expected["not_computed"]
-    assert outputs.gdpr_pii_detected is (None if ended["11"][1] else False)
+    assert outputs.personal_data.gdpr_detected is (None if ended["11"][1] else False)
     if "coherence" in expected:
-        assert (outputs.coherence_score, outputs.flow_score) == (expected["coherence"], expected["flow"])
+        assert (outputs.coherence.score, outputs.flow.score) == (expected["coherence"], expected["flow"])
     report = report_message(finished)
     assert report.HasField("completeness_score") == (expected["completeness"] is not None)
     assert bool(report.omission_summary) == (expected["omissions"] is not None)

@@ -12,8 +12,8 @@ from services.common.errors import ErrorReason, LimitExceededError
 from services.common.ports.grounding import GroundingVerdict
 from services.common.taxonomy import Remedy, RepetitionLevel, RiskLevel
 from services.dpe.app import Limits
-from services.dpe.domain.analysis import PriorWindow
 from services.dpe.domain.findings import Verdict
+from services.dpe.domain.prior_texts import PriorWindow
 from services.dpe.domain.remediation import plan_of, prompts
 from tests.fakes import dpe_world
 from tests.speed import processor_time_below
@@ -77,30 +77,36 @@ async def outputs(provenance, answer):
 
 def seen(found, start):
     """Return what was found out about the claims of the honest part, which begins at ``start``."""
-    own = [claim for claim in found.claims if start <= claim.start and claim.end <= start + len(HONEST)]
+    own = [claim for claim in found.text.claims if start <= claim.start and claim.end <= start + len(HONEST)]
     keys = {claim.claim_id: (claim.start - start, claim.text) for claim in own}
     return {
         "claims": [
             (claim.start - start, claim.end - start, claim.text, claim.claim_type, claim.specificity) for claim in own
         ],
         "entities": [[(entity.kind, entity.text, entity.start - start) for entity in claim.entities] for claim in own],
-        "verdicts": [found.verdicts.get(claim.claim_id, Verdict.NONE) for claim in own],
+        "verdicts": [found.fidelity.verdicts.get(claim.claim_id, Verdict.NONE) for claim in own],
         "attributions": [
             (
                 item.type,
                 [(e.fact_id, e.fact_span, round(e.similarity, 5), [a.equal for a in e.aligned]) for e in item.evidence],
             )
-            for item in (found.attributions[claim.claim_id] for claim in own if claim.claim_id in found.attributions)
+            for item in (
+                found.attribution.by_claim[claim.claim_id]
+                for claim in own
+                if claim.claim_id in found.attribution.by_claim
+            )
         ],
         "fabrications": [
-            (keys[item.claim_id], item.entity.text) for item in found.fabrications or () if item.claim_id in keys
+            (keys[item.claim_id], item.entity.text) for item in found.fabrication.found or () if item.claim_id in keys
         ],
         "distortions": [
-            (keys[item.claim_id], item.type, item.fact_id) for item in found.distortions or () if item.claim_id in keys
+            (keys[item.claim_id], item.type, item.fact_id)
+            for item in found.distortion.found or ()
+            if item.claim_id in keys
         ],
         "contradictions": [
             (item.first.text, item.second.text)
-            for item in found.contradictions or ()
+            for item in found.contradiction.found or ()
             if item.first.claim_id in keys and item.second.claim_id in keys
         ],
     }
@@ -137,8 +143,8 @@ async def test_hostile_text_changes_nothing_about_honest_claims(provenance, alon
         found = await outputs(provenance, before + HONEST + after)
     assert seen(found, len(before)) == alone
     inside = range(len(before), len(before) + len(HONEST))
-    claims = {claim.claim_id: claim for claim in found.claims}
-    supported = [claims[key] for key, verdict in found.verdicts.items() if verdict is Verdict.SUPPORTED]
+    claims = {claim.claim_id: claim for claim in found.text.claims}
+    supported = [claims[key] for key, verdict in found.fidelity.verdicts.items() if verdict is Verdict.SUPPORTED]
     assert [claim.text for claim in supported if claim.start not in inside] == []
 
 
@@ -166,15 +172,15 @@ async def test_hostile_text_stands_in_no_prompt_of_the_remediation_plan(test_id)
         windows_remaining=2,
         prior_windows=(PriorWindow("w0", 1, f"{HONEST}\n\n{hostile}"),),
     )
-    outputs = replace(
-        finished.analysis.outputs,
+    analysis = dpe_world.changed(
+        finished.analysis,
         risk=replace(finished.analysis.outputs.risk, level=RiskLevel.CRITICAL),
-        repetition_level=RepetitionLevel.SEVERE,
-        completeness_score=0.0,
-        uncovered_sub_queries=("What is covered?", "And when?"),
-        flow_score=0.1,
+        repetition__level=RepetitionLevel.SEVERE,
+        completeness__score=0.0,
+        completeness__uncovered_sub_queries=("What is covered?", "And when?"),
+        flow__score=0.1,
     )
-    steps = plan_of(replace(finished.analysis, outputs=outputs)).steps
+    steps = plan_of(analysis).steps
     assert {step.remedy for step in steps} >= {Remedy.UPGRADE_STRATEGY, Remedy.ANTI_REPETITION, Remedy.AUTO_CONTINUE}
     own = {words for prompt in OWN_PROMPTS for words in in_threes(prompt)}
     said = {words for step in steps for words in in_threes(step.instruction)} - own
@@ -201,7 +207,7 @@ class TestSize:
         text = unit * (1_000_000 // len(unit))
         with processor_time_below(120.0):
             found = await outputs(large, text)
-        assert Verdict.SUPPORTED not in found.verdicts.values()
+        assert Verdict.SUPPORTED not in found.fidelity.verdicts.values()
 
 
 EVASIONS = {
@@ -220,10 +226,12 @@ EVASIONS = {
 @pytest.mark.parametrize("how", EVASIONS)
 async def test_a_false_value_does_not_evade_comparison_by_its_spelling(provenance, how):
     plain = await outputs(provenance, "The deductible for storm damage is 400 dollars.")
-    assert len(plain.distortions) + len(plain.fabrications) > 0
+    assert len(plain.distortion.found) + len(plain.fabrication.found) > 0
     found = await outputs(provenance, EVASIONS[how])
-    assert Verdict.SUPPORTED not in found.verdicts.values()
-    assert len(found.distortions) + len(found.fabrications) > 0, [str(v) for v in found.verdicts.values()]
+    assert Verdict.SUPPORTED not in found.fidelity.verdicts.values()
+    assert len(found.distortion.found) + len(found.fabrication.found) > 0, [
+        str(v) for v in found.fidelity.verdicts.values()
+    ]
 
 
 WORD_EVASIONS = {
@@ -238,4 +246,4 @@ WORD_EVASIONS = {
 @pytest.mark.parametrize("how", WORD_EVASIONS)
 async def test_a_swapped_word_is_never_supported_by_its_spelling(provenance, how):
     found = await outputs(provenance, WORD_EVASIONS[how])
-    assert Verdict.SUPPORTED not in found.verdicts.values()
+    assert Verdict.SUPPORTED not in found.fidelity.verdicts.values()

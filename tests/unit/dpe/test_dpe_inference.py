@@ -106,7 +106,7 @@ async def test_a_second_call_of_the_tenant_asks_nothing_and_another_tenants_asks
     calls = [len(model.calls) for model in (own.entailment, own.grounding, own.recognizer)]
     second = await as_tenant("a", work)
     assert [len(model.calls) for model in (own.entailment, own.grounding, own.recognizer)] == calls
-    assert second.analysis.outputs.judgements == first.analysis.outputs.judgements
+    assert second.analysis.outputs.fidelity.judgements == first.analysis.outputs.fidelity.judgements
     assert second.analysis.outcomes == first.analysis.outcomes
     await as_tenant("b", work)
     assert [len(model.calls) for model in (own.entailment, own.grounding, own.recognizer)] == [2 * n for n in calls]

@@ -42,7 +42,7 @@ def risk_of(finished):
 
 async def test_a_right_answer_in_other_words_is_low_and_its_composite_is_not():
     finished = await analysed(RIGHT, FACT)
-    (verdict,) = finished.analysis.outputs.verdicts.values()
+    (verdict,) = finished.analysis.outputs.fidelity.verdicts.values()
     risk = risk_of(finished)
     assert verdict is Verdict.SUPPORTED
     assert risk.signals[0] == 1.0, "nothing is near enough to be grounded in (§4.4)"
@@ -55,7 +55,7 @@ async def test_a_right_answer_in_other_words_is_low_and_its_composite_is_not():
 async def test_a_claim_that_is_not_supported_counts_as_it_did():
     finished = await analysed(f"{RIGHT} {OTHER}", FACT, support=lambda request: 0.9 if "Max" in request.claim else 0.1)
     outputs = finished.analysis.outputs
-    assert [words(verdict) for verdict in outputs.verdicts.values()] == ["supported", "unsupported"]
+    assert [words(verdict) for verdict in outputs.fidelity.verdicts.values()] == ["supported", "unsupported"]
     assert outputs.risk.judged_signals[0] == pytest.approx(0.5), "one claim of two is grounded"
     assert outputs.risk.judged_signals[2] == outputs.risk.signals[2], "its chunk is the weakest link"
     assert outputs.risk.level is not RiskLevel.LOW

@@ -9,8 +9,8 @@ from services.common.errors import ErrorReason, UnavailableError
 from services.common.ports.personal_data import PersonalData, PersonalDataCategory
 from services.dpe.convert.report import report_message
 from services.dpe.domain.findings import TextOrigin
+from services.dpe.domain.stages import s13_report
 from services.dpe.domain.stages.s11_pii import counts
-from services.dpe.domain.stages.s13_report import KEY as REPORT
 from tests.fakes.dpe_world import DownModel, analyse, app, statuses
 
 VECTORS = json.loads((Path(__file__).parents[2] / "vectors/dpe/pii.json").read_text(encoding="utf-8"))
@@ -55,31 +55,31 @@ def searching(detector=MAILS, **changes):
 )
 async def test_what_counts(given, expected):
     outputs = (await analyse(given["text"], using=searching(TableDetector(*given["found"])))).analysis.outputs
-    assert [one.counted for one in outputs.pii_findings] == expected["counted"]
-    assert outputs.gdpr_pii_detected is expected["detected"]
+    assert [one.counted for one in outputs.personal_data.findings] == expected["counted"]
+    assert outputs.personal_data.gdpr_detected is expected["detected"]
 
 
 async def test_both_texts_are_searched_in_one_batch_and_facts_and_earlier_windows_are_not():
     detector = TableDetector(("DIRECT_IDENTIFIER", "EMAIL_ADDRESS", MAIL))
     finished = await analyse("The fee is 5 euros.", f"Write to {MAIL}.", using=searching(detector))
     assert [[one.text for one in call] for call in detector.calls] == [["What holds?", "The fee is 5 euros."]]
-    assert finished.analysis.outputs.gdpr_pii_detected is False
+    assert finished.analysis.outputs.personal_data.gdpr_detected is False
     assert statuses(finished)["11"] == ("COMPLETED", "")
 
 
 async def test_the_prompt_is_searched_in_the_place_of_the_query():
     prompt = f"Answer as {MAIL} would."
     outputs = (await analyse("Yes.", using=searching(), prompt=prompt)).analysis.outputs
-    found = outputs.pii_findings[0]
+    found = outputs.personal_data.findings[0]
     assert (found.origin, found.data.start, found.data.end) == (TextOrigin.PROMPT, 10, 10 + len(MAIL))
-    assert outputs.gdpr_pii_detected is True
+    assert outputs.personal_data.gdpr_detected is True
 
 
 async def test_a_name_of_a_fact_is_personal_data_all_the_same():
     text = "Jane Doe filed a claim."
     detector = TableDetector(("DIRECT_IDENTIFIER", "PERSON", "Jane Doe"))
     outputs = (await analyse(text, text, using=searching(detector))).analysis.outputs
-    assert [one.counted for one in outputs.pii_findings] == [True]
+    assert [one.counted for one in outputs.personal_data.findings] == [True]
 
 
 async def test_the_detector_is_given_the_entities_of_stage_1_with_offsets_in_the_answer():
@@ -115,7 +115,7 @@ async def test_the_uplift_is_applied_once_whatever_is_found_and_where():
     assert plain.amplifiers == ()
     assert risk.amplifiers == ("gdpr_pii",)
     assert risk.composite_score == pytest.approx(min(1.0, risk.base_score * 1.30))
-    assert finished.analysis.outcome(REPORT).status == "COMPLETED"
+    assert finished.analysis.outcome(s13_report.STAGE.key).status == "COMPLETED"
 
 
 async def test_what_is_listed_and_does_not_count_lifts_nothing():
@@ -152,7 +152,7 @@ async def test_a_detector_that_fails_leaves_the_answer_open():
 async def test_without_the_recogniser_names_were_not_looked_for(answer, detected):
     finished = await analyse(answer, using=searching(recognizer=DownModel()))
     assert statuses(finished)["11"] == ("DEGRADED", "ENTITY_RECOGNIZER_FAILED")
-    assert finished.analysis.outputs.gdpr_pii_detected is detected
+    assert finished.analysis.outputs.personal_data.gdpr_detected is detected
 
 
 @pytest.mark.parametrize(

@@ -148,7 +148,7 @@ def test_what_follows_from_values(answer, facts, equal):
 async def test_a_sum_that_the_claim_reckons_out_is_borne_out_by_its_addends(answer, verdict):
     facts = ("The rent is 900 euros.", "The garage costs 40 euros.", "The stable costs 60 euros.")
     using = app(grounding=TableGrounding(lambda _: 0.1))
-    (judged,) = (await analyse(answer, *facts, using=using)).analysis.outputs.judgements.values()
+    (judged,) = (await analyse(answer, *facts, using=using)).analysis.outputs.fidelity.judgements.values()
     assert str(judged.verdict) == verdict
 
 
@@ -268,8 +268,8 @@ async def test_a_derived_value_is_no_fabrication():
     fact = "The clinic saw 120 patients in the east and 95 patients in the west."
     right = await analyse("The clinic saw 215 patients in total.", fact)
     wrong = await analyse("The clinic saw 217 patients in total.", fact)
-    assert not right.analysis.outputs.fabrications
-    assert [item.entity.text for item in wrong.analysis.outputs.fabrications] == ["217"]
+    assert not right.analysis.outputs.fabrication.found
+    assert [item.entity.text for item in wrong.analysis.outputs.fabrication.found] == ["217"]
 
 
 TIERS = (

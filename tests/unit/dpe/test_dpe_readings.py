@@ -182,14 +182,14 @@ async def compare(answer, fact):
 async def test_a_value_that_belongs_to_something_else_is_found_behind_a_pronoun():
     fact = "A fire must be reported within 14 days and a leak within 5 days."
     outputs = await compare("A leak was found. It must be reported within 14 days.", fact)
-    kinds = {(item.claim_id, str(item.type)) for item in outputs.distortions}
+    kinds = {(item.claim_id, str(item.type)) for item in outputs.distortion.found}
     assert ("c2", "NUMBER_CHANGED") in kinds
 
 
 async def test_an_instruction_is_compared_with_its_source():
     fact = "A leak must be reported within 5 days, a fire within 14 days."
     outputs = await compare("Report a leak within 14 days.", fact)
-    assert [str(item.type) for item in outputs.distortions or ()] == ["NUMBER_CHANGED"]
+    assert [str(item.type) for item in outputs.distortion.found or ()] == ["NUMBER_CHANGED"]
 
 
 @pytest.mark.parametrize(
@@ -224,21 +224,21 @@ async def test_an_answer_in_another_language_is_not_scored_as_false():
     finished = await analyse(answer, fact)
     outputs = finished.analysis.outputs
     assert statuses(finished)["1"] == ("DEGRADED", "LANGUAGE_NOT_SUPPORTED")
-    assert (outputs.claims, outputs.fabrications) == ((), ())
+    assert (outputs.text.claims, outputs.fabrication.found) == ((), ())
     assert statuses(finished)["2"] == ("NOT_APPLICABLE", "NO_FACTUAL_CLAIMS")
 
 
 async def test_digits_and_addresses_of_another_language_are_looked_up():
     answer = "Die Gebühr beträgt 1.700 Euro und ist auf https://example.org/gebuehr zu finden."
     outputs = (await analyse(answer, "The fee is 1,500 euros.")).analysis.outputs
-    assert [item.entity.text for item in outputs.fabrications] == ["1.700 Euro", "https://example.org/gebuehr"]
+    assert [item.entity.text for item in outputs.fabrication.found] == ["1.700 Euro", "https://example.org/gebuehr"]
 
 
 async def test_a_foreign_sentence_hides_no_english_one():
     answer = "Die Gebühr ist in der Regel nicht mit der Rechnung zu zahlen. The fee is 7 euros."
     finished = await analyse(answer, "The fee is 5 euros.")
     assert statuses(finished)["1"] == ("DEGRADED", "LANGUAGE_NOT_SUPPORTED")
-    assert [item.entity.text for item in finished.analysis.outputs.fabrications] == ["7 euros"]
+    assert [item.entity.text for item in finished.analysis.outputs.fabrication.found] == ["7 euros"]
 
 
 @pytest.mark.parametrize(
@@ -272,7 +272,7 @@ async def test_a_foreign_sentence_hides_no_english_one():
 )
 async def test_the_six_kinds_of_fabrication(answer, fabricated):
     outputs = (await analyse(answer, "Acme Mutual employs 4,217 people; it allows 30 days.")).analysis.outputs
-    assert [item.entity.text for item in outputs.fabrications] == fabricated
+    assert [item.entity.text for item in outputs.fabrication.found] == fabricated
 
 
 @pytest.mark.parametrize(

@@ -12,8 +12,9 @@ from services.common.regulation import ISO_42001_CONTROLS, regulated_sector
 from services.common.taxonomy import RiskLevel, StageStatus
 from services.dpe.convert.regulatory import ai_system, fill_regulatory, profile_message
 from services.dpe.convert.report import report_message
-from services.dpe.domain.analysis import Analysis, AnalysisInput, Outputs
-from services.dpe.domain.outcome import STAGES, Reason, StageOutcome
+from services.dpe.domain.analysis import Analysis, AnalysisInput
+from services.dpe.domain.outcome import Reason, StageOutcome
+from services.dpe.domain.pipeline import STAGES
 from services.dpe.domain.policy import Amplifiers, Policy, Weights
 from services.dpe.domain.regulation.eu_ai_act import AREA_ROWS, DOMAIN_ROWS, PRACTICE_ROWS, EuAiActClass, classify
 from services.dpe.domain.regulation.iso_42001 import BY_DISPATCH, DispatchEvidence, assess
@@ -26,6 +27,7 @@ from services.dpe.domain.regulation.system import (
     ProhibitedPractice,
     domain_of,
 )
+from services.dpe.domain.results import Outputs, PersonalDataResult
 from services.dpe.domain.risk import amplified, base_score, classified
 from services.dpe.domain.stages import s12_regulatory
 from services.dpe.gazetteer import load_gazetteer
@@ -34,6 +36,7 @@ from tests.fakes.dpe_world import TableEntailment, TableGrounding, analyse, app,
 VECTORS = Path(__file__).parents[2] / "vectors" / "dpe" / "regulatory.json"
 FEE = "The fee for late reports is 5 euros."
 TRAIL = "crp_trail_0123456789abcdef"
+MONITORED = tuple(stage.key for stage in STAGES if stage.key.number < 12)
 
 
 def vectors(rule):
@@ -80,11 +83,12 @@ def test_amplifiers(given, expected):
 @pytest.mark.parametrize(("given", "expected"), vectors("iso_42001"))
 def test_controls_are_met_by_evidence_alone(given, expected):
     outcomes = tuple(
-        StageOutcome(key, StageStatus(given["not_completed"].get(f"{key.number}{key.sub_stage}", given["stages"])))
-        for key in STAGES
-        if key.number < 12
+        StageOutcome(stage, StageStatus(given["not_completed"].get(str(stage.key), given["stages"])))
+        for stage in STAGES
+        if stage.key.number < 12
     )
     dispatch = DispatchEvidence(
+        MONITORED,
         outcomes,
         tuple(given["source_ids"]),
         given["envelope_etag"],
@@ -102,7 +106,7 @@ def test_controls_are_met_by_evidence_alone(given, expected):
 
 
 def test_a_stage_that_never_ended_is_not_completed():
-    found = {control.control_id: control for control in assess(AiSystem(Domain.CREATIVE), DispatchEvidence())}
+    found = {control.control_id: control for control in assess(AiSystem(Domain.CREATIVE), DispatchEvidence(MONITORED))}
     assert found["A.6.2.6"].missing == "not completed: stage 1, 2, 3a, 3b, 3c, 3, 4, 5, 6, 7, 8, 9, 10, 11"
 
 
@@ -236,7 +240,9 @@ def after_stage_11(system, detected):
     given = AnalysisInput(
         session_id="s", window_id="w", window_number=1, query="What?", answer=FEE, facts=(), ai_system=system
     )
-    return Analysis(given, Policy(), load_gazetteer(), outputs=Outputs(gdpr_pii_detected=detected))
+    return Analysis(
+        given, Policy(), load_gazetteer(), outputs=Outputs(personal_data=PersonalDataResult(gdpr_detected=detected))
+    )
 
 
 DECIDING = AiSystem(Domain.GENERAL_INFORMATION, makes_decisions=True)
@@ -268,7 +274,7 @@ async def test_a_class_that_could_not_be_told_leaves_the_risk_at_medium_or_worse
         finished = await analyse(FEE, FEE, query="", ai_system_id="sys", ai_system=system, using=app(**encoders))
         risk = finished.analysis.outputs.risk
         assert (str(risk.level), risk.degraded) == (level, level == "MEDIUM")
-        assert finished.analysis.outputs.gdpr_pii_detected is None
+        assert finished.analysis.outputs.personal_data.gdpr_detected is None
 
 
 def test_an_undecided_class_is_left_out_of_the_report():
@@ -289,6 +295,6 @@ async def test_an_answer_cannot_change_its_class(text):
 @pytest.mark.parametrize("blank", ["", " ", "\t\n", "\u2003"])
 def test_a_blank_reference_is_no_evidence(blank):
     system = AiSystem(Domain.CREATIVE, evidence=(("A.2.2", blank), ("A.2.3", " shelf 4 ")))
-    found = {control.control_id: control for control in assess(system, DispatchEvidence())}
+    found = {control.control_id: control for control in assess(system, DispatchEvidence(MONITORED))}
     assert (found["A.2.2"].met, found["A.2.2"].missing) == (False, "no evidence is registered")
     assert found["A.2.3"].evidence == ("registered: shelf 4",)

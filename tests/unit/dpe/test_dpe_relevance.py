@@ -14,25 +14,25 @@ QUESTION = "Within how many days must a motor accident be reported?"
 
 async def status(answer, query=QUESTION, **given):
     finished = await analyse(answer, FACT, query=query, **given)
-    return finished.analysis.outputs.relevance.status
+    return finished.analysis.outputs.completeness.relevance.status
 
 
 async def test_a_bare_value_is_relevant_and_complete():
     finished = await analyse("Within 7 days.", FACT, query=QUESTION)
-    assert finished.analysis.outputs.relevance.status is RelevanceStatus.RELEVANT
-    assert finished.analysis.outputs.completeness_score == 1.0
+    assert finished.analysis.outputs.completeness.relevance.status is RelevanceStatus.RELEVANT
+    assert finished.analysis.outputs.completeness.score == 1.0
 
 
 @pytest.mark.parametrize("echo", [QUESTION, "A motor accident must be reported."])
 async def test_an_echo_is_neither_relevant_nor_complete(echo):
     finished = await analyse(echo, FACT, query=QUESTION)
-    assert finished.analysis.outputs.relevance.status is not RelevanceStatus.RELEVANT
-    assert finished.analysis.outputs.completeness_score == 0.0
+    assert finished.analysis.outputs.completeness.relevance.status is not RelevanceStatus.RELEVANT
+    assert finished.analysis.outputs.completeness.score == 0.0
 
 
 async def test_something_else_is_beside_the_question():
     finished = await analyse("Garden chairs stand outside in winter.", FACT, query=QUESTION)
-    assert finished.analysis.outputs.relevance.status is RelevanceStatus.BESIDE_THE_QUESTION
+    assert finished.analysis.outputs.completeness.relevance.status is RelevanceStatus.BESIDE_THE_QUESTION
     assert beside_the_question(finished.analysis)
     assert not refused(finished.analysis)
 
@@ -53,8 +53,8 @@ async def test_one_of_two_questions_is_partial():
 async def test_a_refusal_is_marked_and_low(answer):
     finished = await analyse(answer, FACT, query=QUESTION)
     outputs = finished.analysis.outputs
-    assert outputs.relevance.status is RelevanceStatus.REFUSAL
-    assert outputs.relevance.score is None
+    assert outputs.completeness.relevance.status is RelevanceStatus.REFUSAL
+    assert outputs.completeness.relevance.score is None
     assert refused(finished.analysis)
     assert outputs.risk.level == "LOW"
 
@@ -87,8 +87,8 @@ GERMAN = (
 async def test_a_text_in_another_language_is_undecided_and_has_no_number():
     finished = await analyse(GERMAN, FACT, query=QUESTION)
     outputs = finished.analysis.outputs
-    assert outputs.relevance.status is RelevanceStatus.NOT_ASSESSED
-    assert outputs.relevance.reason == "LANGUAGE_NOT_SUPPORTED"
+    assert outputs.completeness.relevance.status is RelevanceStatus.NOT_ASSESSED
+    assert outputs.completeness.relevance.reason == "LANGUAGE_NOT_SUPPORTED"
     assert outputs.risk.composite_score is None
     assert outputs.risk.level == "MEDIUM"
 

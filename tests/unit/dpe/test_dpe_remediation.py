@@ -21,7 +21,6 @@ from services.common.taxonomy import (
     StageStatus,
 )
 from services.dpe.convert.remediation import plan_message
-from services.dpe.domain.analysis import PriorWindow, Risk
 from services.dpe.domain.findings import (
     ContradictionSeverity,
     CrossContradiction,
@@ -29,10 +28,13 @@ from services.dpe.domain.findings import (
     DistortionType,
     Fabrication,
 )
-from services.dpe.domain.outcome import Reason, StageKey, StageOutcome
+from services.dpe.domain.outcome import Reason, StageOutcome
+from services.dpe.domain.prior_texts import PriorWindow
 from services.dpe.domain.remediation import Plan, Step, plan_of, prompts
 from services.dpe.domain.remediation.plan import ordered
-from tests.fakes.dpe_world import analyse
+from services.dpe.domain.results import Risk
+from services.dpe.domain.stage_row import StageKey
+from tests.fakes.dpe_world import analyse, changed
 
 CASES = json.loads((Path(__file__).parents[2] / "vectors" / "dpe" / "remediation.json").read_text(encoding="utf-8"))
 EARLIER = "The fee is 5 euros. It is due in May. Late reports cost 9 euros. Hail is covered."
@@ -48,13 +50,13 @@ def found(analysis, **outputs):
     """Return the analysis with a low risk and nothing else found, but for ``outputs``."""
     nothing = {
         "risk": Risk((0.0, 0.0, 0.0, 0.0), 0.0, 0.0, RiskLevel.LOW, degraded=False),
-        "cross_window_contradictions": (),
-        "repetition_level": RepetitionLevel.NONE,
-        "completeness_score": 1.0,
-        "uncovered_sub_queries": (),
-        "flow_score": 1.0,
+        "coherence__found": (),
+        "repetition__level": RepetitionLevel.NONE,
+        "completeness__score": 1.0,
+        "completeness__uncovered_sub_queries": (),
+        "flow__score": 1.0,
     }
-    return replace(analysis, outputs=replace(analysis.outputs, **(nothing | outputs)))
+    return changed(analysis, **(nothing | outputs))
 
 
 def risk(level):
@@ -62,7 +64,7 @@ def risk(level):
 
 
 def clash(analysis, severity, index=0):
-    claims = analysis.outputs.claims
+    claims = analysis.outputs.text.claims
     return CrossContradiction(
         ContradictionSeverity(severity), claims[index], claims[index], "w-early", is_summary=False
     )
@@ -84,14 +86,14 @@ async def test_vector(case):
     if "risk" in given:
         outputs["risk"] = risk(given["risk"])
     if "cross_window" in given:
-        outputs["cross_window_contradictions"] = tuple(clash(analysis, item) for item in given["cross_window"])
+        outputs["coherence__found"] = tuple(clash(analysis, item) for item in given["cross_window"])
     if "repetition" in given:
-        outputs["repetition_level"] = RepetitionLevel(given["repetition"])
+        outputs["repetition__level"] = RepetitionLevel(given["repetition"])
     if "completeness" in given:
-        outputs["completeness_score"] = given["completeness"]
-        outputs["uncovered_sub_queries"] = tuple(given["uncovered"])
+        outputs["completeness__score"] = given["completeness"]
+        outputs["completeness__uncovered_sub_queries"] = tuple(given["uncovered"])
     if "flow" in given:
-        outputs["flow_score"] = given["flow"]
+        outputs["flow__score"] = given["flow"]
     steps = plan_of(found(analysis, **outputs)).steps
     assert [
         {
@@ -180,15 +182,15 @@ def test_a_topic_is_quoted_cleaned_and_bounded(topic, expected):
 async def test_findings_are_named_by_kind_and_number():
     analysis = await finished()
     names = [Fabrication("c1", Entity(EntityKind(kind), "Q", 0, 1)) for kind in ("PERSON", "MONEY", "MONEY")]
-    changed = Distortion(DistortionType.NUMBER_CHANGED, "c2", "f1", Span(0, 1), Span(0, 1))
+    altered = Distortion(DistortionType.NUMBER_CHANGED, "c2", "f1", Span(0, 1), Span(0, 1))
     stripped = Distortion(DistortionType.CONTEXT_STRIPPED, "c2", "f1", Span(0, 1), Span(0, 1))
     analysis = found(
         analysis,
         risk=risk("CRITICAL"),
-        attributions={},
-        contradictions=(),
-        fabrications=tuple(names),
-        distortions=(changed, changed, stripped),
+        attribution__by_claim={},
+        contradiction__found=(),
+        fabrication__found=tuple(names),
+        distortion__found=(altered, altered, stripped),
     )
     step = plan_of(analysis).steps[0]
     assert step.instruction == (
@@ -202,7 +204,7 @@ async def test_findings_are_named_by_kind_and_number():
 async def test_contradictions_are_named_by_severity_and_window():
     analysis = await finished()
     contradictions = (clash(analysis, "CRITICAL"), clash(analysis, "HIGH", 1), clash(analysis, "LOW", 2))
-    step = plan_of(found(analysis, cross_window_contradictions=contradictions)).steps[0]
+    step = plan_of(found(analysis, coherence__found=contradictions)).steps[0]
     assert step.instruction == (
         "An earlier attempt at this answer was not accepted. It contradicts what the user was told in window 1 of this "
         "session: 1 CRITICAL, 1 HIGH. Follow the provided facts: keep the earlier statement where they bear it out, "
@@ -213,7 +215,7 @@ async def test_contradictions_are_named_by_severity_and_window():
 
 
 async def test_excerpts_are_offsets_into_the_texts_of_the_request():
-    analysis = found(await finished(), flow_score=0.2)
+    analysis = found(await finished(), flow__score=0.2)
     augment, stitch = plan_of(analysis).steps
     assert [(item.placeholder, item.window_id) for item in augment.excerpts] == [(prompts.PRIOR_END, "w-early")]
     span = augment.excerpts[0].span
@@ -229,7 +231,7 @@ async def test_excerpts_are_offsets_into_the_texts_of_the_request():
 
 async def test_repeated_stretches_are_marked():
     analysis = await finished("It is due in May. Late reports cost 9 euros. Paint is not covered.")
-    step = plan_of(found(analysis, repetition_level=RepetitionLevel.SEVERE)).steps[0]
+    step = plan_of(found(analysis, repetition__level=RepetitionLevel.SEVERE)).steps[0]
     assert [(item.repeated, EARLIER[item.span.start : item.span.end]) for item in step.excerpts] == [
         (False, EARLIER),
         (True, "It is due in May. Late reports cost 9 euros."),
@@ -241,18 +243,18 @@ async def test_repeated_stretches_are_marked():
 async def test_a_bracket_stands_for_twenty_stretches_at_most_the_latest_windows_first(windows, excerpts):
     priors = tuple(PriorWindow(f"p{number}", number, f"Item{number} is blue.") for number in range(1, windows + 1))
     analysis = await finished("Birds sing.", window_number=windows + 1, prior_windows=priors)
-    step = plan_of(found(analysis, repetition_level=RepetitionLevel.SEVERE)).steps[0]
+    step = plan_of(found(analysis, repetition__level=RepetitionLevel.SEVERE)).steps[0]
     assert len(step.excerpts) == excerpts
     assert step.excerpts[0].window_id == f"p{windows}"
 
 
 async def test_a_summary_does_not_show_how_a_window_ended():
     analysis = await finished(prior_windows=(PriorWindow("w-early", 1, EARLIER, is_summary=True),))
-    assert plan_of(found(analysis, flow_score=0.1)).steps == ()
+    assert plan_of(found(analysis, flow__score=0.1)).steps == ()
 
 
 async def test_every_bracket_of_a_prompt_has_an_excerpt():
-    analysis = found(await finished(), flow_score=0.2, repetition_level=RepetitionLevel.SEVERE)
+    analysis = found(await finished(), flow__score=0.2, repetition__level=RepetitionLevel.SEVERE)
     for step in plan_of(analysis).steps:
         brackets = re.findall(r"\[(.+?)\]", step.instruction)
         assert list(dict.fromkeys(item.placeholder for item in step.excerpts)) == brackets
@@ -273,11 +275,11 @@ async def test_no_word_of_an_answer_stands_in_an_instruction():
     analysis = found(
         analysis,
         risk=risk("CRITICAL"),
-        cross_window_contradictions=(clash(analysis, "CRITICAL"),),
-        repetition_level=RepetitionLevel.SEVERE,
-        completeness_score=0.0,
-        uncovered_sub_queries=("the fee", "the date"),
-        flow_score=0.1,
+        coherence__found=(clash(analysis, "CRITICAL"),),
+        repetition__level=RepetitionLevel.SEVERE,
+        completeness__score=0.0,
+        completeness__uncovered_sub_queries=("the fee", "the date"),
+        flow__score=0.1,
     )
     steps = plan_of(analysis).steps
     assert {step.remedy for step in steps} == set(Remedy) - {Remedy.WARN_CLIENT}
@@ -289,7 +291,7 @@ async def test_no_word_of_an_answer_stands_in_an_instruction():
 async def test_a_stage_that_gave_nothing_is_named():
     analysis = await finished()
     outcomes = tuple(
-        StageOutcome(outcome.key, StageStatus.FAILED, Reason.EMBEDDING_MODEL_FAILED)
+        StageOutcome(outcome.stage, StageStatus.FAILED, Reason.EMBEDDING_MODEL_FAILED)
         if outcome.key in {StageKey(7), StageKey(9)}
         else replace(outcome, status=StageStatus.COMPLETED, reason=Reason.NONE)
         for outcome in analysis.outcomes
@@ -364,4 +366,4 @@ def test_audit_events_and_enums_are_those_of_the_contract():
 
 async def test_nothing_to_do():
     assert plan_of(found(await finished())).steps == ()
-    assert seen(found(await finished(), flow_score=None, completeness_score=None, repetition_level=None)) == []
+    assert seen(found(await finished(), flow__score=None, completeness__score=None, repetition__level=None)) == []

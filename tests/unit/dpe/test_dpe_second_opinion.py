@@ -91,7 +91,7 @@ def using(endpoint, limits=None, support=0.1, contradicts=False, ttl_s=0.0):
 async def judged(answer, *facts, endpoint=None, **how):
     finished = await analyse(answer, *facts, using=using(endpoint or Votes(), **how))
     outputs = finished.analysis.outputs
-    return outputs, list(outputs.judgements.values()), finished
+    return outputs, list(outputs.fidelity.judgements.values()), finished
 
 
 async def test_an_open_claim_is_supported_by_a_vote_and_says_by_whose():
@@ -100,7 +100,7 @@ async def test_an_open_claim_is_supported_by_a_vote_and_says_by_whose():
     assert "second opinion (opinion/table-7b)" in one.why
     (vote,) = outputs.second_opinion.votes
     assert (vote.first_verdict, vote.first_basis, vote.moved) == (U, Basis.GROUNDING, True)
-    assert outputs.verdicts["c1"] is S
+    assert outputs.fidelity.verdicts["c1"] is S
     assert not any(floor.reason == "UNSUPPORTED" for floor in outputs.risk.floors)
 
 

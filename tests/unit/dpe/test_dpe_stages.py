@@ -7,10 +7,10 @@ from services.common.adapters.memory.embedding import MemoryEmbeddingModel
 from services.common.errors import DeadlineError, ErrorReason, LimitExceededError
 from services.common.taxonomy import GroundingMode, RepetitionLevel, RiskLevel
 from services.dpe.app import Limits
-from services.dpe.domain.analysis import PriorWindow
 from services.dpe.domain.facts import EnvelopeFact
 from services.dpe.domain.findings import AttributionType, Verdict
 from services.dpe.domain.policy import Policy, Weights
+from services.dpe.domain.prior_texts import PriorWindow
 from tests.fakes.dpe_world import DownModel, TableEntailment, TableGrounding, analyse, app, statuses
 
 FEE = "The fee for late reports is 5 euros."
@@ -50,10 +50,10 @@ async def test_the_second_window_and_a_system_of_which_nothing_is_registered():
 
 async def test_a_verbatim_answer_is_grounded_supported_and_degraded_to_medium():
     outputs = (await analyse(FEE, FEE, FINE)).analysis.outputs
-    attribution = outputs.attributions["c1"]
+    attribution = outputs.attribution.by_claim["c1"]
     assert (attribution.type, attribution.evidence[0].fact_id) == (AttributionType.CONTEXT_GROUNDED, "f1")
-    assert (outputs.grounding_pct, outputs.dominant) == (1.0, AttributionType.CONTEXT_GROUNDED)
-    assert outputs.verdicts == {"c1": Verdict.SUPPORTED}
+    assert (outputs.attribution.grounding_pct, outputs.attribution.dominant) == (1.0, AttributionType.CONTEXT_GROUNDED)
+    assert outputs.fidelity.verdicts == {"c1": Verdict.SUPPORTED}
     aligned = attribution.evidence[0].aligned
     assert [(pair.claimed.text, pair.known.text, pair.equal) for pair in aligned] == [("5 euros", "5 euros", True)]
     assert (outputs.risk.base_score, outputs.risk.level, outputs.risk.degraded) == (0.0, RiskLevel.MEDIUM, True)
@@ -62,16 +62,16 @@ async def test_a_verbatim_answer_is_grounded_supported_and_degraded_to_medium():
 async def test_a_claim_is_matched_with_the_nearest_part_of_a_fact():
     fact = f"Members ask about many things every day of the year. {FEE} Other matters are left to the branches."
     outputs = (await analyse(FEE, fact)).analysis.outputs
-    evidence = outputs.attributions["c1"].evidence[0]
-    assert outputs.grounding_pct == 1.0
+    evidence = outputs.attribution.by_claim["c1"].evidence[0]
+    assert outputs.attribution.grounding_pct == 1.0
     assert fact[evidence.fact_span.start : evidence.fact_span.end] == FEE
 
 
 async def test_attribution_without_facts():
     outputs = (await analyse("Jane Doe paid 5 euros. Birds sing.")).analysis.outputs
-    kinds = [item.type for item in outputs.attributions.values()]
+    kinds = [item.type for item in outputs.attribution.by_claim.values()]
     assert kinds == [AttributionType.UNVERIFIABLE, AttributionType.PARAMETRIC]
-    assert (outputs.grounding_pct, outputs.dominant) == (0.0, AttributionType.UNVERIFIABLE)
+    assert (outputs.attribution.grounding_pct, outputs.attribution.dominant) == (0.0, AttributionType.UNVERIFIABLE)
     assert outputs.risk.signals == (1.0, pytest.approx(0.3), None, 0.5)
 
 
@@ -85,13 +85,17 @@ async def test_attribution_without_facts():
 )
 async def test_grounding_modes(mode, grounding_pct, violations):
     outputs = (await analyse(f"{FEE} Birds sing.", FEE, grounding_mode=mode)).analysis.outputs
-    assert (outputs.grounding_pct, outputs.grounding_violations) == (grounding_pct, violations)
+    assert (outputs.attribution.grounding_pct, outputs.attribution.grounding_violations) == (grounding_pct, violations)
 
 
 async def test_no_factual_claim_means_no_percentage():
     finished = await analyse("I think it is great.", FEE)
     outputs = finished.analysis.outputs
-    assert (outputs.grounding_pct, outputs.dominant, outputs.attributions) == (None, None, {})
+    assert (outputs.attribution.grounding_pct, outputs.attribution.dominant, outputs.attribution.by_claim) == (
+        None,
+        None,
+        {},
+    )
     assert statuses(finished)["2"] == ("NOT_APPLICABLE", "NO_FACTUAL_CLAIMS")
     assert outputs.risk.signals == (None, 0.0, None, 0.0)
 
@@ -105,24 +109,24 @@ async def test_given_vectors_are_used_only_when_the_same_model_made_them():
         given = finished.analysis.input
         again = type(given)(**{name: getattr(given, name) for name in given.__slots__} | {"facts": (fact,)})
         outputs = (await app().analyze(again)).analysis.outputs
-        assert outputs.grounding_pct == grounding_pct
+        assert outputs.attribution.grounding_pct == grounding_pct
 
 
 async def test_fidelity_is_the_formula():
     answer = "The fee for late reports is 6 euros. Jane Doe said so."
     outputs = (await analyse(answer, FEE)).analysis.outputs
-    assert [item.entity.text for item in outputs.fabrications] == ["6 euros", "Jane Doe"]
-    assert [str(item.type) for item in outputs.distortions] == ["NUMBER_CHANGED"]
-    assert outputs.fidelity_score == pytest.approx(1 - (2 * 0.30 + 1 * 0.20) / 2)
-    assert outputs.verdicts == {"c1": Verdict.CONTRADICTED, "c2": Verdict.NONE}
+    assert [item.entity.text for item in outputs.fabrication.found] == ["6 euros", "Jane Doe"]
+    assert [str(item.type) for item in outputs.distortion.found] == ["NUMBER_CHANGED"]
+    assert outputs.fidelity.score == pytest.approx(1 - (2 * 0.30 + 1 * 0.20) / 2)
+    assert outputs.fidelity.verdicts == {"c1": Verdict.CONTRADICTED, "c2": Verdict.NONE}
 
 
 async def test_pairs_beyond_the_limit_are_blocked_and_counted():
     answer = " ".join(f"Item{number} costs {number} euros." for number in range(3, 63))
     outputs = (await analyse(answer)).analysis.outputs
-    assert outputs.coverage.pairs_total == 60 * 59 // 2
-    assert outputs.coverage.pairs_scored < 300
-    assert outputs.contradictions == ()
+    assert outputs.contradiction.pairs_total == 60 * 59 // 2
+    assert outputs.contradiction.pairs_scored < 300
+    assert outputs.contradiction.found == ()
 
 
 @pytest.mark.parametrize(
@@ -200,9 +204,9 @@ async def test_repetition(answer, level, overlap):
     prior = (PriorWindow("w0", 1, f"{FEE} {FINE}"),)
     outputs = (await analyse(answer, FEE, window_number=2, prior_windows=prior)).analysis.outputs
     if level is RepetitionLevel.SIGNIFICANT:
-        assert outputs.repetition_level in {RepetitionLevel.SIGNIFICANT, RepetitionLevel.SEVERE}
+        assert outputs.repetition.level in {RepetitionLevel.SIGNIFICANT, RepetitionLevel.SEVERE}
     else:
-        assert (outputs.repetition_level, outputs.repetition_overlap) == (level, overlap)
+        assert (outputs.repetition.level, outputs.repetition.overlap) == (level, overlap)
 
 
 async def test_severe_repetition_and_loop_depth_amplify():
@@ -224,8 +228,8 @@ async def test_summaries_are_no_repetition():
 async def test_completeness_by_sub_query():
     parts = ("fee for late reports", "colour of the moon")
     outputs = (await analyse("The fee for late reports is due.", FEE, sub_queries=parts)).analysis.outputs
-    assert (outputs.completeness_score, outputs.uncovered_sub_queries) == (0.5, ("colour of the moon",))
-    assert outputs.quality_score == pytest.approx((1.0 * 0.25 + 0.5 * 0.35) / 0.60)
+    assert (outputs.completeness.score, outputs.completeness.uncovered_sub_queries) == (0.5, ("colour of the moon",))
+    assert outputs.quality.score == pytest.approx((1.0 * 0.25 + 0.5 * 0.35) / 0.60)
 
 
 @pytest.mark.parametrize(
@@ -234,7 +238,7 @@ async def test_completeness_by_sub_query():
 )
 async def test_omissions(importance, severity):
     outputs = (await analyse(FEE, FEE, "Quite another matter altogether.", importance=importance)).analysis.outputs
-    found = [(item.fact_id, str(item.severity)) for item in outputs.omissions]
+    found = [(item.fact_id, str(item.severity)) for item in outputs.omission.found]
     assert found == ([] if severity is None else [("f2", severity)])
 
 

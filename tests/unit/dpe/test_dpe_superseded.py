@@ -45,7 +45,7 @@ async def analysed(answer, *contents, superseded=(), **more):
 
 
 def verdicts(finished):
-    return [str(verdict) for verdict in finished.analysis.outputs.verdicts.values()]
+    return [str(verdict) for verdict in finished.analysis.outputs.fidelity.verdicts.values()]
 
 
 def floors(finished):
@@ -76,12 +76,12 @@ async def test_the_facts_that_hold_are_asked_first_and_alone(answer, contents, s
 async def test_an_outdated_claim_is_no_distortion_of_the_present_and_shows_both_sides():
     finished = await analysed(OLD, NEW, OLD, superseded={1}, time="stood there until 2026-03-03 and does not hold now")
     outputs = finished.analysis.outputs
-    assert outputs.distortions == ()
-    judgement = outputs.judgements["c1"]
+    assert outputs.distortion.found == ()
+    judgement = outputs.fidelity.judgements["c1"]
     assert (judgement.verdict, judgement.basis) == (Verdict.SUPERSEDED, Basis.QUOTATION)
     assert [item.fact_id for item in judgement.evidence] == ["f2", "f1"]
     assert judgement.why.endswith("That stood there until 2026-03-03 and does not hold now.")
-    assert outputs.attributions["c1"].evidence[0].fact_id == "f2"
+    assert outputs.attribution.by_claim["c1"].evidence[0].fact_id == "f2"
 
 
 async def test_a_claim_that_holds_is_not_doubted_for_an_outdated_fact_beside_it():
@@ -94,7 +94,7 @@ async def test_a_claim_that_holds_is_not_doubted_for_an_outdated_fact_beside_it(
 async def test_what_is_left_out_of_an_outdated_fact_is_no_omission():
     known = tuple(replace(fact, superseded=True, importance_weight=0.95) for fact in facts(OLD))
     finished = await using().analyze(AnalysisInput("s1", "w1", 1, "", "The club is open.", known))
-    assert finished.analysis.outputs.omissions == ()
+    assert finished.analysis.outputs.omission.found == ()
 
 
 async def test_a_fact_past_its_time_to_live_bears_out_with_a_floor_of_its_own():

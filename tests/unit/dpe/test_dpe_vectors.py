@@ -43,7 +43,7 @@ def test_values(given, expected):
 @pytest.mark.parametrize(("given", "expected"), vectors("fabrication"))
 async def test_fabrication(given, expected):
     finished = await analyse(given["answer"], *given["facts"], query=given["query"])
-    found = finished.analysis.outputs.fabrications
+    found = finished.analysis.outputs.fabrication.found
     assert [item.entity.text for item in found] == expected["fabrications"]
     assert all(given["answer"][item.entity.start : item.entity.end] == item.entity.text for item in found)
 
@@ -61,8 +61,8 @@ async def test_distortion(given, expected):
     parts.embedding._calibration = EverythingNear()
     finished = await analyse(given["answer"], *given["facts"], using=app(embedding=parts.embedding))
     outputs = finished.analysis.outputs
-    assert [str(item.type) for item in outputs.distortions] == expected["types"]
-    for item in outputs.distortions:
+    assert [str(item.type) for item in outputs.distortion.found] == expected["types"]
+    for item in outputs.distortion.found:
         fact = next(fact for fact in finished.analysis.input.facts if fact.fact_id == item.fact_id)
         assert given["answer"][item.answer_span.start : item.answer_span.end].strip()
         assert fact.content[item.fact_span.start : item.fact_span.end].strip()
@@ -71,7 +71,7 @@ async def test_distortion(given, expected):
 @pytest.mark.parametrize(("given", "expected"), vectors("contradiction"))
 async def test_contradiction(given, expected):
     finished = await analyse(given["answer"])
-    found = finished.analysis.outputs.contradictions
+    found = finished.analysis.outputs.contradiction.found
     assert [[item.first.claim_id, item.second.claim_id, str(item.severity)] for item in found] == expected[
         "contradictions"
     ]

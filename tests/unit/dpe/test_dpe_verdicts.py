@@ -26,17 +26,17 @@ async def test_the_firmest_basis_decides(vector):
     given, expected = vector["input"], vector["expected"]
     using = near_models(given["entailment"], given["support"])
     outputs = (await analyse(given["answer"], *given["facts"], using=using)).analysis.outputs
-    assert (str(outputs.judgements["c1"].verdict), str(outputs.judgements["c1"].basis)) == (
+    assert (str(outputs.fidelity.judgements["c1"].verdict), str(outputs.fidelity.judgements["c1"].basis)) == (
         expected["verdict"],
         expected["basis"],
     ), vector["source"]
-    assert outputs.verdicts["c1"] is outputs.judgements["c1"].verdict
+    assert outputs.fidelity.verdicts["c1"] is outputs.fidelity.judgements["c1"].verdict
 
 
 async def distortions(answer, fact):
     using = near_models((0.2, 0.7, 0.1), 0.3)
     outputs = (await analyse(answer, fact, using=using)).analysis.outputs
-    return [str(item.type) for item in outputs.distortions]
+    return [str(item.type) for item in outputs.distortion.found]
 
 
 @pytest.mark.parametrize(

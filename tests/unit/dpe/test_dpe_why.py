@@ -47,7 +47,7 @@ async def analysed(answer, content=FACT, *, entailment=(0.2, 0.7, 0.1), support=
 
 
 async def sentence(*given, **options):
-    return (await analysed(*given, **options)).analysis.outputs.judgements["c1"].why
+    return (await analysed(*given, **options)).analysis.outputs.fidelity.judgements["c1"].why
 
 
 @pytest.mark.parametrize(
@@ -106,8 +106,8 @@ async def test_a_limit_of_another_value_is_not_missing():
     given = AnalysisInput("s1", "w1", 1, query="", answer="Claims files are kept for 10 years after the end.",
                           facts=(fact(kept), EnvelopeFact("f2", row, 0.7)))  # fmt: skip
     outputs = (await near_models((0.8, 0.1, 0.1), 0.9).analyze(given)).analysis.outputs
-    assert outputs.distortions == ()
-    assert outputs.judgements["c1"].verdict is Verdict.SUPPORTED
+    assert outputs.distortion.found == ()
+    assert outputs.fidelity.judgements["c1"].verdict is Verdict.SUPPORTED
 
 
 async def test_without_a_document_the_fact_is_named():
@@ -119,7 +119,7 @@ async def test_without_a_document_the_fact_is_named():
 
 async def test_without_a_fact_that_is_said():
     finished = await analyse("Claims files are kept for 3 years.")
-    assert finished.analysis.outputs.judgements["c1"].why == "The envelope holds no fact about it."
+    assert finished.analysis.outputs.fidelity.judgements["c1"].why == "The envelope holds no fact about it."
 
 
 @pytest.mark.parametrize("text", ["x" * 4_000, "a\nb\u2028c", "  ", "<b>&"])
@@ -194,7 +194,7 @@ class TestWordsOnBothSides:
         content = "In 2021 the firm Oracle sued the firm Google over the rights."
         answer = "In 2021 the firm Google sued the firm Oracle over the rights."
         finished = await analysed(answer, content, names=("Oracle", "Google"))
-        (found,) = finished.analysis.outputs.distortions
+        (found,) = finished.analysis.outputs.distortion.found
         assert cut(answer, found.answer_span) == found.values.claimed.text == "Google"
         assert cut(content, found.fact_span) == found.values.known.text == "Oracle"
 

@@ -1,7 +1,6 @@
 """Stages 6 to 9 and the quality score over windows of a session (SPEC-005 §8-§11, §17, §18; ADR 0014, ADR 0037)."""
 
 import json
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,17 +11,20 @@ from services.common.ports.recognition import Entity, EntityKind
 from services.common.reading.sentences import sentences
 from services.common.taxonomy import StageStatus
 from services.dpe.convert.report import report_message
-from services.dpe.domain.analysis import Analysis, AnalysisInput, FlowSignals, PriorWindow
-from services.dpe.domain.outcome import Reason, StageKey, StageOutcome
+from services.dpe.domain.analysis import Analysis, AnalysisInput
+from services.dpe.domain.outcome import Reason, StageOutcome
 from services.dpe.domain.pairing import COMMON, NEAREST, related
 from services.dpe.domain.policy import Policy
+from services.dpe.domain.prior_texts import PriorWindow
 from services.dpe.domain.register import Person, Register, consistency
+from services.dpe.domain.results import FlowSignals
 from services.dpe.domain.segmentation import segment
+from services.dpe.domain.stages import s09_flow
 from services.dpe.domain.stages.s09_flow import flow_score
 from services.dpe.domain.stages.s13_report import maximum_tier, quality_score
 from services.dpe.domain.statements import read_statement
 from services.dpe.gazetteer import load_gazetteer
-from tests.fakes.dpe_world import DownModel, TableEntailment, analyse, app, statuses
+from tests.fakes.dpe_world import DownModel, TableEntailment, analyse, app, changed, statuses
 
 FOLDER = Path(__file__).parents[2] / "vectors" / "dpe"
 FEE = "The fee for late reports is 5 euros."
@@ -61,12 +63,10 @@ async def test_coherence(given, expected):
         given["answer"], *texts, summary=any(summaries), using=app(entailment=TableEntailment(judge))
     )
     outputs = finished.analysis.outputs
-    found = [
-        [str(item.severity), item.claim.claim_id, item.earlier.claim_id] for item in outputs.cross_window_contradictions
-    ]
+    found = [[str(item.severity), item.claim.claim_id, item.earlier.claim_id] for item in outputs.coherence.found]
     assert found == expected["contradictions"]
-    assert outputs.coherence_score == pytest.approx(expected["coherence_score"])
-    assert all(item.is_summary is any(summaries) for item in outputs.cross_window_contradictions)
+    assert outputs.coherence.score == pytest.approx(expected["coherence_score"])
+    assert all(item.is_summary is any(summaries) for item in outputs.coherence.found)
     assert statuses(finished)["6"] == ("COMPLETED", "")
 
 
@@ -91,14 +91,14 @@ def test_register_consistency(given, expected):
 @pytest.mark.parametrize(("given", "expected"), vectors("quality"))
 def test_quality(given, expected):
     analysis = Analysis(AnalysisInput("s", "w", given["window_number"], "q", "a", ()), Policy(), load_gazetteer())
-    outputs = replace(
-        analysis.outputs,
-        repetition_overlap=given["repetition"],
-        completeness_score=given["completeness"],
-        flow_score=given["flow"],
-        coherence_score=given["coherence"],
+    analysis = changed(
+        analysis,
+        repetition__overlap=given["repetition"],
+        completeness__score=given["completeness"],
+        flow__score=given["flow"],
+        coherence__score=given["coherence"],
     )
-    score = quality_score(replace(analysis, outputs=outputs))
+    score = quality_score(analysis)
     if expected["quality_score"] is None:
         assert score is None
     else:
@@ -109,7 +109,7 @@ def test_quality(given, expected):
 async def test_a_contradiction_amplifies_once_and_stands_in_the_report():
     finished = await after(f"{OTHER_FEE} The fee for late reports is 9 euros.", FEE)
     outputs = finished.analysis.outputs
-    assert [str(item.severity) for item in outputs.cross_window_contradictions] == ["CRITICAL", "CRITICAL"]
+    assert [str(item.severity) for item in outputs.coherence.found] == ["CRITICAL", "CRITICAL"]
     assert outputs.risk.amplifiers == ("cross_window_contradiction", "severe_repetition")
     assert outputs.risk.composite_score == pytest.approx(min(1.0, outputs.risk.base_score * 1.15 * 1.05))
     report = report_message(finished)
@@ -155,7 +155,7 @@ async def test_a_session_in_which_some_window_was_summarised():
     ended = statuses(finished)
     assert ended["7"] == ("DEGRADED", "PRIOR_IS_SUMMARY")
     assert ended["9"] == ("COMPLETED", "")
-    assert finished.analysis.outputs.repetition_overlap == 1.0
+    assert finished.analysis.outputs.repetition.overlap == 1.0
 
 
 @pytest.mark.parametrize(
@@ -188,24 +188,24 @@ async def test_windows_that_are_missing_are_said(priors, expected):
     finished = await analyse(OTHER_FEE, FEE, window_number=3, prior_windows=priors, using=using)
     ended = statuses(finished)
     assert {key: ended[key] for key in expected} == expected
-    assert finished.analysis.outputs.quality_degraded
+    assert finished.analysis.outputs.quality.degraded
 
 
 async def test_in_window_1_there_is_nothing_to_be_coherent_with():
     finished = await analyse(FEE, FEE)
     outputs = finished.analysis.outputs
-    assert (outputs.cross_window_contradictions, outputs.coherence_score, outputs.flow_score) == ((), None, None)
-    assert outputs.quality_degraded is False
+    assert (outputs.coherence.found, outputs.coherence.score, outputs.flow.score) == ((), None, None)
+    assert outputs.quality.degraded is False
 
 
 async def test_rules_speak_where_the_models_are_down():
     finished = await after(OTHER_FEE, FEE, using=app(embedding=DownModel(), entailment=DownModel()))
     outputs, ended = finished.analysis.outputs, statuses(finished)
-    assert [str(item.severity) for item in outputs.cross_window_contradictions] == ["CRITICAL"]
+    assert [str(item.severity) for item in outputs.coherence.found] == ["CRITICAL"]
     # A rule decides the one pair that there is: the model is not missed.
     assert ended["6"] == ("COMPLETED", "")
     assert (ended["7"], ended["9"]) == (("FAILED", "EMBEDDING_MODEL_FAILED"),) * 2
-    assert outputs.quality_score is None
+    assert outputs.quality.score is None
 
 
 async def test_all_pairs_of_all_windows_go_to_the_model_in_one_call():
@@ -224,10 +224,10 @@ def many(count, noun="Item"):
 
 async def test_above_300_pairs_what_shares_nothing_is_taken_as_neutral():
     finished = await after(f"{many(29)} Item7 costs 8 euros.", many(30))
-    coverage = finished.analysis.outputs.coverage
-    assert coverage.cross_window_pairs_total == 30 * 30
-    assert coverage.cross_window_pairs_scored < 300
-    found = finished.analysis.outputs.cross_window_contradictions
+    coherence = finished.analysis.outputs.coherence
+    assert coherence.pairs_total == 30 * 30
+    assert coherence.pairs_scored < 300
+    found = finished.analysis.outputs.coherence.found
     assert [(item.claim.text, item.earlier.text) for item in found] == [
         ("Item7 costs 8 euros.", "Item7 costs 7 euros.")
     ]
@@ -235,7 +235,7 @@ async def test_above_300_pairs_what_shares_nothing_is_taken_as_neutral():
 
 async def test_a_setting_scores_all_pairs_always():
     finished = await after(many(30), many(30), using=app(policy=Policy(score_all_pairs=True)))
-    assert finished.analysis.outputs.coverage.cross_window_pairs_scored == 30 * 30
+    assert finished.analysis.outputs.coherence.pairs_scored == 30 * 30
 
 
 def statements(*texts):
@@ -285,12 +285,12 @@ async def test_flow_is_reported_with_its_signals():
     prior = "The Act sorts systems into four levels. Each level has duties of its own."
     finished = await after("Building on these levels, each level has duties of its own. Jane Doe set them.", prior)
     outputs, report = finished.analysis.outputs, report_message(finished)
-    signals = outputs.flow_signals
+    signals = outputs.flow.signals
     assert (signals.has_transition, signals.prior_window_id) == (True, "w1")
-    assert outputs.flow_score == pytest.approx(
+    assert outputs.flow.score == pytest.approx(
         0.35 * signals.opening_coherence + 0.25 * signals.topic_continuity + 0.20 * signals.register_consistency + 0.20
     )
-    assert report.flow_score == outputs.flow_score
+    assert report.flow_score == outputs.flow.score
     assert report.flow_signals.register.person == quality_pb2.GRAMMATICAL_PERSON_THIRD
     assert report.flow_signals.prior_register.mean_sentence_words == pytest.approx((7 + 7) / 2)
     assert report.HasField("quality_score")
@@ -302,14 +302,14 @@ async def test_an_empty_answer_has_no_flow():
 
 async def test_an_abrupt_opening_is_a_finding():
     finished = await after("Dogs bark at night. Cats sleep by day.", FEE)
-    outcome = finished.analysis.outcome(StageKey(9))
-    assert outcome == StageOutcome(StageKey(9), StageStatus.COMPLETED, Reason.NONE, findings=1)
-    assert finished.analysis.outputs.flow_signals.opening_coherence < 0.40
+    outcome = finished.analysis.outcome(s09_flow.STAGE.key)
+    assert outcome == StageOutcome(s09_flow.STAGE, StageStatus.COMPLETED, Reason.NONE, findings=1)
+    assert finished.analysis.outputs.flow.signals.opening_coherence < 0.40
 
 
 async def test_the_window_before_is_the_one_that_counts():
     finished = await after("Dogs bark at night. Cats sleep by day.", "Dogs bark at night. Cats sleep by day.", FEE)
-    assert finished.analysis.outputs.flow_signals.prior_window_id == "w2"
+    assert finished.analysis.outputs.flow.signals.prior_window_id == "w2"
 
 
 async def test_names_of_earlier_windows_are_recognised_in_the_same_batch():
@@ -351,9 +351,9 @@ COVERED = ("late report fee",)
 )
 async def test_what_can_cover_a_part_of_the_query(answer, score):
     outputs = (await analyse(answer, FEE, sub_queries=COVERED)).analysis.outputs
-    assert outputs.completeness_score == score
+    assert outputs.completeness.score == score
 
 
 async def test_completeness_is_over_all_windows():
     finished = await after("Dogs bark at night.", "The late report fee applies.", sub_queries=COVERED)
-    assert finished.analysis.outputs.completeness_score == 1.0
+    assert finished.analysis.outputs.completeness.score == 1.0

@@ -10,7 +10,7 @@ from services.common.encoding import sha256_hex
 from services.common.ports.facts import FactStatus
 from services.envelope.comparison import compare
 from services.envelope.domain.ingestion_report import LISTED
-from services.envelope.domain.subjects import Stated
+from services.envelope.domain.subjects import Stated, SubjectIndex
 from tests.contract.adapters import DIMENSION
 from tests.contract.records import fact, vector
 
@@ -27,7 +27,9 @@ def stored(fact_id, content, embedding=NEAR, source_id="other", **changes):
 async def compared(*others, content=FEE, embedding=HERE):
     store = MemoryFactStore(DIMENSION)
     await store.upsert(others)
-    return await compare(store, "tenant-a", "own", [Stated("new", "own", content)], np.stack([embedding]))
+    return await compare(
+        store, SubjectIndex(), "tenant-a", "own", [Stated("new", "own", content)], np.stack([embedding])
+    )
 
 
 @pytest.mark.parametrize(
@@ -75,5 +77,5 @@ async def test_lists_are_bounded_and_counts_are_exact():
     await store.upsert([stored("a", FEE)])
     count = LISTED + 200
     facts = [Stated(f"n{number}", "own", FEE) for number in range(count)]
-    found = await compare(store, "tenant-a", "own", facts, np.stack([HERE] * count))
+    found = await compare(store, SubjectIndex(), "tenant-a", "own", facts, np.stack([HERE] * count))
     assert (found.duplicate_count, len(found.duplicates)) == (count, LISTED)

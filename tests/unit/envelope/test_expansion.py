@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from services.common.adapters.memory.facts import MemoryFactStore
+from services.common.envelope_request import EnvelopeRequest
 from services.common.ports.facts import FactFilter, FactStatus, TimeFilter
 from services.envelope.domain.expansion import expanded, nearest_by_community
-from services.envelope.requests import EnvelopeRequest
 from tests.contract.adapters import DIMENSION
 from tests.fakes.envelope_apps import open_knowledge
 from tests.fakes.envelope_world import NOW

@@ -11,6 +11,7 @@ from services.common.adapters.memory.graph import MemoryKnowledgeGraph
 from services.common.adapters.memory.inference import MemoryEntityRecognizer
 from services.common.adapters.sqlite import SqliteFactStore
 from services.common.adapters.tokens.counter import open_token_counter
+from services.common.envelope_request import EnvelopeRequest
 from services.common.ports.facts import FactFilter, FactStatus
 from services.common.settings.envelope import EnvelopeSettings
 from services.common.settings.inference import InferenceSettings
@@ -18,7 +19,7 @@ from services.common.settings.stores import StoreSettings
 from services.envelope import community_search
 from services.envelope.compose import EnvelopeParts, open_apps
 from services.envelope.domain.importance import SourceType
-from services.envelope.requests import EnvelopeRequest, FactEntries, FactEntry, WriteTicket
+from services.envelope.requests import FactEntries, FactEntry, WriteTicket
 from services.envelope.version_writer import TextModels
 from tests.fakes.envelope_world import TurnedClock
 

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
+from services.common.envelope_request import EnvelopeRequest
 from services.common.taxonomy import DispatchStrategy, GroundingMode, QualityTier
 from services.envelope.domain.quality_gap import quality_gap
 from services.envelope.domain.quality_tier import TierSignals, classify
 from services.envelope.envelope_app import recommended_strategy
-from services.envelope.requests import EnvelopeRequest
 
 FOLDER = Path(__file__).parents[2] / "vectors" / "envelope"
 

@@ -3,8 +3,7 @@
 import time
 
 import pytest
-
-from services.gateway.domain.grounds import Grounds, grounds_of
+from groundtrail.grounds import Grounds, grounds_of
 
 FEE = "The fee is 5 euros."
 

@@ -1,5 +1,6 @@
 """What is kept of an analysis that was held against a summary: the summary itself, for it is in no store (ADR 0043)."""
 
+import pytest
 from crp.ckf.v1 import ckf_pb2
 from crp.dpe.v1 import provenance_service_pb2 as pb
 from crp.envelope.v1 import envelope_pb2
@@ -70,13 +71,23 @@ def test_no_word_of_what_sources_disagree_on_is_kept_and_the_values_come_back():
     assert request_digest(again) == kept.request_sha256
 
 
-def test_the_analysis_is_told_no_sentence_of_a_disagreement():
-    envelope = envelope_pb2.ContextEnvelope(conflicts=[{"subject": "The fee is …", "values": [{"fact_id": "f1"}]}])
+def analysis_of(envelope):
     place = WindowPlace("s", "w", 1, 5, 0, "")
-    command = Analyze(
-        place=place, query="q", prompt="", response_text="a", envelope=envelope.SerializeToString(), prior_windows=(),
+    return Analyze(
+        place=place, query="q", prompt="", response_text="a", envelope=envelope, prior_windows=(),
         grounding_mode=GroundingMode.CONTEXT_PREFERRED, ai_system_id="", ai_system=None, cache_directives=(),
         sub_queries=(),
     )  # fmt: skip
+
+
+def test_the_analysis_is_told_no_sentence_of_a_disagreement():
+    envelope = envelope_pb2.ContextEnvelope(conflicts=[{"subject": "The fee is …", "values": [{"fact_id": "f1"}]}])
+    command = analysis_of(envelope)
     (conflict,) = analyze_request(command).envelope.conflicts
     assert (conflict.subject, conflict.values[0].fact_id) == ("", "f1")
+    assert envelope.conflicts[0].subject == "The fee is …", "the envelope is read again for the next answer"
+
+
+def test_an_envelope_that_is_none_is_refused():
+    with pytest.raises(TypeError, match="the envelope is a bytes"):
+        analyze_request(analysis_of(b""))

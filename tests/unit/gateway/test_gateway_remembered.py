@@ -1,6 +1,7 @@
 """Requests that a proxy shows before their answers: by tenant, bounded, for a few minutes."""
 
-from services.gateway.domain.grounds import Grounds, GroundText
+from groundtrail.grounds import Grounds, GroundText
+
 from services.gateway.doors.http.remembered import RememberedGrounds
 
 

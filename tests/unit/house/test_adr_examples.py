@@ -61,7 +61,7 @@ from services.dag.exports.ocsf import KINDS, ocsf_event
 from services.dag.report_signals import MOST_SIGNALS
 from services.dpe.convert.omissions import fill_omissions
 from services.dpe.deadline import REPORT_SHARE, SHARE_KEPT
-from services.dpe.domain.analysis import AnalysisInput, Outputs
+from services.dpe.domain.analysis import AnalysisInput
 from services.dpe.domain.facts import EnvelopeFact, FactSource, read_fact
 from services.dpe.domain.findings import (
     ContradictionReason,
@@ -80,6 +80,7 @@ from services.dpe.domain.regulation.eu_ai_act import classify
 from services.dpe.domain.regulation.iso_42001 import BY_DISPATCH
 from services.dpe.domain.regulation.nist import nist_tier
 from services.dpe.domain.regulation.system import AiSystem, Domain
+from services.dpe.domain.results import OmissionResult, Outputs
 from services.dpe.domain.risk import amplified, base_score, classified, level_of
 from services.dpe.domain.rules import departures, read_claim, read_sources
 from services.dpe.domain.segmentation import segment
@@ -669,8 +670,8 @@ async def test_0097_a_sentence_its_spans_and_two_counts():
     source = FactSource("s", "u", "Data retention", "Retention")
     given = AnalysisInput("s", "w", 1, query="?", answer=answer, facts=(EnvelopeFact("f1", fact, source=source),))
     outputs = (await near_models((0.2, 0.7, 0.1), 0.3).analyze(given)).analysis.outputs
-    assert f"`{outputs.judgements['c1'].why}`" in text
-    (found,) = outputs.distortions
+    assert f"`{outputs.fidelity.judgements['c1'].why}`" in text
+    (found,) = outputs.distortion.found
     spans = (found.answer_span.start, found.answer_span.end, found.fact_span.start, found.fact_span.end)
     assert spans == (26, 33, 26, 34)
     assert "26 to 33, that of the fact 26 to 34" in text
@@ -679,7 +680,7 @@ async def test_0097_a_sentence_its_spans_and_two_counts():
         for near in (0.83, 0.58)
     )
     report = report_pb2.DpeReport()
-    fill_omissions(report, Outputs(omissions=omitted), ())
+    fill_omissions(report, Outputs(omission=OmissionResult(omitted)), ())
     assert (report.omission_summary["CRITICAL"], report.omissions_in_envelope["CRITICAL"]) == (1, 2)
 
 

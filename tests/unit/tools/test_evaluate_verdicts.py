@@ -8,8 +8,8 @@ from typing import ClassVar
 
 import numpy as np
 import pytest
+from groundtrail import Fact
 
-from services.allinone.check import Fact
 from services.common.taxonomy import RiskLevel
 from tools import evaluate_verdicts
 from tools.evaluation import misquotes, two_windows

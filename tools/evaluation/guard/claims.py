@@ -90,7 +90,7 @@ class Verifying:
         judged = await self._judged(text, facts)
         # What only weights are fitted on needs no figure of the engine.
         checked = judged if text.fold == CALIBRATE else await self._judged(text, self._cut(text))
-        own = list(checked.outputs.judgements.values())
+        own = list(checked.outputs.fidelity.judgements.values())
         return Verified(
             text,
             tuple(weighed(judged, self._policy.limits)),

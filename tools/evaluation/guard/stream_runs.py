@@ -118,10 +118,10 @@ class StreamRunner:
         return StreamRun(answer, tuple(found), tuple(ends))
 
     def _sentence(self, start: int, end: int, streamed: float | None, whole: Analysis, grounds: Grounds) -> SentenceRun:
-        own = tuple(one for one in whole.outputs.claims if one.end > start and one.start < end)
-        alone = replace(whole, outputs=replace(whole.outputs, claims=own))
+        own = tuple(one for one in whole.outputs.text.claims if one.end > start and one.start < end)
+        alone = whole.with_results(replace(whole.outputs.text, claims=own))
         score = sentence_score(alone, SentenceToScore(0, whole.input.answer), grounds, self._policy)
-        judged = [found for one in own if (found := whole.outputs.judgements.get(one.claim_id)) is not None]
+        judged = [found for one in own if (found := whole.outputs.fidelity.judgements.get(one.claim_id)) is not None]
         verdicts = tuple((one.verdict.value, str(one.basis or ""), one.support) for one in judged)
         return SentenceRun(start, end, streamed, score.counted(strict=self._strict), verdicts)
 

@@ -1,4 +1,4 @@
-"""Groundtrail for Python: check an answer against documents, and the typed stubs of every service.
+"""Groundtrail for Python: check answers against documents, ask, guard a client, and the typed stubs of every service.
 
     from groundtrail import check
 
@@ -8,9 +8,29 @@
 What is named in ``__all__`` here, and the stubs, are the public API; every other module may change.
 """
 
+from groundtrail.answers import Answer
+from groundtrail.async_client import AsyncGroundtrail, AsyncSession
 from groundtrail.checking import check
-from groundtrail.errors import GroundtrailError
+from groundtrail.client import Groundtrail, Session
+from groundtrail.errors import GroundtrailError, WithheldError
+from groundtrail.guarding.wrapping import guard
 from groundtrail.results import CheckResult, Claim, Level, Quote
 from groundtrail.sources import Document, Fact
 
-__all__ = ["CheckResult", "Claim", "Document", "Fact", "GroundtrailError", "Level", "Quote", "check"]
+__all__ = [
+    "Answer",
+    "AsyncGroundtrail",
+    "AsyncSession",
+    "CheckResult",
+    "Claim",
+    "Document",
+    "Fact",
+    "Groundtrail",
+    "GroundtrailError",
+    "Level",
+    "Quote",
+    "Session",
+    "WithheldError",
+    "check",
+    "guard",
+]

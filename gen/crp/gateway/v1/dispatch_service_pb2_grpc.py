@@ -85,9 +85,15 @@ class DispatchServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def DispatchStream(self, request, context):
-        """Runs one query and sends tokens as stream_safety_mode allows, then the outcome (CRP-SPEC-008, streaming).
+        """Runs one query and sends tokens as stream_safety_mode allows, then the stages and the outcome (CRP-SPEC-008, streaming).
 
-        Idempotency, side effects and errors as in Dispatch.
+        The tokens of a delivered answer are its text; of a withheld one they are what had passed before, and nothing of the
+        sentence that withheld it or behind it. The last of them leave when the window is committed. What is known of the headers
+        before any token is sent as initial metadata, all of the outcome's as trailing metadata. The outcome is the same
+        answer's unstreamed. A caller who leaves ends the model's call, and the window is FAILED.
+
+        Idempotency, side effects and errors as in Dispatch; a retry after the answer was kept sends it whole. Violations name
+        fields of dispatch. Further error: COMMIT_RACE where another try of the request_id answered first, and otherwise.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -1,9 +1,15 @@
-"""``ChatProvider`` over HTTP (httpx): one host, one key, nothing followed, nothing of the caller but the body."""
+"""``ChatProvider`` over HTTP (httpx): one host, one key, nothing followed, nothing of the caller but the body.
 
+What a retry can heal before anything was answered is tried again, with jitter; an endpoint that fails again and again
+is left alone for a while (``provider_circuit``).
+"""
+
+import asyncio
 import json
 import logging
+import random
 from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any, Final
 from urllib.parse import urlsplit
@@ -12,8 +18,9 @@ import httpx
 
 from services.common.errors import ErrorReason, UnavailableError
 from services.common.ports.chat_provider import NO_HEADERS, ChatReply, ChatStream
+from services.common.provider_circuit import ProviderCircuit
 from services.common.settings.chat import AnthropicSettings
-from services.common.settings.llm import LlmSettings
+from services.common.settings.llm import LlmSettings, ProviderPatience
 
 _LOG: Final = logging.getLogger(__name__)
 MOST_BYTES: Final = 16 * 1024 * 1024
@@ -26,6 +33,15 @@ _STOP: Final = b"message_stop"
 _ANTHROPIC_VERSION: Final = "2023-06-01"
 """Where the caller names none."""
 _OK: Final = 200
+_FAILURES: Final = frozenset({500, 502, 503, 504, 529})
+"""What a provider answers when it is its own fault."""
+_RETRIED: Final = _FAILURES - {500}
+"""Overloaded, or not there: nothing was done. What 500 means nobody knows; it goes to the caller, who may ask again."""
+_FIRST_PAUSE_S: Final = 0.25
+_LONGEST_PAUSE_S: Final = 8.0
+_KEPT: Final = 100
+"""Connections that are kept for the next call; how many there are is bounded by the calls that are let in."""
+_EVENT_STREAM: Final = "text/event-stream"
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,14 +51,14 @@ class Endpoint:
     Attributes:
         root: of its API.
         path: behind the root, of chats.
-        timeout_s: longest silence, in seconds.
+        patience: longest waits, attempts, and when it is left alone.
         is_last: says whether an event's data ends its stream.
         headers: of every call: the key, defaults of the dialect.
     """
 
     root: str
     path: str
-    timeout_s: float
+    patience: ProviderPatience
     is_last: Callable[[bytes], bool]
     headers: Mapping[str, str] = field(repr=False)
 
@@ -51,14 +67,14 @@ def openai_endpoint(settings: LlmSettings) -> Endpoint:
     """Return an OpenAI-compatible endpoint."""
     key = settings.api_key.get_secret_value()
     headers = {"authorization": f"Bearer {key}"} if key else {}
-    return Endpoint(settings.base_url, "/chat/completions", settings.timeout_s, _DONE.__eq__, headers)
+    return Endpoint(settings.base_url, "/chat/completions", settings, _DONE.__eq__, headers)
 
 
 def anthropic_endpoint(settings: AnthropicSettings) -> Endpoint:
     """Return an endpoint of Anthropic's form."""
     key = settings.api_key.get_secret_value()
     headers = {"anthropic-version": _ANTHROPIC_VERSION} | ({"x-api-key": key} if key else {})
-    return Endpoint(settings.base_url, "/messages", settings.timeout_s, _stops, headers)
+    return Endpoint(settings.base_url, "/messages", settings, _stops, headers)
 
 
 def _stops(data: bytes) -> bool:
@@ -72,18 +88,27 @@ class HttpChatProvider:
     """One endpoint.
 
     Args:
-        endpoint: its address, key, time and form.
+        endpoint: its address, key, patience and form.
+        circuit: of the endpoint, where something else calls it too; ``None`` = its own.
     """
 
-    def __init__(self, endpoint: Endpoint) -> None:
+    def __init__(self, endpoint: Endpoint, circuit: ProviderCircuit | None = None) -> None:
         headers = {"user-agent": "groundtrail", "accept-encoding": "identity", "content-type": "application/json"}
+        patience = endpoint.patience
         self._root = endpoint.root.rstrip("/")
         self._path = endpoint.path
         self._is_last = endpoint.is_last
         self._host = urlsplit(endpoint.root).netloc
-        timeout = httpx.Timeout(endpoint.timeout_s, connect=min(_CONNECT_S, endpoint.timeout_s))
+        self._patience = patience
+        self._circuit = circuit or ProviderCircuit(patience.circuit_failures, patience.circuit_open_s)
+        # Silence is bounded here for streams and in all for whole answers; see _in_time.
+        timeout = httpx.Timeout(None, connect=min(_CONNECT_S, patience.timeout_s))
         self._client = httpx.AsyncClient(
-            headers={**headers, **endpoint.headers}, timeout=timeout, follow_redirects=False, trust_env=False
+            headers={**headers, **endpoint.headers},
+            timeout=timeout,
+            limits=httpx.Limits(max_connections=None, max_keepalive_connections=_KEPT),
+            follow_redirects=False,
+            trust_env=False,
         )
 
     async def ask(self, body: bytes, headers: Mapping[str, str] = NO_HEADERS) -> ChatReply:
@@ -97,27 +122,72 @@ class HttpChatProvider:
     @asynccontextmanager
     async def stream(self, body: bytes, headers: Mapping[str, str] = NO_HEADERS) -> AsyncIterator[ChatStream]:
         """Post a body and read the events of the answer."""
-        url = f"{self._root}{self._path}"
-        try:
-            async with self._client.stream("POST", url, content=body, headers=dict(headers)) as response:
-                if response.status_code == _OK:
-                    yield ChatStream(None, self._events(response))
-                else:
-                    yield ChatStream(await self._read(response), _none())
-        except httpx.HTTPError as error:
-            raise self._unavailable(error) from None
+        loop = asyncio.get_running_loop()
+        first_by = loop.time() + self._patience.first_token_s
+        async with AsyncExitStack() as opened:
+            try:
+                async with asyncio.timeout_at(first_by):
+                    response = await self._opened(opened, "POST", self._path, body, headers)
+                    refusal = None if response.status_code == _OK else self._noted(await self._read(response))
+            except (httpx.HTTPError, TimeoutError) as error:
+                raise self._unavailable(error) from None
+            if refusal is not None:
+                yield ChatStream(refusal, _none())
+                return
+            kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
+            if kind and kind != _EVENT_STREAM:
+                self._circuit.failed()
+                text = "The language model did not answer with a stream of events."
+                raise UnavailableError(ErrorReason.LLM_UNAVAILABLE, text, cause="wrong_content_type")
+            yield ChatStream(None, self._events(response, first_by))
 
     async def close(self) -> None:
         """Close the connections."""
         await self._client.aclose()
 
     async def _whole(self, method: str, path: str, body: bytes, headers: Mapping[str, str]) -> ChatReply:
-        url = f"{self._root}{path}"
         try:
-            async with self._client.stream(method, url, content=body, headers=dict(headers)) as response:
-                return await self._read(response)
-        except httpx.HTTPError as error:
+            async with asyncio.timeout(self._patience.timeout_s), AsyncExitStack() as opened:
+                return self._noted(await self._read(await self._opened(opened, method, path, body, headers)))
+        except (httpx.HTTPError, TimeoutError) as error:
             raise self._unavailable(error) from None
+
+    async def _opened(
+        self, opened: AsyncExitStack, method: str, path: str, body: bytes, headers: Mapping[str, str]
+    ) -> Any:
+        """Return a response whose head has come; what a retry can heal is tried again.
+
+        Raises:
+            UnavailableError: LLM_UNAVAILABLE: the circuit is open.
+            httpx.HTTPError: it cannot be reached, after as many attempts as the settings allow.
+        """
+        self._circuit.admit()
+        url, pause = f"{self._root}{path}", _FIRST_PAUSE_S
+        for left in range(self._patience.max_attempts - 1, -1, -1):
+            calling = AsyncExitStack()
+            try:
+                streaming = self._client.stream(method, url, content=body, headers=dict(headers))
+                response = await calling.enter_async_context(streaming)
+                if response.status_code not in _RETRIED or not left:
+                    opened.push_async_callback(calling.aclose)
+                    return response
+            except (httpx.ConnectError, httpx.ConnectTimeout, httpx.RemoteProtocolError):
+                if not left:
+                    raise
+            except BaseException:
+                await calling.aclose()
+                raise
+            await calling.aclose()
+            await asyncio.sleep(pause * random.uniform(0.5, 1.0))  # noqa: S311 - spreads retries, guards nothing
+            pause = min(2 * pause, _LONGEST_PAUSE_S)
+        raise AssertionError("there is one attempt at least")
+
+    def _noted(self, reply: ChatReply) -> ChatReply:
+        if reply.status in _FAILURES:
+            self._circuit.failed()
+        else:
+            self._circuit.succeeded()
+        return reply
 
     async def _read(self, response: Any) -> ChatReply:
         found = bytearray()
@@ -127,10 +197,24 @@ class HttpChatProvider:
                 raise _too_large()
         return ChatReply(response.status_code, bytes(found), response.headers.get("retry-after", ""))
 
-    async def _events(self, response: Any) -> AsyncIterator[bytes]:
-        """Yield the data of each event; a line that never ends is refused before it fills memory."""
-        waiting, total = bytearray(), 0
-        async for part in response.aiter_raw():
+    async def _events(self, response: Any, first_by: float) -> AsyncIterator[bytes]:
+        """Yield the data of each event; a line that never ends is refused before it fills memory.
+
+        Raises:
+            UnavailableError: it is too slow (``first_token_timeout``, ``token_timeout``), too long, or breaks off.
+        """
+        waiting, total, due = bytearray(), 0, first_by
+        parts, cause, loop = aiter(response.aiter_raw()), "first_token_timeout", asyncio.get_running_loop()
+        while True:
+            try:
+                async with asyncio.timeout_at(due):
+                    part = await anext(parts, b"")
+            except TimeoutError:
+                raise self._broken(f"The language model was silent for too long ({cause}).", cause) from None
+            except httpx.HTTPError:
+                part = b""
+            if not part:
+                raise self._broken("The language model broke its answer off.", "cut_off")
             total += len(part)
             waiting += part
             if total > MOST_BYTES:
@@ -144,13 +228,19 @@ class HttpChatProvider:
                 last = self._is_last(data)
                 if data and data != _DONE:
                     yield data
+                    due, cause = loop.time() + self._patience.between_tokens_s, "token_timeout"
                 if last:
+                    self._circuit.succeeded()
                     return
-        text = "The language model broke its answer off."
-        raise UnavailableError(ErrorReason.LLM_UNAVAILABLE, text, cause="cut_off")
 
-    def _unavailable(self, error: httpx.HTTPError) -> UnavailableError:
-        cause = "timeout" if isinstance(error, httpx.TimeoutException) else "connection"
+    def _broken(self, text: str, cause: str) -> UnavailableError:
+        self._circuit.failed()
+        _LOG.warning("the provider at %s broke a stream off (%s)", self._host, cause)
+        return UnavailableError(ErrorReason.LLM_UNAVAILABLE, text, cause=cause, retry_after_s=1.0)
+
+    def _unavailable(self, error: httpx.HTTPError | TimeoutError) -> UnavailableError:
+        self._circuit.failed()
+        cause = "timeout" if isinstance(error, httpx.TimeoutException | TimeoutError) else "connection"
         _LOG.warning("the provider at %s is not available (%s)", self._host, type(error).__name__)
         text = f"The language model is not available ({cause})."
         return UnavailableError(ErrorReason.LLM_UNAVAILABLE, text, cause=cause, retry_after_s=1.0)

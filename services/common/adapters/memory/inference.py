@@ -1,11 +1,13 @@
 """Entity recognition and a language model without weights or network, for tests."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import replace
 from typing import Final
 
 from services.common.encoding import sha256_hex
-from services.common.ports.language_model import LanguageReply, LanguageRequest
+from services.common.ports.language_model import LanguageReply, LanguageRequest, LanguageStream
 from services.common.ports.recognition import Entity, EntityKind
 
 _MENTION: Final = re.compile(
@@ -54,6 +56,8 @@ class MemoryLanguageModel:
         self._finish_reason = finish_reason
         self.requests: list[LanguageRequest] = []
         self.closed = False
+        self.left = 0
+        """Streams whose context was left."""
 
     @property
     def default_model(self) -> str:
@@ -68,9 +72,37 @@ class MemoryLanguageModel:
             raise reply
         return LanguageReply(reply, self._finish_reason, f"memory/{request.model}+sha256:{sha256_hex(reply)}")
 
+    @asynccontextmanager
+    async def stream(self, request: LanguageRequest) -> AsyncIterator[LanguageStream]:
+        """Open the next scripted reply, which comes word by word."""
+        reply = await self.complete(request)
+        try:
+            yield _ScriptedStream(reply, self.before_piece)
+        finally:
+            self.left += 1
+
+    async def before_piece(self, number: int) -> None:
+        """Wait before the 0-based piece of a stream: a test's to override."""
+
     async def check(self) -> None:
         """Return: it is always there."""
 
     async def close(self) -> None:
         """Remember that it was closed."""
         self.closed = True
+
+
+class _ScriptedStream:
+    def __init__(self, reply: LanguageReply, before_piece: Callable[[int], Awaitable[None]]) -> None:
+        self._reply = reply
+        self._before_piece = before_piece
+        self._said = ""
+
+    async def __aiter__(self) -> AsyncIterator[str]:
+        for number, piece in enumerate(filter(None, re.findall(r"\S*\s*", self._reply.text))):
+            await self._before_piece(number)
+            self._said += piece
+            yield piece
+
+    def reply(self, length: int | None = None) -> LanguageReply:
+        return replace(self._reply, text=self._said[:length])

@@ -179,6 +179,14 @@ def entombed(row: Row, modified_us: int) -> Row:
     }
 
 
+def without_hash(row: Row) -> Row | None:
+    """Return a tombstone without the hash of what it was, as ``entombed`` leaves it; ``None`` where it has none."""
+    if row["content_hash"] == ERASED_HASH:
+        return None
+    body = json.loads("".join(row["body"])) | {"hash": ERASED_HASH}
+    return row | {"content_hash": ERASED_HASH, "body": [json.dumps(body, ensure_ascii=False)]}
+
+
 def reworded(row: Row, stemming: Stemming) -> Row | None:
     """Return a row with the words that ``stemming`` makes of its texts; ``None`` where it has them already."""
     fields = _word_fields(searched_text_of(row), stemming)

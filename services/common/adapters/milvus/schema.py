@@ -126,7 +126,8 @@ async def _first_layout(database: MilvusDatabase, settings: MilvusSettings) -> N
 async def _timed_facts(database: MilvusDatabase, settings: MilvusSettings) -> None:
     """Copy every model's facts into a collection that also says when they hold (ADR 0109); may be repeated.
 
-    What is copied already is passed over; the former collection goes once its copy is complete and is known by name.
+    What is copied already is passed over. The former collection goes once its copy is complete and known by name, and
+    its own name after it: texts that no erasure would reach are never left in a collection that nobody knows.
     """
     meta = _name(settings, "meta")
     where = f'key > "{_MODEL}" and key < "{_MODEL[:-1]};"'
@@ -137,14 +138,12 @@ async def _timed_facts(database: MilvusDatabase, settings: MilvusSettings) -> No
         if former == present:
             continue
         await _create(database, settings, present, _facts_fields(), int(dimension))
-        await _load(database, settings, former)
-        await _copy(database, former, present)
-        await database.upsert(meta, [bare({"key": f"{_MODEL}{present}", "value": known["value"]})])
+        if await _exists(database, settings, former):
+            await _load(database, settings, former)
+            await _copy(database, former, present)
+            await database.upsert(meta, [bare({"key": f"{_MODEL}{present}", "value": known["value"]})])
+            await _drop(database, settings, former)
         await database.delete(meta, [known["key"]])
-        await database.call(
-            lambda client, timeout, name=former: client.drop_collection(name, timeout=timeout),  # type: ignore[misc]
-            timeout_s=settings.start_timeout_s,
-        )
 
 
 async def _copy(database: MilvusDatabase, former: str, present: str) -> None:
@@ -245,6 +244,18 @@ async def _create(
 async def _load(database: MilvusDatabase, settings: MilvusSettings, name: str) -> None:
     await database.call(
         lambda client, timeout: client.load_collection(name, timeout=timeout), timeout_s=settings.start_timeout_s
+    )
+
+
+async def _exists(database: MilvusDatabase, settings: MilvusSettings, name: str) -> bool:
+    return await database.call(
+        lambda client, timeout: bool(client.has_collection(name, timeout=timeout)), timeout_s=settings.start_timeout_s
+    )
+
+
+async def _drop(database: MilvusDatabase, settings: MilvusSettings, name: str) -> None:
+    await database.call(
+        lambda client, timeout: client.drop_collection(name, timeout=timeout), timeout_s=settings.start_timeout_s
     )
 
 

@@ -10,6 +10,7 @@ import json
 import logging
 import random
 import re
+from contextlib import AbstractAsyncContextManager
 from typing import Any, Final
 from urllib.parse import urlsplit
 
@@ -17,12 +18,16 @@ import openai
 from openai.types import CompletionUsage
 from openai.types.chat import ChatCompletion
 
+from services.common.adapters.http.chat_provider import HttpChatProvider, openai_endpoint
+from services.common.adapters.http.language_models import Told, out_of_time, streamed_reply
+from services.common.adapters.http.written_replies import read_chunk
 from services.common.adapters.openai.bounded import bound_response
 from services.common.adapters.openai.errors import EXPECTED, Failure, ReplyError, classify
 from services.common.encoding import sha256_hex
-from services.common.errors import DeadlineError, ErrorReason, UnavailableError
+from services.common.errors import UnavailableError
 from services.common.names import plain_name
-from services.common.ports.language_model import LanguageReply, LanguageRequest
+from services.common.ports.language_model import LanguageReply, LanguageRequest, LanguageStream
+from services.common.provider_circuit import ProviderCircuit
 from services.common.settings.llm import LlmSettings
 
 _LOG: Final = logging.getLogger(__name__)
@@ -34,6 +39,8 @@ LONGEST_PAUSE_S: Final = 8.0
 _REASONING: Final = re.compile(r"^(?:o\d|gpt-5)")
 """Models that want ``max_completion_tokens`` and refuse a temperature."""
 _NOT_FOUND: Final = 404
+_FAILURES: Final = frozenset({"connection", "timeout", *(f"http_{status}" for status in (500, 502, 503, 504, 529))})
+"""Causes that are the provider's own."""
 
 
 class OpenAiLanguageModel:
@@ -59,6 +66,8 @@ class OpenAiLanguageModel:
             max_retries=0,
             http_client=self._http,
         )
+        self._circuit = ProviderCircuit(settings.circuit_failures, settings.circuit_open_s)
+        self._streams = HttpChatProvider(openai_endpoint(settings), self._circuit)
         # The client would take these from the environment.
         self._client.organization = None
         self._client.project = None
@@ -79,14 +88,26 @@ class OpenAiLanguageModel:
         hurried = request.timeout_s is not None and request.timeout_s < limit
         if request.timeout_s is not None:
             limit = min(limit, request.timeout_s)
+        self._circuit.admit()
         try:
             async with asyncio.timeout(limit):
-                return await self._attempts(request, asyncio.get_running_loop().time() + limit)
+                reply = await self._attempts(request, asyncio.get_running_loop().time() + limit)
         except TimeoutError:
+            self._circuit.failed()
             if hurried:
-                text = "The language model did not answer before the caller's deadline."
-                raise DeadlineError(ErrorReason.DEADLINE_EXCEEDED, text, model=request.model) from None
+                raise out_of_time(request.model) from None
             raise self._given_up(Failure("timeout", retry_after_s=1.0), request.model) from None
+        except UnavailableError as error:
+            if error.metadata.get("cause") in _FAILURES:
+                self._circuit.failed()
+            raise
+        self._circuit.succeeded()
+        return reply
+
+    def stream(self, request: LanguageRequest) -> AbstractAsyncContextManager[LanguageStream]:
+        """Open one reply piece by piece; only what a retry can heal before anything came is tried again."""
+        body = _parameters(request) | {"stream": True, "stream_options": {"include_usage": True}}
+        return streamed_reply(self._streams, body, request, Told(read_chunk, self._settings.provider, self._section))
 
     async def check(self) -> None:
         """Ask for the list of models; an endpoint that has none, but answers, counts as there.
@@ -104,6 +125,7 @@ class OpenAiLanguageModel:
     async def close(self) -> None:
         """Close the connections; idempotent."""
         await self._http.aclose()
+        await self._streams.close()
 
     async def _attempts(self, request: LanguageRequest, deadline: float) -> LanguageReply:
         attempt = 1

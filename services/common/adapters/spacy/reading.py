@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final
 
+from services.common.adapters.spacy.decoding import annotate, can_step
 from services.common.adapters.spacy.long_runs import ShortRuns, with_short_runs
 from services.common.adapters.spacy.spans import merge
 from services.common.model_repository import ModelRepositoryError
@@ -46,6 +47,7 @@ class SpacyReading:
 
     def __init__(self, pipeline: Any) -> None:
         self._pipeline = pipeline
+        self._recognizer = pipeline.get_pipe("ner") if can_step(pipeline) else None
 
     @classmethod
     def load(cls, folder: Path) -> "SpacyReading":
@@ -73,10 +75,18 @@ class SpacyReading:
         found: list[list[Entity]] = [[] for _ in texts]
         # The zone frees the words that these texts added to spaCy's vocabulary.
         with self._pipeline.memory_zone():
-            documents = self._pipeline.pipe(piece for _, _, piece in pieces)
+            documents = self._read([piece for _, _, piece in pieces])
             for (row, offset, _), document in zip(pieces, documents, strict=True):
                 found[row] += _entities(texts[row], ready[row], offset, document.ents)
         return [merge(text, entities) for text, entities in zip(texts, found, strict=True)]
+
+    def _read(self, pieces: Sequence[str]) -> Iterable[Any]:
+        """Return the documents of pieces, with their entities."""
+        if self._recognizer is None:
+            return self._pipeline.pipe(pieces)  # type: ignore[no-any-return]
+        documents = [self._pipeline.make_doc(piece) for piece in pieces]
+        annotate(self._recognizer, documents)
+        return documents
 
 
 def _pieces(text: str) -> list[tuple[int, str]]:

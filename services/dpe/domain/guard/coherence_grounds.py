@@ -14,8 +14,9 @@ from typing import Final
 from services.common.ports.recognition import Entity
 from services.common.reading.sentences import sentences
 from services.common.reading.text_types import Span
-from services.dpe.domain.analysis import AnalysisInput, PriorWindow
+from services.dpe.domain.analysis import AnalysisInput
 from services.dpe.domain.facts import EnvelopeFact
+from services.dpe.domain.prior_texts import PriorWindow
 
 PASSAGE_CHARS: Final = 700
 """A fact up to this length stays whole; of a longer one a passage ends with the sentence that fills it."""

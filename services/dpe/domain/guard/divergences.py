@@ -118,7 +118,7 @@ def contradiction_of(row: Vectors | None) -> float | None:
 
 
 def _beside_facts(analysis: Analysis, grounds: Grounds) -> list[ClaimDivergence]:
-    judgements = analysis.outputs.judgements
+    judgements = analysis.outputs.fidelity.judgements
     return [
         _of_case(heard, judgements[heard.case.claim.claim_id], grounds)
         for heard in heard_cases(analysis)
@@ -174,13 +174,13 @@ def _opinions(analysis: Analysis, grounds: Grounds) -> Iterator[ClaimDivergence]
 
 def _alone(analysis: Analysis) -> list[ClaimDivergence]:
     """Return the claims of an answer that is held against no fact."""
-    return [ClaimDivergence(claim) for claim in judged_claims(analysis.outputs.claims)]
+    return [ClaimDivergence(claim) for claim in judged_claims(analysis.outputs.text.claims)]
 
 
 def _beside_prompt(analysis: Analysis, found: list[ClaimDivergence]) -> list[ClaimDivergence]:
     """Take in what the prompt's statements say of the claims that the facts do not bear out."""
     said: dict[str, list[Exhibit]] = {}
-    for item in analysis.outputs.cross_window_contradictions or ():
+    for item in analysis.outputs.coherence.found or ():
         exhibit = _prompt_exhibit(item.earlier, item.probability, item.probability or _CERTAIN)
         said.setdefault(item.claim.claim_id, []).append(exhibit)
     rows: dict[str, Vectors] = {}
@@ -217,7 +217,7 @@ def _with_prompt(one: ClaimDivergence, said: list[Exhibit], row: Vectors | None)
 def _beside_itself(analysis: Analysis, found: list[ClaimDivergence]) -> list[ClaimDivergence]:
     """Take in the claims of the answer that cannot both be true."""
     said: dict[str, list[Exhibit]] = {}
-    for item in analysis.outputs.contradictions or ():
+    for item in analysis.outputs.contradiction.found or ():
         for own, other in ((item.first, item.second), (item.second, item.first)):
             here, there = Span(own.start, own.end), Span(other.start, other.end)
             probability = item.probability
@@ -260,12 +260,12 @@ def _factual(analysis: Analysis, grounds: Grounds, found: list[ClaimDivergence])
 
 
 def _has_attribution(analysis: Analysis, grounds: Grounds) -> bool:
-    return bool(grounds.facts) and analysis.outputs.attributions is not None
+    return bool(grounds.facts) and analysis.outputs.attribution.by_claim is not None
 
 
 def _all_unread(analysis: Analysis) -> bool:
     """Say whether the whole answer is in a language that is not judged (ADR 0040)."""
-    sentences = analysis.outputs.sentences
+    sentences = analysis.outputs.text.sentences
     return bool(sentences) and len(analysis.other_language) == len(sentences)
 
 

@@ -6,20 +6,8 @@ verdict rests on: they are left out, and the encoders are asked a fraction.
 
 from typing import Final
 
-from services.dpe.domain.pipeline import Step
-from services.dpe.domain.stages import (
-    s01_claims,
-    s02_attribution,
-    s03_fidelity,
-    s03a_fabrication,
-    s03b_distortion,
-)
+from services.dpe.domain.pipeline import stages_for, steps_of
+from services.dpe.domain.stages import s03_fidelity, s03c_contradiction
 
-JUDGING: Final = (
-    Step(s01_claims.KEY, s01_claims.apply, s01_claims.plan),
-    Step(s02_attribution.KEY, s02_attribution.apply, s02_attribution.plan),
-    Step(s03a_fabrication.KEY, s03a_fabrication.apply, s03_fidelity.plan_support),
-    Step(s03b_distortion.KEY, s03b_distortion.apply),
-    Step(s03_fidelity.KEY, s03_fidelity.apply),
-)
+JUDGING: Final = steps_of(stages_for(s03_fidelity.STAGE, without=(s03c_contradiction.STAGE,)))
 """The steps, in the order in which they end."""

@@ -38,7 +38,7 @@ class HeldOpinion:
 
 def held_opinions(analysis: Analysis) -> list[HeldOpinion]:
     """Return what is asked about; nothing where some claim gets a verdict, or there is no fact."""
-    claims, facts = analysis.outputs.claims, analysis.input.facts
+    claims, facts = analysis.outputs.text.claims, analysis.input.facts
     if not facts or not claims or judged_claims(claims):
         return []
     stems = [content_stems(fact.content) for fact in facts]

@@ -26,7 +26,7 @@ def statements(analysis: Analysis) -> list[Claim]:
     """Return what the prompt states, in order."""
     return [
         claim
-        for prior in analysis.outputs.prior_texts
+        for prior in analysis.outputs.text.prior_texts
         for claim in prior.claims
         if claim.claim_type is ClaimType.FACTUAL
     ]
@@ -39,7 +39,7 @@ def compared(analysis: Analysis) -> Iterator[tuple[Claim, Claim]]:
     for index, claim in enumerate(stated):
         for stem in content_stems(claim.text):
             by_stem[stem].append(index)
-    for claim in judged_claims(analysis.outputs.claims):
+    for claim in judged_claims(analysis.outputs.text.claims):
         stems = content_stems(claim.text)
         shared = Counter(index for stem in stems for index in by_stem.get(stem, ())[:_COMMON])
         near = sorted(shared, key=lambda index: (-shared[index], index))[:MAX_STATEMENTS]

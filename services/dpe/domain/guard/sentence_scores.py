@@ -75,16 +75,23 @@ def sentence_score(
 ) -> SentenceScore:
     """Return the score of a sentence that the stages have read with its context."""
     begin = len(asked.context)
-    own = tuple(claim for claim in analysis.outputs.claims if claim.end > begin)
+    own = tuple(claim for claim in analysis.outputs.text.claims if claim.end > begin)
     if not judged_claims(own):
         return SentenceScore(None)
-    alone = replace(analysis, outputs=replace(analysis.outputs, claims=own, judgements=_without_limits(analysis)))
+    outputs = analysis.outputs
+    alone = analysis.with_results(
+        replace(outputs.text, claims=own), replace(outputs.fidelity, judgements=_without_limits(analysis))
+    )
     found = divergences(alone, grounds, 0.0, "" if grounds.facts else NO_FACTS)
     divergence = policy.divergence(found.logical, found.factual)
     coherence = None if divergence is None else min(1.0, max(0.0, 1.0 - divergence))
     by = asked.start - begin
     exhibits = tuple(_moved(one, by) for one in found.exhibits)
-    judged = [alone.outputs.judgements[one.claim_id] for one in own if one.claim_id in alone.outputs.judgements]
+    judged = [
+        alone.outputs.fidelity.judgements[one.claim_id]
+        for one in own
+        if one.claim_id in alone.outputs.fidelity.judgements
+    ]
     contradicted = any(map(_is_contradicted, judged)) or any(map(_contradicts, found.exhibits))
     return SentenceScore(coherence, exhibits, found.reason, not contradicted)
 
@@ -105,9 +112,9 @@ def _contradicts(exhibit: Exhibit) -> bool:
 def _without_limits(analysis: Analysis) -> dict[str, Judgement]:
     """Return the judgements as if a limit that a claim leaves out were given behind it."""
     by_claim: dict[str, list[Distortion]] = {}
-    for item in analysis.outputs.distortions or ():
+    for item in analysis.outputs.distortion.found or ():
         by_claim.setdefault(item.claim_id, []).append(item)
-    return {key: _relented(one, by_claim.get(key, ())) for key, one in analysis.outputs.judgements.items()}
+    return {key: _relented(one, by_claim.get(key, ())) for key, one in analysis.outputs.fidelity.judgements.items()}
 
 
 def _relented(one: Judgement, found: Sequence[Distortion]) -> Judgement:

@@ -173,7 +173,7 @@ def _differences(analysis: Analysis, sources: Sources) -> dict[str, list[Differe
     """Return what stage 3b found, by claim id, with offsets in text and sources."""
     places = {fact.fact_id: index for index, fact in enumerate(analysis.input.facts)}
     found: dict[str, list[Difference]] = defaultdict(list)
-    for item in analysis.outputs.distortions or ():
+    for item in analysis.outputs.distortion.found or ():
         passage = places[item.fact_id]
         known = sources.place(passage, item.fact_span)
         found[item.claim_id].append(
@@ -193,7 +193,7 @@ _QUOTED: Final = tuple(
 def _in_other_languages(analysis: Analysis, sources: Sources) -> list[VerifiedClaim]:
     found: list[VerifiedClaim] = []
     for sentence in analysis.other_language:
-        quoted = analysis.outputs.quotations.get(sentence.index)
+        quoted = analysis.outputs.attribution.quotations.get(sentence.index)
         span, text = Span(sentence.start, sentence.end), analysis.text_of(sentence)
         if quoted is None:
             unread = Decision(ClaimVerdict.UNVERIFIABLE, 0.0)

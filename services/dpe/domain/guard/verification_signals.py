@@ -122,9 +122,9 @@ _NO_GAZETTEER: Final = Gazetteer.of("", ())
 def weighed(analysis: Analysis, limits: Limits) -> list[Weighed]:
     """Return every claim that stage 3 gave a verdict, in order, with its five signals."""
     found: dict[str, list[Distortion]] = defaultdict(list)
-    for item in analysis.outputs.distortions or ():
+    for item in analysis.outputs.distortion.found or ():
         found[item.claim_id].append(item)
-    unnamed = {(item.entity.start, item.entity.end) for item in analysis.outputs.fabrications or ()}
+    unnamed = {(item.entity.start, item.entity.end) for item in analysis.outputs.fabrication.found or ()}
     read = _Read(analysis, limits, unnamed)
     return [read.claim(heard, found.get(heard.case.claim.claim_id, [])) for heard in heard_cases(analysis)]
 
@@ -141,7 +141,7 @@ class _Read:
         case, outputs = heard.case, self.analysis.outputs
         key = case.claim.claim_id
         contents = [self.analysis.input.facts[near.fact_index].content for near in case.passages]
-        aligned = outputs.alignments.get(key, ())
+        aligned = outputs.attribution.alignments.get(key, ())
         nearest = self._nearest(case)
         signals = [
             _nli(heard),
@@ -154,21 +154,21 @@ class _Read:
         deciding = frozenset(SIGNAL_OF_RULE[item.rule] for item in found if item.rule in DECIDING)
         return Weighed(
             case.claim,
-            outputs.judgements[key],
+            outputs.fidelity.judgements[key],
             tuple(_departed(signal, told, deciding) for signal in signals),
             deciding,
             bool(found),
-            key in outputs.unworded,
+            key in outputs.distortion.unworded,
         )
 
     def _nearest(self, case: Case) -> Match | None:
-        views = (self.analysis.outputs.fact_views[near.fact_index] for near in case.passages)
+        views = (self.analysis.outputs.text.fact_views[near.fact_index] for near in case.passages)
         return next(iter(matches(ClaimWords.of(case.claim), [one for view in views for one in view.clauses])), None)
 
     def _entity(self, case: Case, contents: Sequence[str]) -> Signal:
         """Share of the claim's names that the passages near it have."""
         names = [entity for entity in case.claim.entities if entity.kind in NAMES]
-        if not names or not contents or not self.analysis.outputs.names_known:
+        if not names or not contents or not self.analysis.outputs.text.names_known:
             return Signal(SignalKind.ENTITY)
         known = NameIndex.of(contents, _NO_GAZETTEER)
         share = sum(1 for name in names if known.knows(name)) / len(names)
@@ -192,7 +192,7 @@ class _Read:
             for pair in aligned
             if pair.equal and not pair.turned
         }
-        views = [self.analysis.outputs.fact_views[near.fact_index] for near in case.passages]
+        views = [self.analysis.outputs.text.fact_views[near.fact_index] for near in case.passages]
         near = ValueIndex([value for view in views for value in view.values], len(views))
         borne = [
             float(near.traces(value)) if value.kind not in ALIGNABLE else placed.get((value.start, value.end), 0.0)

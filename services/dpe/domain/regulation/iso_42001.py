@@ -11,14 +11,12 @@ from typing import Final
 
 from services.common.regulation import ISO_42001_CONTROLS
 from services.common.taxonomy import StageStatus
-from services.dpe.domain.outcome import STAGES, StageOutcome
+from services.dpe.domain.outcome import StageOutcome
 from services.dpe.domain.regulation.system import AiSystem
+from services.dpe.domain.stage_row import StageKey
 
 MAX_REFERENCES: Final = 20
 """References per control that a report shows; a control is met by one."""
-_OWN_STAGE: Final = 12
-MONITORING_STAGES: Final = tuple(key for key in STAGES if key.number < _OWN_STAGE)
-"""Stages that have ended when stage 12 begins."""
 _RAN: Final = frozenset({StageStatus.COMPLETED, StageStatus.NOT_APPLICABLE})
 
 
@@ -27,7 +25,8 @@ class DispatchEvidence:
     """What is known of a dispatch when stage 12 runs.
 
     Attributes:
-        outcomes: how the stages before ended.
+        monitored: the stages that have to have run.
+        outcomes: how they ended.
         source_ids: the source of each fact of the envelope; empty where a fact names none.
         envelope_etag: of the envelope; empty when it has none.
         audit_trail_id: where the window was opened; empty when it stands in no trail.
@@ -35,6 +34,7 @@ class DispatchEvidence:
         stated_headers: CRP headers for users whose values the analysis gave.
     """
 
+    monitored: tuple[StageKey, ...]
     outcomes: tuple[StageOutcome, ...] = ()
     source_ids: tuple[str, ...] = ()
     envelope_etag: str = ""
@@ -98,11 +98,10 @@ def _tooling(_: AiSystem, dispatch: DispatchEvidence) -> Found:
 
 def _monitoring(_: AiSystem, dispatch: DispatchEvidence) -> Found:
     ended = {outcome.key: outcome.status for outcome in dispatch.outcomes}
-    names = {key: f"{key.number}{key.sub_stage}" for key in MONITORING_STAGES}
-    lacking = [names[key] for key in MONITORING_STAGES if ended.get(key) not in _RAN]
+    lacking = [str(key) for key in dispatch.monitored if ended.get(key) not in _RAN]
     if lacking:
         return (), f"not completed: stage {', '.join(lacking)}"
-    return tuple(f"stage {names[key]} {ended[key]}" for key in MONITORING_STAGES), ""
+    return tuple(f"stage {key} {ended[key]}" for key in dispatch.monitored), ""
 
 
 def _event_logs(_: AiSystem, dispatch: DispatchEvidence) -> Found:

@@ -6,8 +6,9 @@ from typing import Final
 import numpy as np
 
 from services.common.reading.text_types import Sentence, Span
-from services.dpe.domain.analysis import Analysis, PriorText, VectorTable
+from services.dpe.domain.analysis import Analysis, VectorTable
 from services.dpe.domain.policy import REPEATED_COSINE
+from services.dpe.domain.prior_texts import PriorText
 from services.dpe.domain.priors import previous
 from services.dpe.domain.remediation.plan import MAX_EXCERPTS, Excerpt
 from services.dpe.domain.remediation.prompts import PASSAGE_A, PASSAGE_B, PRIOR_END, PRIOR_SUMMARY
@@ -24,7 +25,7 @@ def prior_end(analysis: Analysis) -> tuple[Excerpt, ...]:
 
 def passages(analysis: Analysis) -> tuple[Excerpt, ...]:
     """Return the two passages that a stitch connects; none when one of them is missing."""
-    first = _stretch(analysis.outputs.sentences[:_PASSAGE_SENTENCES])
+    first = _stretch(analysis.outputs.text.sentences[:_PASSAGE_SENTENCES])
     before = _last(analysis, PASSAGE_A, _PASSAGE_SENTENCES)
     if first is None or not before:
         return ()
@@ -34,7 +35,7 @@ def passages(analysis: Analysis) -> tuple[Excerpt, ...]:
 def prior_contents(analysis: Analysis) -> tuple[Excerpt, ...]:
     """Return the latest earlier windows, whole, and behind each its stretches that the answer says again."""
     found: list[Excerpt] = []
-    for prior in reversed(analysis.outputs.prior_texts):
+    for prior in reversed(analysis.outputs.text.prior_texts):
         whole = Excerpt(PRIOR_SUMMARY, prior.window.window_id, Span(0, len(prior.window.text)))
         repeated = [Excerpt(PRIOR_SUMMARY, whole.window_id, span, repeated=True) for span in _repeated(analysis, prior)]
         found += [whole, *repeated]
@@ -43,7 +44,7 @@ def prior_contents(analysis: Analysis) -> tuple[Excerpt, ...]:
 
 def repeated_windows(analysis: Analysis) -> tuple[str, ...]:
     """Return the earlier windows of which the answer says a sentence again, in their order."""
-    return tuple(prior.window.window_id for prior in analysis.outputs.prior_texts if _repeated(analysis, prior))
+    return tuple(prior.window.window_id for prior in analysis.outputs.text.prior_texts if _repeated(analysis, prior))
 
 
 def _last(analysis: Analysis, placeholder: str, count: int) -> tuple[Excerpt, ...]:
@@ -61,7 +62,7 @@ def _stretch(sentences: tuple[Sentence, ...]) -> Span | None:
 def _repeated(analysis: Analysis, prior: PriorText) -> list[Span]:
     """Return the sentences of a window that some sentence of the answer repeats, neighbours as one stretch."""
     table = analysis.models.vectors
-    said = [analysis.text_of(sentence) for sentence in analysis.outputs.sentences]
+    said = [analysis.text_of(sentence) for sentence in analysis.outputs.text.sentences]
     if table is None or prior.window.is_summary or not said or not prior.sentences:
         return []
     texts = prior.sentence_texts

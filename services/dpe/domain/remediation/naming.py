@@ -4,9 +4,9 @@ from collections import Counter
 from typing import Final
 
 from services.common.ports.recognition import EntityKind
-from services.dpe.domain.analysis import Outputs
 from services.dpe.domain.constraints import violated
 from services.dpe.domain.findings import AttributionType, DistortionType
+from services.dpe.domain.results import Outputs
 
 _ENTITIES: Final = {
     EntityKind.PERSON: ("person", "persons"),
@@ -43,13 +43,13 @@ _DISTORTIONS: Final = {
 
 def named_findings(outputs: Outputs) -> list[str]:
     """Return what stages 2 and 3 found, in the order 3a, 3b, 3c, constraints, 2, e.g. ``2 changed numbers``."""
-    invented = Counter(item.entity.kind for item in outputs.fabrications or ())
-    distorted = Counter(item.type for item in outputs.distortions or ())
+    invented = Counter(item.entity.kind for item in outputs.fabrication.found or ())
+    distorted = Counter(item.type for item in outputs.distortion.found or ())
     found = [f"{_counted(invented[kind], nouns)} without basis" for kind, nouns in _ENTITIES.items() if invented[kind]]
     found += [_counted(distorted[kind], nouns) for kind, nouns in _DISTORTIONS.items() if distorted[kind]]
-    if pairs := len(outputs.contradictions or ()):
+    if pairs := len(outputs.contradiction.found or ()):
         found.append(f"{_counted(pairs, ('pair', 'pairs'))} of statements that contradict each other")
-    if denied := violated(outputs.constraint_outcomes):
+    if denied := violated(outputs.fidelity.constraint_outcomes):
         found.append(_counted(denied, ("constraint that was not obeyed", "constraints that were not obeyed")))
     if loose := len(unverifiable(outputs)):
         found.append(f"{_counted(loose, ('specific statement', 'specific statements'))} found in no fact")
@@ -58,7 +58,9 @@ def named_findings(outputs: Outputs) -> list[str]:
 
 def unverifiable(outputs: Outputs) -> list[str]:
     """Return the ids of the UNVERIFIABLE claims."""
-    return [key for key, item in (outputs.attributions or {}).items() if item.type is AttributionType.UNVERIFIABLE]
+    return [
+        key for key, item in (outputs.attribution.by_claim or {}).items() if item.type is AttributionType.UNVERIFIABLE
+    ]
 
 
 def _counted(number: int, nouns: tuple[str, str]) -> str:

@@ -10,36 +10,36 @@ from typing import Final
 from services.common.taxonomy import Remedy, RemedyCondition, RemedyForce, RepetitionLevel, RiskLevel, StageStatus
 from services.dpe.domain.analysis import Analysis
 from services.dpe.domain.findings import ContradictionSeverity
+from services.dpe.domain.pipeline import STAGES
+from services.dpe.domain.query_parts import parts
 from services.dpe.domain.remediation import prompts
 from services.dpe.domain.remediation.excerpts import passages, prior_contents, prior_end, repeated_windows
 from services.dpe.domain.remediation.naming import named_findings, unverifiable
 from services.dpe.domain.remediation.plan import Plan, Step, ordered
-from services.dpe.domain.stages.s08_completeness import parts
+from services.dpe.domain.stage import Stage
 
 COMPLETE: Final = 0.90  # SPEC-005 §10.2
 MOSTLY_COMPLETE: Final = 0.70
 PARTIAL: Final = 0.40
 WEAK_FLOW: Final = 0.50  # SPEC-005 §11.5
 BROKEN_FLOW: Final = 0.30  # SPEC-005 §19.1, 4
-_CONSIDERED: Final = (5, 6, 7, 8, 9)
 _UNKNOWN: Final = frozenset({StageStatus.SKIPPED, StageStatus.FAILED})
-_SCORES: Final = {6: "coherence_score", 8: "completeness_score", 9: "flow_score"}
-"""What a stage gives where it could read enough (ADR 0047)."""
 
 
 def plan_of(analysis: Analysis) -> Plan:
     """Return what could be done about a finished analysis, most urgent first."""
     steps = [*_risk(analysis), *_coherence(analysis), *_repetition(analysis), *_completeness(analysis)]
     steps += _flow(analysis)
-    return Plan(ordered(steps), tuple(number for number in _CONSIDERED if not _computed(analysis, number)))
+    considered = [stage for stage in STAGES if stage.has_remedies]
+    return Plan(ordered(steps), tuple(stage.key.number for stage in considered if not _is_computed(analysis, stage)))
 
 
-def _computed(analysis: Analysis, number: int) -> bool:
-    ended = [outcome for outcome in analysis.outcomes if outcome.key.number == number]
-    if not ended or any(outcome.status in _UNKNOWN for outcome in ended):
+def _is_computed(analysis: Analysis, stage: Stage) -> bool:
+    ended = analysis.outcome(stage.key)
+    if ended is None or ended.status in _UNKNOWN:
         return False
-    nothing_to_do = all(outcome.status is StageStatus.NOT_APPLICABLE for outcome in ended)
-    return nothing_to_do or number not in _SCORES or getattr(analysis.outputs, _SCORES[number]) is not None
+    nothing_to_do = ended.status is StageStatus.NOT_APPLICABLE
+    return nothing_to_do or stage.score is None or stage.score(analysis) is not None
 
 
 def _risk(analysis: Analysis) -> list[Step]:
@@ -63,11 +63,7 @@ def _risk(analysis: Analysis) -> list[Step]:
 
 def _coherence(analysis: Analysis) -> list[Step]:
     """SPEC-005 §8.3: a CRITICAL contradiction whatever the score; §18.5: HIGH and MEDIUM are considered, LOW is not."""
-    found = [
-        item
-        for item in getattr(analysis.outputs, "cross_window_contradictions", None) or ()
-        if item.severity is not ContradictionSeverity.LOW
-    ]
+    found = [item for item in analysis.outputs.coherence.found or () if item.severity is not ContradictionSeverity.LOW]
     if not found:
         return []
     severities = Counter(item.severity for item in found)
@@ -97,7 +93,7 @@ def _priors_of(analysis: Analysis, window_ids: Iterable[str]) -> list[tuple[int,
 
 def _repetition(analysis: Analysis) -> list[Step]:
     """SPEC-005 §9.2, §9.3: SEVERE where the policy has upgrade-on-risk; SIGNIFICANT is recommended."""
-    level = analysis.outputs.repetition_level
+    level = analysis.outputs.repetition.level
     if level not in {RepetitionLevel.SEVERE, RepetitionLevel.SIGNIFICANT}:
         return []
     severe = level is RepetitionLevel.SEVERE
@@ -117,11 +113,11 @@ def _repetition(analysis: Analysis) -> list[Step]:
 
 def _completeness(analysis: Analysis) -> list[Step]:
     """SPEC-005 §10.2, §10.3: continue while a window is left and no-cache does not forbid it; else tell the client."""
-    score, given = analysis.outputs.completeness_score, analysis.input
+    score, given = analysis.outputs.completeness.score, analysis.input
     if score is None or score >= COMPLETE:
         return []
     level = "MOSTLY_COMPLETE" if score >= MOSTLY_COMPLETE else "PARTIAL" if score >= PARTIAL else "INCOMPLETE"
-    uncovered = analysis.outputs.uncovered_sub_queries
+    uncovered = analysis.outputs.completeness.uncovered_sub_queries
     reason = f"COMPLETENESS_{level}"
     if given.windows_remaining and not given.cache_no_cache:
         covered = [part for part in parts(analysis) if part not in set(uncovered)]
@@ -135,7 +131,7 @@ def _completeness(analysis: Analysis) -> list[Step]:
 
 def _flow(analysis: Analysis) -> list[Step]:
     """SPEC-005 §11.5 from 0.50 down, §19.1, 4 from 0.30 down; the stitch stands in for a re-dispatch."""
-    score = getattr(analysis.outputs, "flow_score", None)
+    score = analysis.outputs.flow.score
     if score is None or score >= WEAK_FLOW or analysis.input.window_number == 1:
         return []
     broken = score < BROKEN_FLOW
@@ -174,20 +170,20 @@ def _flow(analysis: Analysis) -> list[Step]:
 def _concerned(analysis: Analysis) -> tuple[str, ...]:
     """Return the claims with findings, in order, each once."""
     outputs = analysis.outputs
-    ids = {item.claim_id for item in outputs.fabrications or () if item.claim_id}
-    ids |= {item.claim_id for item in outputs.distortions or ()}
-    ids |= {claim.claim_id for item in outputs.contradictions or () for claim in (item.first, item.second)}
-    ids |= {claim_id for outcome in outputs.constraint_outcomes for claim_id in outcome.claim_ids}
+    ids = {item.claim_id for item in outputs.fabrication.found or () if item.claim_id}
+    ids |= {item.claim_id for item in outputs.distortion.found or ()}
+    ids |= {claim.claim_id for item in outputs.contradiction.found or () for claim in (item.first, item.second)}
+    ids |= {claim_id for outcome in outputs.fidelity.constraint_outcomes for claim_id in outcome.claim_ids}
     return _in_answer_order(analysis, ids | set(unverifiable(outputs)))
 
 
 def _in_answer_order(analysis: Analysis, ids: Iterable[str]) -> tuple[str, ...]:
     wanted = set(ids)
-    return tuple(claim.claim_id for claim in analysis.outputs.claims if claim.claim_id in wanted)
+    return tuple(claim.claim_id for claim in analysis.outputs.text.claims if claim.claim_id in wanted)
 
 
 def _facts(analysis: Analysis) -> tuple[str, ...]:
     """Return the facts that are misrepresented or important and not used, in envelope order."""
-    ids = {item.fact_id for item in analysis.outputs.distortions or ()}
-    ids |= {item.fact_id for item in analysis.outputs.omissions or () if item.asked}
+    ids = {item.fact_id for item in analysis.outputs.distortion.found or ()}
+    ids |= {item.fact_id for item in analysis.outputs.omission.found or () if item.asked}
     return tuple(fact.fact_id for fact in analysis.input.facts if fact.fact_id in ids)

@@ -7,40 +7,42 @@ code) are kept, because stage 3a searches the whole answer.
 from typing import Final
 
 from services.common.taxonomy import StageStatus
-from services.dpe.domain.analysis import Analysis, PriorText, Requests
+from services.dpe.domain.analysis import Analysis, Requests
 from services.dpe.domain.facts import FactView, read_fact
-from services.dpe.domain.outcome import Reason, StageKey, StageOutcome
+from services.dpe.domain.outcome import Reason, StageOutcome
+from services.dpe.domain.prior_texts import PriorText
+from services.dpe.domain.results import TextReading
 from services.dpe.domain.segmentation import names_among, segment
+from services.dpe.domain.stage import Batch, Stage
+from services.dpe.domain.stage_row import RiskSignal, StageKey
 from services.dpe.domain.statements import read_statements
 
-KEY: Final = StageKey(1)
 
-
-def plan(analysis: Analysis) -> Requests:
-    """Ask for the entities of all sentences, query and prompt, earlier windows and facts without: one batch."""
-    given = analysis.input
-    texts = [analysis.text_of(sentence) for sentence in analysis.outputs.sentences]
-    texts += [fact.content for fact in given.facts if fact.entities is None]
-    texts += [text for prior in analysis.outputs.prior_texts for text in prior.sentence_texts]
-    return Requests(recognise=tuple(dict.fromkeys([*texts, given.query, *filter(None, [given.prompt])])))
+def ask_names(analysis: Analysis) -> Requests:
+    """Ask for the entities of all sentences, of earlier windows and of the facts that come without."""
+    texts = [analysis.text_of(sentence) for sentence in analysis.outputs.text.sentences]
+    texts += [fact.content for fact in analysis.input.facts if fact.entities is None]
+    texts += [text for prior in analysis.outputs.text.prior_texts for text in prior.sentence_texts]
+    return Requests(recognise=tuple(texts))
 
 
 def apply(analysis: Analysis) -> Analysis:
     """Segment the answer and the earlier windows, and read the facts, which several answers may have in common."""
     recognised = analysis.models.recognised
-    found = segment(analysis.input.answer, analysis.outputs.sentences, recognised)
+    found = segment(analysis.input.answer, analysis.outputs.text.sentences, recognised)
     known = recognised is not None
-    outcome = StageOutcome(KEY, *_status(analysis, known=known), findings=len(found.claims))
-    return analysis.ended(
-        outcome,
+    outcome = StageOutcome(STAGE, *_status(analysis, known=known), findings=len(found.claims))
+    reading = TextReading(
+        sentences=analysis.outputs.text.sentences,
         claims=found.claims,
         statements=tuple(read_statements(found.claims, analysis.input.answer)),
         loose_values=found.loose_values,
         loose_names=found.loose_names,
         names_known=known,
-        fact_views=analysis.outputs.fact_views or _fact_views(analysis),
+        fact_views=analysis.outputs.text.fact_views or _fact_views(analysis),
         prior_texts=_prior_texts(analysis),
     )
+    return analysis.ended(outcome, reading)
 
 
 def _status(analysis: Analysis, *, known: bool) -> tuple[StageStatus, Reason]:
@@ -60,7 +62,7 @@ def _prior_texts(analysis: Analysis) -> tuple[PriorText, ...]:
             prior.sentences,
             segment(prior.window.text, prior.sentences, recognised, prefix=f"p{number}c").claims,
         )
-        for number, prior in enumerate(analysis.outputs.prior_texts, start=1)
+        for number, prior in enumerate(analysis.outputs.text.prior_texts, start=1)
     )
 
 
@@ -71,3 +73,16 @@ def _fact_views(analysis: Analysis) -> tuple[FactView, ...]:
         entities = fact.entities if fact.entities is not None else recognised.get(fact.content, ())
         views.append(read_fact(index, fact, names_among(entities)))
     return tuple(views)
+
+
+STAGE: Final = Stage(
+    key=StageKey(1),
+    name="Claim Segmentation",
+    section="CRP-SPEC-005 §3",
+    signals=frozenset({RiskSignal.FIDELITY, RiskSignal.SPECIFICITY}),
+    always_runs=True,
+    batches_after=2,  # vectors and verdicts
+    apply=apply,
+    shares={Batch.NAMES: ask_names},
+    sends=Batch.NAMES,
+)

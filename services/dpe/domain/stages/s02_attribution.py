@@ -1,8 +1,7 @@
 """Stage 2, attribution (SPEC-005 §4, ADR 0012, 0015): what each factual claim rests on.
 
 By calibrated similarity alone, of the claim to the fact or to the part of it that is nearest: a fact of three sentences
-bears a claim out when one of them does. Whether a grounded claim says what its fact says is stage 3's question. The one
-batch of embeddings that this stage asks for also holds what stages 4 and 7 to 10 will need. On the
+bears a claim out when one of them does. Whether a grounded claim says what its fact says is stage 3's question. On the
 way it chooses the facts by which stage 3 judges each claim, PROCEDURAL ones that state facts included (ADR 0041).
 """
 
@@ -16,60 +15,61 @@ from numpy.typing import NDArray
 from services.common.reading.text_types import Claim
 from services.common.taxonomy import GroundingMode, StageStatus
 from services.dpe.domain.alignment import ClaimWords, align_values
-from services.dpe.domain.analysis import Analysis, Comparison, Requests, Vectors, VectorTable, fact_vectors
+from services.dpe.domain.analysis import Analysis, Requests, Vectors, VectorTable, fact_vectors
 from services.dpe.domain.antecedents import antecedents
 from services.dpe.domain.findings import AlignedValue, Attribution, AttributionType, NearFact
 from services.dpe.domain.judged import judged_claims
 from services.dpe.domain.notation import restated
-from services.dpe.domain.outcome import Reason, StageKey, StageOutcome
+from services.dpe.domain.outcome import Reason, StageOutcome
 from services.dpe.domain.passages import MAX_PASSAGES, MentionIndex, choose, evidence
 from services.dpe.domain.policy import GROUNDED_SIMILARITY, MIXED_SIMILARITY, SPECIFIC_CLAIM
 from services.dpe.domain.quotations import Quotation, quotations
-from services.dpe.domain.stages import s04_entailment, s07_repetition, s08_completeness, s09_flow
+from services.dpe.domain.results import AttributionResult, Comparison
+from services.dpe.domain.stage import Batch, Stage
+from services.dpe.domain.stage_row import RiskSignal, StageKey
+from services.dpe.domain.stages import s01_claims
 
-KEY: Final = StageKey(2)
 EVIDENCE_PER_CLAIM: Final = 3
 _ROWS_AT_ONCE: Final = 1_024
 
 
-def plan(analysis: Analysis) -> Requests:
-    """Ask for all vectors of the analysis at once."""
-    texts = [claim.text for claim in judged_claims(analysis.outputs.claims)]
+def ask_vectors(analysis: Analysis) -> Requests:
+    """Ask for the vectors of claims, facts and the parts of facts."""
+    texts = [claim.text for claim in judged_claims(analysis.outputs.text.claims)]
     texts += _restated(analysis).values()
-    texts += [analysis.text_of(sentence) for sentence in analysis.outputs.sentences]
     texts += [fact.content for fact in analysis.input.facts if fact.embedding is None]
-    texts += [part for view in analysis.outputs.fact_views for part in view.parts]
-    texts += s04_entailment.texts(analysis)
-    texts += s07_repetition.texts(analysis)
-    texts += s08_completeness.texts(analysis)
-    texts += s09_flow.texts(analysis)
-    return Requests(embed=tuple(dict.fromkeys(texts)))
+    texts += [part for view in analysis.outputs.text.fact_views for part in view.parts]
+    return Requests(embed=tuple(texts))
 
 
 def apply(analysis: Analysis) -> Analysis:
     """Attribute every factual claim."""
     claims = analysis.factual_claims
-    said = [analysis.text_of(sentence) for sentence in analysis.outputs.sentences]
+    said = [analysis.text_of(sentence) for sentence in analysis.outputs.text.sentences]
     # A claim that takes in a list is more than the sentence that heads it.
-    longer = {one.sentence_index for one in analysis.outputs.claims if one.end > _end_of(analysis, one)}
+    longer = {one.sentence_index for one in analysis.outputs.text.claims if one.end > _end_of(analysis, one)}
     quoted, formerly = (
         {number: place for number, place in found.items() if number not in longer}
         for is_former in (False, True)
-        for found in [quotations(said, analysis.outputs.fact_views, superseded=is_former)]
+        for found in [quotations(said, analysis.outputs.text.fact_views, superseded=is_former)]
     )
-    analysis = analysis.quoting(quoted)
+    result = AttributionResult(quotations=quoted)
+    analysis = analysis.with_results(result)
     if analysis.models.vectors is None and claims:
-        return analysis.ended(StageOutcome(KEY, StageStatus.FAILED, Reason.EMBEDDING_MODEL_FAILED))
+        return analysis.ended(StageOutcome(STAGE, StageStatus.FAILED, Reason.EMBEDDING_MODEL_FAILED), result)
     facts = analysis.input.facts
     held = [index for index, fact in enumerate(facts) if not fact.superseded]
     compared = {item.attribution.claim.claim_id: item for item in _compare(analysis, held)}
-    passages = {key: item.passages for key, item in compared.items()}
-    aligned = {key: item.aligned for key, item in compared.items() if item.aligned}
+    result = replace(
+        result,
+        passages={key: item.passages for key, item in compared.items()},
+        alignments={key: item.aligned for key, item in compared.items() if item.aligned},
+    )
     if len(held) < len(facts):  # what does not hold now contradicts nothing: it is asked by itself (ADR 0109)
-        analysis = _against_former(analysis, formerly)
+        result = replace(result, former=_against_former(analysis, formerly))
     if not claims:
-        outcome = StageOutcome(KEY, StageStatus.NOT_APPLICABLE, Reason.NO_FACTUAL_CLAIMS)
-        return analysis.ended(outcome, attributions={}, passages=passages, alignments=aligned)
+        outcome = StageOutcome(STAGE, StageStatus.NOT_APPLICABLE, Reason.NO_FACTUAL_CLAIMS)
+        return analysis.ended(outcome, replace(result, by_claim={}))
     attributions = {claim.claim_id: compared[claim.claim_id].attribution for claim in claims}
     counted = [item.type for item in attributions.values()]
     violations: tuple[str, ...] = ()
@@ -79,19 +79,18 @@ def apply(analysis: Analysis) -> Analysis:
     if analysis.input.grounding_mode is GroundingMode.CONTEXT_STRICT:
         violations = tuple(key for key, item in attributions.items() if item.type is AttributionType.PARAMETRIC)
     grounded = sum(1 for kind in counted if kind is AttributionType.CONTEXT_GROUNDED)
-    return analysis.ended(
-        StageOutcome(KEY, StageStatus.COMPLETED, findings=len(attributions)),
-        attributions=attributions,
-        passages=passages,
-        alignments=aligned,
+    result = replace(
+        result,
+        by_claim=attributions,
         grounding_pct=grounded / len(counted) if counted else None,  # SPEC-005 §4.4
         dominant=_dominant([item.type for item in attributions.values()]),
         grounding_violations=violations,
     )
+    return analysis.ended(StageOutcome(STAGE, StageStatus.COMPLETED, findings=len(attributions)), result)
 
 
 def _end_of(analysis: Analysis, claim: Claim) -> int:
-    found = analysis.outputs.sentences[claim.sentence_index : claim.sentence_index + 1]
+    found = analysis.outputs.text.sentences[claim.sentence_index : claim.sentence_index + 1]
     return found[0].end if found else claim.end
 
 
@@ -104,31 +103,30 @@ class _Compared:
     aligned: tuple[AlignedValue, ...] = ()
 
 
-def _against_former(analysis: Analysis, quoted: Mapping[int, Quotation]) -> Analysis:
+def _against_former(analysis: Analysis, quoted: Mapping[int, Quotation]) -> Comparison:
     """Hold the claims against the facts that do not hold now."""
     former = [index for index, fact in enumerate(analysis.input.facts) if fact.superseded]
-    alone = analysis.quoting(quoted)
+    alone = analysis.with_results(AttributionResult(quotations=quoted))
     compared = {item.attribution.claim.claim_id: item for item in _compare(alone, former)}
-    found = Comparison(
+    return Comparison(
         {claim.claim_id: compared[claim.claim_id].attribution for claim in analysis.factual_claims if compared},
         {key: item.passages for key, item in compared.items()},
         {key: item.aligned for key, item in compared.items() if item.aligned},
         quoted,
     )
-    return replace(analysis, outputs=replace(analysis.outputs, former=found))
 
 
 def _compare(analysis: Analysis, among: Sequence[int]) -> list[_Compared]:
     """Compare every claim with some of the facts; what type of attribution it has, all of them decide."""
-    claims = judged_claims(analysis.outputs.claims)
+    claims = judged_claims(analysis.outputs.text.claims)
     table = analysis.models.vectors
     if not analysis.input.facts or table is None:
         return [_Compared(Attribution(claim, _unmatched(claim))) for claim in claims]
     allowed, held = frozenset(among), np.array(among, dtype=np.intp)
     units, starts = _units(analysis, table)
     otherwise = _restated(analysis)
-    meant = antecedents(analysis.outputs.claims, analysis.input.answer)
-    mentions = MentionIndex.of(analysis.outputs.fact_views)
+    meant = antecedents(analysis.outputs.text.claims, analysis.input.answer)
+    mentions = MentionIndex.of(analysis.outputs.text.fact_views)
     lengths = [len(fact.content) for fact in analysis.input.facts]
     found: list[_Compared] = []
     for start in range(0, len(claims), _ROWS_AT_ONCE):
@@ -141,12 +139,12 @@ def _compare(analysis: Analysis, among: Sequence[int]) -> list[_Compared]:
         similar = table.calibration.apply(raw)
         for row, claim in enumerate(block):
             order = _nearest(raw[row], held)
-            quotation = analysis.outputs.quotations.get(claim.sentence_index)
+            quotation = analysis.outputs.attribution.quotations.get(claim.sentence_index)
             first = [] if quotation is None else [quotation.fact_index]
             chosen = choose([*first, *order], mentions.sharing(claim, allowed), lengths)
             passages = tuple(NearFact(index, float(raw[row, index]), float(similar[row, index])) for index in chosen)
             near = dict.fromkeys([*chosen, *_kept(order, similar[row])])
-            places = [place for index in near for place in analysis.outputs.fact_views[index].places]
+            places = [place for index in near for place in analysis.outputs.text.fact_views[index].places]
             aligned = align_values(claim, places, meant.get(claim.claim_id, frozenset()))
             if quotation is not None:
                 aligned = [pair for pair in aligned if pair.equal and not pair.turned]
@@ -160,7 +158,9 @@ def _restated(analysis: Analysis) -> dict[str, str]:
     """Return the claims that the facts write otherwise: neither notation is held against a claim (ADR 0094)."""
     if not analysis.input.facts:
         return {}
-    return restated(judged_claims(analysis.outputs.claims), (view.values for view in analysis.outputs.fact_views))
+    return restated(
+        judged_claims(analysis.outputs.text.claims), (view.values for view in analysis.outputs.text.fact_views)
+    )
 
 
 def _units(analysis: Analysis, table: VectorTable) -> tuple[Vectors, list[int]]:
@@ -168,7 +168,7 @@ def _units(analysis: Analysis, table: VectorTable) -> tuple[Vectors, list[int]]:
     whole = fact_vectors(analysis)
     rows: list[Vectors] = []
     starts: list[int] = []
-    for index, view in enumerate(analysis.outputs.fact_views):
+    for index, view in enumerate(analysis.outputs.text.fact_views):
         starts.append(len(rows))
         rows.append(whole[index])
         rows.extend(table.of(view.parts) if view.parts else ())
@@ -223,3 +223,18 @@ def _dominant(kinds: Sequence[AttributionType]) -> AttributionType:
     """Return the most frequent type; of equals the riskier one, which the enum has last."""
     order = list(AttributionType)
     return max(order, key=lambda kind: (kinds.count(kind), order.index(kind)))
+
+
+STAGE: Final = Stage(
+    key=StageKey(2),
+    name="Attribution Analysis",
+    section="CRP-SPEC-005 §4",
+    needs=(s01_claims.STAGE,),
+    signals=frozenset(RiskSignal),
+    always_runs=True,
+    batches_after=1,  # verdicts
+    computing_ahead=3.0,
+    apply=apply,
+    shares={Batch.VECTORS: ask_vectors},
+    sends=Batch.VECTORS,
+)

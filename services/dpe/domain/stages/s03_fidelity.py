@@ -1,7 +1,6 @@
 """Stage 3, fidelity (SPEC-005 §5.5): one score from what 3a, 3b and 3c found, and the verdict on each claim.
 
-One batch of pairs serves all of them, stage 4 and stage 6; the verdict is ADR 0041's. A constraint that
-the answer violates counts as one contradiction more (ADR 0078).
+The verdict is ADR 0041's. A constraint that the answer violates counts as one contradiction more (ADR 0078).
 """
 
 from collections.abc import Mapping
@@ -13,45 +12,33 @@ from services.dpe.domain.analysis import Analysis, Requests
 from services.dpe.domain.constraints import contradicted_by, held_against, violated
 from services.dpe.domain.findings import Attribution, Distortion, Judgement, Verdict
 from services.dpe.domain.judged import judged_claims
-from services.dpe.domain.outcome import Reason, StageKey, StageOutcome, worst
+from services.dpe.domain.outcome import Reason, StageOutcome, worst
 from services.dpe.domain.policy import CONTRADICTION_COST, DISTORTION_COST, FABRICATION_COST
-from services.dpe.domain.stages import s03b_distortion, s03c_contradiction, s04_entailment, s06_coherence
+from services.dpe.domain.results import FidelityResult
+from services.dpe.domain.stage import Batch, Stage
+from services.dpe.domain.stage_row import RiskSignal, StageKey
+from services.dpe.domain.stages import (
+    s01_claims,
+    s02_attribution,
+    s03a_fabrication,
+    s03b_distortion,
+    s03c_contradiction,
+)
 from services.dpe.domain.verdicts import MAX_EVIDENCE, cases, judgements, named
 from services.dpe.domain.why import explained
 from services.dpe.domain.wording import worded
 
-KEY: Final = StageKey(3)
-_SUB_STAGES: Final = (StageKey(3, "a"), StageKey(3, "b"), StageKey(3, "c"))
+_SUB_STAGES: Final = (s03a_fabrication.STAGE, s03b_distortion.STAGE, s03c_contradiction.STAGE)
 
 
-def plan(analysis: Analysis) -> Requests:
-    """Ask for all that stages 3b, 3c, 4 and 6 and the verdicts need first: one batch for each model.
-
-    Pairs of claims need no attribution: they are asked for when the embedding model failed, too.
-    """
-    wanted = plan_verdicts(analysis)
-    if analysis.models.entailment_tokens is None:
-        return wanted
-    return replace(wanted, classify=tuple(dict.fromkeys([*wanted.classify, *s04_entailment.pairs(analysis)])))
-
-
-def plan_verdicts(analysis: Analysis) -> Requests:
-    """Ask for what ``plan`` asks for, but for stage 4: where only verdicts and contradictions are wanted."""
-    found = plan_support(analysis)
-    if analysis.models.entailment_tokens is None:
-        return found
-    wanted = s03c_contradiction.pairs(analysis) + s06_coherence.pairs(analysis)
-    return replace(found, classify=tuple(dict.fromkeys([*found.classify, *wanted])))
-
-
-def plan_support(analysis: Analysis) -> Requests:
+def ask_verdicts(analysis: Analysis) -> Requests:
     """Ask for what the claims are held against their facts with, and for nothing else."""
     former = analysis.of_former_facts()
     found = cases(analysis) + ([] if former is None else cases(former))
     judge = tuple(case.request for case in found if case.request is not None)
     if analysis.models.entailment_tokens is None:
         return Requests(judge=judge)
-    return Requests(classify=tuple(dict.fromkeys(case.pair for case in found if case.pair is not None)), judge=judge)
+    return Requests(classify=tuple(case.pair for case in found if case.pair is not None), judge=judge)
 
 
 def apply(analysis: Analysis) -> Analysis:
@@ -62,27 +49,32 @@ def apply(analysis: Analysis) -> Analysis:
     if former:  # what an outdated source bears out departs from the present one, and is called SUPERSEDED instead
         given |= former
         distortions = None if distortions is None else tuple(one for one in distortions if one.claim_id not in former)
-    outputs = replace(analysis.outputs, distortions=distortions, attributions=_attributions(analysis, former))
+    analysis = analysis.with_results(
+        replace(analysis.outputs.distortion, found=distortions),
+        replace(analysis.outputs.attribution, by_claim=_attributions(analysis, former)),
+    )
+    outputs = analysis.outputs
     counts = [
-        (outputs.fabrications, FABRICATION_COST),
-        (outputs.distortions, DISTORTION_COST),
-        (outputs.contradictions, CONTRADICTION_COST),
+        (outputs.fabrication.found, FABRICATION_COST),
+        (outputs.distortion.found, DISTORTION_COST),
+        (outputs.contradiction.found, CONTRADICTION_COST),
     ]
-    outcomes = held_against(analysis.input.constraint_verdicts, outputs.claims)
+    outcomes = held_against(analysis.input.constraint_verdicts, outputs.text.claims)
     denied = violated(outcomes)
     cost = sum(len(items) * each for items, each in counts if items is not None)
     found = contradicted_by(outcomes, given)
-    analysis = replace(analysis, outputs=outputs)
-    ended = [outcome for key in _SUB_STAGES if (outcome := analysis.outcome(key))]
-    gravest = worst([*ended, StageOutcome(KEY, *_verdict_status(analysis))])
+    ended = [outcome for stage in _SUB_STAGES if (outcome := analysis.outcome(stage.key))]
+    gravest = worst([*ended, StageOutcome(STAGE, *_verdict_status(analysis))])
     findings = sum(len(items) for items, _ in counts if items is not None) + denied
     return analysis.ended(
-        StageOutcome(KEY, gravest.status, gravest.reason, findings=findings),
-        fidelity_score=_score(analysis, cost + denied * CONTRADICTION_COST),
-        fidelity_score_without=_score(analysis, cost),
-        constraint_outcomes=outcomes,
-        judgements=explained(analysis, found),
-        verdicts=named(found),
+        StageOutcome(STAGE, gravest.status, gravest.reason, findings=findings),
+        FidelityResult(
+            score=_score(analysis, cost + denied * CONTRADICTION_COST),
+            score_without=_score(analysis, cost),
+            constraint_outcomes=outcomes,
+            judgements=explained(analysis, found),
+            verdicts=named(found),
+        ),
     )
 
 
@@ -106,7 +98,7 @@ def superseded_judgements(analysis: Analysis, given: Mapping[str, Judgement]) ->
 
 def _attributions(analysis: Analysis, former: Mapping[str, Judgement]) -> Mapping[str, Attribution] | None:
     """Return what the claims rest on, SUPERSEDED ones on the facts that bear them out."""
-    given, apart = analysis.outputs.attributions, analysis.outputs.former
+    given, apart = analysis.outputs.attribution.by_claim, analysis.outputs.attribution.former
     if given is None or apart is None:
         return given
     return {key: apart.attributions.get(key, item) if key in former else item for key, item in given.items()}
@@ -114,7 +106,7 @@ def _attributions(analysis: Analysis, former: Mapping[str, Judgement]) -> Mappin
 
 def _worded(analysis: Analysis) -> tuple[Distortion, ...] | None:
     """Return the distortions with the words that show them (ADR 0097); ``None`` = stage 3b did not run."""
-    found = analysis.outputs.distortions
+    found = analysis.outputs.distortion.found
     contents = {fact.fact_id: fact.content for fact in analysis.input.facts}
     return None if found is None else worded(analysis.input.answer, found, contents)
 
@@ -125,10 +117,22 @@ def _score(analysis: Analysis, cost: float) -> float:
 
 def _verdict_status(analysis: Analysis) -> tuple[StageStatus, Reason]:
     """Say whether the verdicts had their model (ADR 0018)."""
-    if not judged_claims(analysis.outputs.claims):
+    if not judged_claims(analysis.outputs.text.claims):
         return StageStatus.NOT_APPLICABLE, Reason.NO_FACTUAL_CLAIMS
     if not analysis.models.grounding_configured:
         return StageStatus.DEGRADED, Reason.GROUNDING_MODEL_NOT_CONFIGURED
     if analysis.models.judged is None:
         return StageStatus.DEGRADED, Reason.GROUNDING_MODEL_FAILED
     return StageStatus.COMPLETED, Reason.NONE
+
+
+STAGE: Final = Stage(
+    key=StageKey(3),
+    name="Fidelity Verification",
+    section="CRP-SPEC-005 §5",
+    needs=(s01_claims.STAGE, s02_attribution.STAGE, *_SUB_STAGES),
+    signals=frozenset({RiskSignal.FIDELITY}),
+    always_runs=True,
+    apply=apply,
+    shares={Batch.PAIRS: ask_verdicts},
+)

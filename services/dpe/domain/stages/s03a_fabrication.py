@@ -22,35 +22,37 @@ from services.dpe.domain.analysis import Analysis
 from services.dpe.domain.facts import ValueIndex
 from services.dpe.domain.findings import Fabrication
 from services.dpe.domain.names import NameIndex, name_key
-from services.dpe.domain.outcome import Reason, StageKey, StageOutcome
-
-KEY: Final = StageKey(3, "a")
+from services.dpe.domain.outcome import Reason, StageOutcome
+from services.dpe.domain.results import FabricationResult
+from services.dpe.domain.stage import Batch, Stage
+from services.dpe.domain.stage_row import RiskSignal, StageKey
+from services.dpe.domain.stages import s01_claims, s02_attribution
 
 
 def apply(analysis: Analysis) -> Analysis:
     """Look every entity of the answer up."""
     given, outputs = analysis.input, analysis.outputs
-    known_values = [value for view in outputs.fact_views for value in view.values]
+    known_values = [value for view in outputs.text.fact_views for value in view.values]
     values = ValueIndex([*known_values, *scan_values(given.query)], len(given.facts))
     names = NameIndex.of([*(fact.content for fact in given.facts), given.query], analysis.gazetteer)
     found: list[Fabrication] = []
-    for claim in outputs.claims:
+    for claim in outputs.text.claims:
         found += _unknown_values(claim.claim_id, _not_derived(analysis, claim), values)
         found += _unknown_names(claim.claim_id, claim.entities, names)
     read = _Elsewhere.of(analysis)
-    found += _unknown_values("", [value for value in outputs.loose_values if not read.holds(value)], values)
-    found += _unknown_names("", [name for name in outputs.loose_names if not read.holds(name)], names)
-    found += _unknown_values("", [value for value in outputs.loose_values if read.is_unknown(value)], values)
+    found += _unknown_values("", [value for value in outputs.text.loose_values if not read.holds(value)], values)
+    found += _unknown_names("", [name for name in outputs.text.loose_names if not read.holds(name)], names)
+    found += _unknown_values("", [value for value in outputs.text.loose_values if read.is_unknown(value)], values)
     found = _without_common_words(given.answer, found)
     found.sort(key=lambda item: item.entity.start)
     return analysis.ended(
         StageOutcome(
-            KEY,
-            StageStatus.COMPLETED if outputs.names_known else StageStatus.DEGRADED,
-            Reason.NONE if outputs.names_known else Reason.ENTITY_RECOGNIZER_FAILED,
+            STAGE,
+            StageStatus.COMPLETED if outputs.text.names_known else StageStatus.DEGRADED,
+            Reason.NONE if outputs.text.names_known else Reason.ENTITY_RECOGNIZER_FAILED,
             findings=len(found),
         ),
-        fabrications=tuple(found),
+        FabricationResult(tuple(found)),
     )
 
 
@@ -94,7 +96,7 @@ def _digit_groups(text: str) -> list[str]:
 
 def _not_derived(analysis: Analysis, claim: Claim) -> list[Value]:
     """Return a claim's values but those that follow from values of the facts (ADR 0094)."""
-    aligned = analysis.outputs.alignments.get(claim.claim_id, ())
+    aligned = analysis.outputs.attribution.alignments.get(claim.claim_id, ())
     derived = {(pair.claimed.start, pair.claimed.end) for pair in aligned if pair.derivation and pair.equal}
     return [value for value in claim.values if (value.start, value.end) not in derived]
 
@@ -129,3 +131,17 @@ def _without_common_words(answer: str, found: list[Fabrication]) -> list[Fabrica
         for item in found
         if item.normalised or " " in name_key(item.entity.text) or item.entity.text.lower() not in small
     ]
+
+
+STAGE: Final = Stage(
+    key=StageKey(3, "a"),
+    name="Fabrication Detection",
+    section="CRP-SPEC-005 §5.2",
+    needs=(s01_claims.STAGE, s02_attribution.STAGE),
+    signals=frozenset({RiskSignal.FIDELITY}),
+    always_runs=True,
+    batches_after=1,  # the rest of the pairs
+    computing_ahead=2.0,
+    apply=apply,
+    sends=Batch.PAIRS,
+)

@@ -28,17 +28,21 @@ from services.dpe.domain.analysis import Analysis
 from services.dpe.domain.antecedents import antecedents
 from services.dpe.domain.capitals import replaced
 from services.dpe.domain.departed import departed, quoted_words, without_echoes
+from services.dpe.domain.entailment_status import entailment_status
 from services.dpe.domain.findings import AlignedValue, Attribution, AttributionType, Distortion, DistortionType, Rule
 from services.dpe.domain.flips import flipped
 from services.dpe.domain.judged import judged_claims
-from services.dpe.domain.outcome import Reason, StageKey, StageOutcome
+from services.dpe.domain.outcome import Reason, StageOutcome
 from services.dpe.domain.policy import MIXED_SIMILARITY
 from services.dpe.domain.qualifiers import left_out
+from services.dpe.domain.results import DistortionResult
 from services.dpe.domain.roles import crossed, swapped
+from services.dpe.domain.stage import Stage
+from services.dpe.domain.stage_row import RiskSignal, StageKey
+from services.dpe.domain.stages import s01_claims, s02_attribution
 from services.dpe.domain.unseen import unseen
 from services.dpe.domain.verdicts import heard_cases
 
-KEY: Final = StageKey(3, "b")
 STRIP_OVERLAP: Final = 0.8
 """Share of the claim's content words in the fact's sentence from which on a missing condition was stripped."""
 SUBSTITUTION_OVERLAP: Final = 0.5
@@ -46,12 +50,14 @@ SUBSTITUTION_OVERLAP: Final = 0.5
 
 def apply(analysis: Analysis) -> Analysis:
     """Compare every grounded claim with its facts."""
-    if analysis.outputs.attributions is None:
-        return analysis.ended(StageOutcome(KEY, StageStatus.SKIPPED, Reason.ATTRIBUTION_NOT_AVAILABLE))
+    if analysis.outputs.attribution.by_claim is None:
+        return analysis.ended(StageOutcome(STAGE, StageStatus.SKIPPED, Reason.ATTRIBUTION_NOT_AVAILABLE))
     grounded = _grounded(analysis)
-    meant = antecedents(analysis.outputs.claims, analysis.input.answer)
-    if not grounded and not judged_claims(analysis.outputs.claims):
-        return analysis.ended(StageOutcome(KEY, StageStatus.NOT_APPLICABLE, Reason.NO_GROUNDED_CLAIMS), distortions=())
+    meant = antecedents(analysis.outputs.text.claims, analysis.input.answer)
+    if not grounded and not judged_claims(analysis.outputs.text.claims):
+        return analysis.ended(
+            StageOutcome(STAGE, StageStatus.NOT_APPLICABLE, Reason.NO_GROUNDED_CLAIMS), DistortionResult(())
+        )
     found: list[Distortion] = []
     heard = {case.case.claim.claim_id: case for case in heard_cases(analysis)}
     departures = departed(analysis, meant)
@@ -64,22 +70,14 @@ def apply(analysis: Analysis) -> Analysis:
         found += distortions
     # What no fact is near enough to ground is held against the facts that it is judged by.
     compared = {item.claim.claim_id for item in grounded}
-    for claim in judged_claims(analysis.outputs.claims):
+    for claim in judged_claims(analysis.outputs.text.claims):
         if claim.claim_id not in compared:
-            own = [pair for pair in analysis.outputs.alignments.get(claim.claim_id, ()) if _differs(pair)]
+            own = [pair for pair in analysis.outputs.attribution.alignments.get(claim.claim_id, ()) if _differs(pair)]
             found += without_echoes(_value_distortions(analysis, claim, own) + known.get(claim.claim_id, []))
-    status, reason = nli_status(analysis)
-    return analysis.ended(StageOutcome(KEY, status, reason, findings=len(found)), distortions=tuple(found),
-                          unworded=departures.unworded)  # fmt: skip
-
-
-def nli_status(analysis: Analysis) -> tuple[StageStatus, Reason]:
-    """Say how a stage ends that has rules and should have an entailment model as well."""
-    if analysis.models.entailment_tokens is None:
-        return StageStatus.DEGRADED, Reason.ENTAILMENT_MODEL_NOT_CONFIGURED
-    if analysis.models.classified is None:
-        return StageStatus.DEGRADED, Reason.ENTAILMENT_MODEL_FAILED
-    return StageStatus.COMPLETED, Reason.NONE
+    status, reason = entailment_status(analysis)
+    return analysis.ended(
+        StageOutcome(STAGE, status, reason, findings=len(found)), DistortionResult(tuple(found), departures.unworded)
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,14 +95,14 @@ def _grounded(analysis: Analysis) -> list[_Grounded]:
     Beside CONTEXT_GROUNDED claims those that are MIXED, for part of them has a source, and PROCEDURAL ones near a fact
     (SPEC-005 §3.3: partially verifiable, against source procedures).
     """
-    attributions, found = analysis.outputs.attributions or {}, list[_Grounded]()
-    for claim in analysis.outputs.claims:
+    attributions, found = analysis.outputs.attribution.by_claim or {}, list[_Grounded]()
+    for claim in analysis.outputs.text.claims:
         item = attributions.get(claim.claim_id)
         if item is not None and item.type in _COMPARED:
             whole = item if item.type is AttributionType.CONTEXT_GROUNDED else None
             found.append(_Grounded(claim, tuple(evidence.fact_index for evidence in item.evidence), whole))
         elif claim.claim_type is ClaimType.PROCEDURAL:
-            passages = analysis.outputs.passages.get(claim.claim_id, ())
+            passages = analysis.outputs.attribution.passages.get(claim.claim_id, ())
             near = tuple(one.fact_index for one in passages if one.similarity >= MIXED_SIMILARITY)
             found += [_Grounded(claim, near, None)] if near else []
     return found
@@ -114,7 +112,7 @@ _COMPARED: Final = frozenset({AttributionType.CONTEXT_GROUNDED, AttributionType.
 
 
 def _check(analysis: Analysis, item: _Grounded, claim: ClaimWords) -> list[Distortion]:
-    views = [analysis.outputs.fact_views[index] for index in item.fact_indices]
+    views = [analysis.outputs.text.fact_views[index] for index in item.fact_indices]
     nearest = matches(claim, [clause for view in views for clause in view.clauses])
     if not nearest:
         return []
@@ -128,17 +126,17 @@ def _check(analysis: Analysis, item: _Grounded, claim: ClaimWords) -> list[Disto
 
 
 def _fact_id(analysis: Analysis, match: Match) -> str:
-    return analysis.outputs.fact_views[match.clause.fact_index].fact.fact_id
+    return analysis.outputs.text.fact_views[match.clause.fact_index].fact.fact_id
 
 
 def _values(analysis: Analysis, words: ClaimWords, nearest: Sequence[Match]) -> list[Distortion]:
     """Report values in whose place the facts have another, and equal ones on the other side of a limit."""
     claim = words.claim
-    pairs = [pair for pair in analysis.outputs.alignments.get(claim.claim_id, ()) if _differs(pair)]
+    pairs = [pair for pair in analysis.outputs.attribution.alignments.get(claim.claim_id, ()) if _differs(pair)]
     alike = Counter((value.kind, value.unit) for value in claim.values)
     firm = [
         pair
-        for pair in analysis.outputs.alignments.get(claim.claim_id, ())
+        for pair in analysis.outputs.attribution.alignments.get(claim.claim_id, ())
         # Of two values that measure the same each may stand in the other's place.
         if pair.equal and pair.is_firm and alike[pair.claimed.kind, pair.claimed.unit] == 1
     ]
@@ -156,7 +154,7 @@ def _value_distortions(analysis: Analysis, claim: Claim, pairs: Sequence[Aligned
         Distortion(
             _type_of_bound(pair.claimed) if pair.turned else _type_of(pair.claimed, pair.known),
             claim.claim_id,
-            analysis.outputs.fact_views[pair.fact_index].fact.fact_id,
+            analysis.outputs.text.fact_views[pair.fact_index].fact.fact_id,
             Span(pair.claimed.start, pair.claimed.end),
             Span(pair.known.start, pair.known.end),
             pair,
@@ -189,7 +187,7 @@ def _names(analysis: Analysis, claim: Claim, nearest: Match) -> list[Distortion]
     pairs = substituted_names(claim, nearest)
     if not pairs and (pair := replaced(claim, nearest.clause)) is not None:
         pairs = [pair]
-    content = analysis.outputs.fact_views[nearest.clause.fact_index].fact.content
+    content = analysis.outputs.text.fact_views[nearest.clause.fact_index].fact.content
     # What labels another cell of the row ("Plus: £2,000") is no name in whose place another stands.
     pairs = [pair for pair in pairs if f"{pair[0].text}:" not in content]
     return [_exchanged(analysis, claim, nearest, *pair) for pair in pairs]
@@ -234,7 +232,7 @@ def _negation(analysis: Analysis, words: ClaimWords, nearest: Sequence[Match]) -
     if flip is None:
         return []
     clause = flip.match.clause
-    content = analysis.outputs.fact_views[clause.fact_index].fact.content
+    content = analysis.outputs.text.fact_views[clause.fact_index].fact.content
     values = AlignedValue(
         quoted_words(analysis.input.answer, flip.claimed), quoted_words(content, flip.known), equal=False
     )
@@ -257,7 +255,7 @@ def _stripped(analysis: Analysis, claim: ClaimWords, nearest: Sequence[Match]) -
 
 def _limit(analysis: Analysis, claim: ClaimWords, match: Match) -> Span | None:
     """Return the limit of the clause's sentence that is left out, with offsets in the fact."""
-    content = analysis.outputs.fact_views[match.clause.fact_index].fact.content
+    content = analysis.outputs.text.fact_views[match.clause.fact_index].fact.content
     sentence, start = match.clause.sentence, match.clause.sentence.start
     source = content[start : sentence.end]
     if containment(claim.stems, content_stems(source)) < STRIP_OVERLAP:
@@ -276,7 +274,7 @@ def _is_of_another_value(analysis: Analysis, claim: Claim, match: Match, limit: 
     sentence = match.clause.sentence
     values = [
         value
-        for value in analysis.outputs.fact_views[match.clause.fact_index].values
+        for value in analysis.outputs.text.fact_views[match.clause.fact_index].values
         if sentence.start <= value.start < limit
     ]
     given = {value.normal for value in claim.values}
@@ -290,6 +288,17 @@ def _is_of_another_value(analysis: Analysis, claim: Claim, match: Match, limit: 
 
 def _neighbourhood(analysis: Analysis, claim: Claim) -> str:
     """Return the claim's sentence with the one before and the one after."""
-    sentences = analysis.outputs.sentences
+    sentences = analysis.outputs.text.sentences
     first, last = max(0, claim.sentence_index - 1), min(len(sentences) - 1, claim.sentence_index + 1)
     return analysis.input.answer[sentences[first].start : sentences[last].end]
+
+
+STAGE: Final = Stage(
+    key=StageKey(3, "b"),
+    name="Distortion Detection",
+    section="CRP-SPEC-005 §5.3",
+    needs=(s01_claims.STAGE, s02_attribution.STAGE),
+    signals=frozenset({RiskSignal.FIDELITY}),
+    always_runs=True,
+    apply=apply,
+)

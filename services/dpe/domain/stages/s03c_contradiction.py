@@ -11,30 +11,37 @@ from typing import Final
 
 from services.common.reading.text_types import ClaimType
 from services.common.taxonomy import StageStatus
-from services.dpe.domain.analysis import Analysis, Coverage, Pair, Requests
+from services.dpe.domain.analysis import Analysis, Requests
 from services.dpe.domain.contradictions import Sourced, asked, asked_back, opposed_claims, sourced
+from services.dpe.domain.entailment_status import entailment_status
 from services.dpe.domain.findings import Contradiction
-from services.dpe.domain.outcome import Reason, StageKey, StageOutcome
+from services.dpe.domain.outcome import Reason, StageOutcome
 from services.dpe.domain.policy import ALL_PAIRS_LIMIT
-from services.dpe.domain.stages.s03b_distortion import nli_status
+from services.dpe.domain.results import ContradictionResult
+from services.dpe.domain.stage import Batch, Stage
+from services.dpe.domain.stage_row import RiskSignal, StageKey
+from services.dpe.domain.stages import s01_claims, s02_attribution
 from services.dpe.domain.statements import Statement
 
-KEY: Final = StageKey(3, "c")
 _COMMON: Final = 20
 """What more claims than this share brings no pair together by itself."""
 
 
-def pairs(analysis: Analysis) -> list[Pair]:
-    """Return the pairs of claim texts that the entailment model should see: where no rule decides and it could count.
+def ask_pairs(analysis: Analysis) -> Requests:
+    """Ask about the pairs of claims that the entailment model should see: where no rule decides and it could count.
 
     Two claims are asked about when they speak of the same thing and do not both stand in facts (ADR 0095).
     """
+    if analysis.models.entailment_tokens is None:
+        return Requests()
     known = sourced(analysis)
-    return [
-        (left.claim.text, right.claim.text)
-        for left, right in _candidates(analysis, _statements(analysis))
-        if asked(left, right, known)
-    ]
+    return Requests(
+        classify=tuple(
+            (left.claim.text, right.claim.text)
+            for left, right in _candidates(analysis, _statements(analysis))
+            if asked(left, right, known)
+        )
+    )
 
 
 def plan(analysis: Analysis) -> Requests:
@@ -54,22 +61,23 @@ def apply(analysis: Analysis) -> Analysis:
     statements = _statements(analysis)
     total = len(statements) * (len(statements) - 1) // 2
     if not total:
-        outcome = StageOutcome(KEY, StageStatus.NOT_APPLICABLE, Reason.FEWER_THAN_TWO_CLAIMS)
-        return analysis.ended(outcome, contradictions=())
+        outcome = StageOutcome(STAGE, StageStatus.NOT_APPLICABLE, Reason.FEWER_THAN_TWO_CLAIMS)
+        return analysis.ended(outcome, ContradictionResult(()))
     compared = _candidates(analysis, statements)
     known = sourced(analysis)
     found = [item for left, right in compared if (item := _compare(analysis, left, right, known))]
-    status, reason = nli_status(analysis)
+    status, reason = entailment_status(analysis)
     return analysis.ended(
-        StageOutcome(KEY, status, reason, findings=len(found)),
-        contradictions=tuple(found),
-        coverage=Coverage(total, len(compared)),
+        StageOutcome(STAGE, status, reason, findings=len(found)),
+        ContradictionResult(tuple(found), total, len(compared)),
     )
 
 
 def _statements(analysis: Analysis) -> list[Statement]:
     """Return the factual claims as they are compared; pronouns are resolved from all claims."""
-    return [statement for statement in analysis.outputs.statements if statement.claim.claim_type is ClaimType.FACTUAL]
+    return [
+        statement for statement in analysis.outputs.text.statements if statement.claim.claim_type is ClaimType.FACTUAL
+    ]
 
 
 def _candidates(analysis: Analysis, statements: Sequence[Statement]) -> list[tuple[Statement, Statement]]:
@@ -104,3 +112,17 @@ def _features(statement: Statement) -> list[tuple[str, str]]:
     """Return what two claims can share: words of content, names, numbers and dates (ADR 0037)."""
     found = [("stem", stem) for stem in sorted(statement.stems)] + [("name", name) for name in sorted(statement.names)]
     return found + sorted({("value", value.normal) for value in statement.values})
+
+
+STAGE: Final = Stage(
+    key=StageKey(3, "c"),
+    name="Contradiction Detection",
+    section="CRP-SPEC-005 §5.4",
+    needs=(s01_claims.STAGE, s02_attribution.STAGE),
+    signals=frozenset({RiskSignal.FIDELITY}),
+    always_runs=True,
+    computing_ahead=1.5,
+    apply=apply,
+    plan=plan,
+    shares={Batch.PAIRS: ask_pairs},
+)

@@ -21,12 +21,15 @@ from numpy.typing import NDArray
 from services.common.ports.entailment import CONTRADICTION, ENTAILMENT, NEUTRAL
 from services.common.reading.text_types import Claim
 from services.common.taxonomy import StageStatus
-from services.dpe.domain.analysis import Analysis, Entailment, Pair, Requests, fact_vectors
+from services.dpe.domain.analysis import Analysis, Requests, fact_vectors
 from services.dpe.domain.findings import OF_FACTS, Verdict
 from services.dpe.domain.judged import asserting_claims, is_borne_out
-from services.dpe.domain.outcome import Reason, StageKey, StageOutcome
+from services.dpe.domain.outcome import Reason, StageOutcome
+from services.dpe.domain.results import Entailment
+from services.dpe.domain.stage import Batch, Stage
+from services.dpe.domain.stage_row import RiskSignal, StageKey
+from services.dpe.domain.stages import s01_claims, s02_attribution, s03_fidelity
 
-KEY: Final = StageKey(4)
 CHARS_PER_TOKEN: Final = 3
 """A low estimate for English word pieces, so that a window that is counted full is never cut by the encoder."""
 SPECIAL_TOKENS: Final = 4
@@ -57,16 +60,18 @@ class _Chunk:
     borne_out: bool = True
 
 
-def texts(analysis: Analysis) -> list[str]:
-    """Return the chunks, whose vectors order the facts; none without an entailment model."""
+def ask_vectors(analysis: Analysis) -> Requests:
+    """Ask for the vectors of the chunks, which order the facts; for none without an entailment model."""
     if analysis.models.entailment_tokens is None:
-        return []
-    return [chunk.text for chunk in _chunks(analysis)]
+        return Requests()
+    return Requests(embed=tuple(chunk.text for chunk in _chunks(analysis)))
 
 
-def pairs(analysis: Analysis) -> list[Pair]:
-    """Return (first premise window, chunk) for every chunk that is not quoted."""
-    return [(chunk.windows[0], chunk.text) for chunk in _read(analysis) if chunk.windows]
+def ask_pairs(analysis: Analysis) -> Requests:
+    """Ask about (first premise window, chunk) for every chunk that is not quoted."""
+    if analysis.models.entailment_tokens is None:
+        return Requests()
+    return Requests(classify=tuple((chunk.windows[0], chunk.text) for chunk in _read(analysis) if chunk.windows))
 
 
 def plan(analysis: Analysis) -> Requests:
@@ -87,13 +92,13 @@ def apply(analysis: Analysis) -> Analysis:
     ended = _not_scored(analysis)
     classified = analysis.models.classified
     if ended is not None or classified is None:
-        return analysis.ended(ended or StageOutcome(KEY, StageStatus.FAILED, Reason.ENTAILMENT_MODEL_FAILED))
+        return analysis.ended(ended or StageOutcome(STAGE, StageStatus.FAILED, Reason.ENTAILMENT_MODEL_FAILED))
     chunks = _read(analysis)
     rows = [[classified[window, chunk.text] for window in chunk.windows if (window, chunk.text) in classified]
             for chunk in chunks]  # fmt: skip
     best = [_best(chunk, read) for chunk, read in zip(chunks, rows, strict=True)]
     weakest = min(best, key=lambda row: row[ENTAILMENT])  # SPEC-005 §6.2, weakest link
-    claiming = {claim.sentence_index for claim in asserting_claims(analysis.outputs.claims)}
+    claiming = {claim.sentence_index for claim in asserting_claims(analysis.outputs.text.claims)}
     result = Entailment(
         float(weakest[ENTAILMENT]),
         float(weakest[NEUTRAL]),
@@ -102,11 +107,11 @@ def apply(analysis: Analysis) -> Analysis:
         sum(chunk.total for chunk in chunks),
         sum(len(read) for read in rows),
         quoted_chunks=sum(chunk.quoted for chunk in chunks),
-        chunks_without_claims=len(analysis.outputs.sentences) - len(claiming),
+        chunks_without_claims=len(analysis.outputs.text.sentences) - len(claiming),
         contradicted_chunks=sum(chunk.refuted for chunk in chunks),
         judged_score=_judged(chunks, best),
     )
-    return analysis.ended(StageOutcome(KEY, StageStatus.COMPLETED, findings=len(chunks)), entailment=result)
+    return analysis.ended(StageOutcome(STAGE, StageStatus.COMPLETED, findings=len(chunks)), result)
 
 
 def _best(chunk: _Chunk, read: Sequence[NDArray[np.float32]]) -> NDArray[Any]:
@@ -126,15 +131,15 @@ def _judged(chunks: Sequence[_Chunk], best: Sequence[NDArray[Any]]) -> float:
 def _not_scored(analysis: Analysis) -> StageOutcome | None:
     """Return how the stage ends when there is nothing to score, or nothing to score it by."""
     if analysis.models.entailment_tokens is None:
-        return StageOutcome(KEY, StageStatus.SKIPPED, Reason.ENTAILMENT_MODEL_NOT_CONFIGURED)
+        return StageOutcome(STAGE, StageStatus.SKIPPED, Reason.ENTAILMENT_MODEL_NOT_CONFIGURED)
     if not analysis.input.facts:
-        return StageOutcome(KEY, StageStatus.SKIPPED, Reason.EMPTY_ENVELOPE)
-    if not analysis.outputs.sentences:
-        return StageOutcome(KEY, StageStatus.NOT_APPLICABLE, Reason.EMPTY_RESPONSE)
+        return StageOutcome(STAGE, StageStatus.SKIPPED, Reason.EMPTY_ENVELOPE)
+    if not analysis.outputs.text.sentences:
+        return StageOutcome(STAGE, StageStatus.NOT_APPLICABLE, Reason.EMPTY_RESPONSE)
     if not _chunks(analysis):
-        return StageOutcome(KEY, StageStatus.NOT_APPLICABLE, Reason.NO_FACTUAL_CLAIMS)
-    if analysis.outputs.attributions is None or analysis.models.vectors is None:
-        return StageOutcome(KEY, StageStatus.SKIPPED, Reason.ATTRIBUTION_NOT_AVAILABLE)
+        return StageOutcome(STAGE, StageStatus.NOT_APPLICABLE, Reason.NO_FACTUAL_CLAIMS)
+    if analysis.outputs.attribution.by_claim is None or analysis.models.vectors is None:
+        return StageOutcome(STAGE, StageStatus.SKIPPED, Reason.ATTRIBUTION_NOT_AVAILABLE)
     return None
 
 
@@ -142,21 +147,21 @@ def _chunks(analysis: Analysis) -> list[_Chunk]:
     """Return what makes a claim, each text once, in order."""
     limit = int((analysis.models.entailment_tokens or 0) * CHUNK_SHARE) * CHARS_PER_TOKEN
     found: dict[str, _Chunk] = {}
-    for claim in asserting_claims(analysis.outputs.claims):
-        sentence = analysis.text_of(analysis.outputs.sentences[claim.sentence_index])
+    for claim in asserting_claims(analysis.outputs.text.claims):
+        sentence = analysis.text_of(analysis.outputs.text.sentences[claim.sentence_index])
         text = sentence if len(sentence) <= limit else claim.text
-        chunk = found.setdefault(text, _Chunk(text, claim.sentence_index in analysis.outputs.quotations))
+        chunk = found.setdefault(text, _Chunk(text, claim.sentence_index in analysis.outputs.attribution.quotations))
         if _is_refuted(analysis, claim):
             chunk = replace(chunk, refuted=True)
         found[text] = replace(
-            chunk, borne_out=chunk.borne_out and is_borne_out(analysis.outputs.judgements.get(claim.claim_id))
+            chunk, borne_out=chunk.borne_out and is_borne_out(analysis.outputs.fidelity.judgements.get(claim.claim_id))
         )
     return list(found.values())
 
 
 def _is_refuted(analysis: Analysis, claim: Claim) -> bool:
     """Say whether an exact rule finds that the facts contradict the claim; constraints are no facts (ADR 0078)."""
-    judgement = analysis.outputs.judgements.get(claim.claim_id)
+    judgement = analysis.outputs.fidelity.judgements.get(claim.claim_id)
     return judgement is not None and judgement.verdict is Verdict.CONTRADICTED and judgement.basis in OF_FACTS
 
 
@@ -202,3 +207,16 @@ def _windows(costs: Sequence[int], order: Sequence[int], budget_tokens: int) -> 
 
 def _tokens(text: str) -> int:
     return ceil(len(text) / CHARS_PER_TOKEN)
+
+
+STAGE: Final = Stage(
+    key=StageKey(4),
+    name="Entailment Scoring",
+    section="CRP-SPEC-005 §6",
+    needs=(s01_claims.STAGE, s02_attribution.STAGE, s03_fidelity.STAGE),
+    signals=frozenset({RiskSignal.ENTAILMENT}),
+    always_runs=True,
+    apply=apply,
+    plan=plan,
+    shares={Batch.VECTORS: ask_vectors, Batch.PAIRS: ask_pairs},
+)

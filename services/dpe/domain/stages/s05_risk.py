@@ -9,41 +9,33 @@ from dataclasses import replace
 from typing import Final
 
 from services.common.taxonomy import RepetitionLevel, RiskLevel, StageStatus
-from services.dpe.domain.analysis import Analysis, Risk
+from services.dpe.domain.analysis import Analysis
 from services.dpe.domain.findings import AttributionType
-from services.dpe.domain.floors import AMPLIFYING_STAGES, SCORED_STAGES, cut_short, floors_of
+from services.dpe.domain.floors import cut_short, floors_of
 from services.dpe.domain.judged_risk import Signals, judged_signals
-from services.dpe.domain.outcome import UNSOUND, Reason, StageKey, StageOutcome
+from services.dpe.domain.outcome import UNSOUND, Reason, StageOutcome
 from services.dpe.domain.relevance import refused
+from services.dpe.domain.results import Risk
 from services.dpe.domain.risk import amplified, base_score, classified, level_of
+from services.dpe.domain.stage import Stage
+from services.dpe.domain.stage_row import RiskSignal, StageKey
+from services.dpe.domain.stages import s01_claims, s02_attribution, s03_fidelity, s03a_fabrication, s04_entailment
 from services.dpe.domain.unread import mostly_unread
 
-KEY: Final = StageKey(5)
-RISK_STAGES: Final = AMPLIFYING_STAGES
 _WORST: Final = 1.0
-_FED_BY: Final = (frozenset({2}), frozenset({1, 2, 3}), frozenset({2, 4}), frozenset({1, 2}))
-"""Stages that each signal rests on: without one of them it may be better than it is."""
-_AMPLIFIED_BY: Final = {
-    6: ("cross_window_contradiction",),
-    7: ("severe_repetition",),
-    11: ("gdpr_pii", "eu_high_risk"),
-}
-"""What a stage might have found (SPEC-005 §17); the class of a registered system may hang on stage 11 (§14.2)."""
 
 
 def apply(analysis: Analysis) -> Analysis:
     """Compute the base score and the level that it gives."""
     signals = _signals(analysis)
     # A text in a language that is not checked is undecided: no number stands beside it (ADR 0096).
-    unread = mostly_unread(analysis.outputs.sentences)
+    unread = mostly_unread(analysis.outputs.text.sentences)
     base = None if unread else base_score(signals, analysis.policy.weights)
-    degraded = base is None or any(
-        outcome.status in UNSOUND for outcome in analysis.outcomes if outcome.key.number in SCORED_STAGES
-    )
+    degraded = base is None or any(outcome.status in UNSOUND for outcome in analysis.outcomes if outcome.stage.signals)
     status = StageStatus.DEGRADED if degraded else StageStatus.COMPLETED
     reason = Reason.UPSTREAM_NOT_COMPLETED if degraded else Reason.NONE
     risk = _levelled(analysis, Risk(signals, base, base, RiskLevel.MEDIUM, degraded))
-    return analysis.ended(StageOutcome(KEY, status, reason), risk=risk)
+    return analysis.ended(StageOutcome(STAGE, status, reason), risk)
 
 
 def settle(analysis: Analysis) -> Risk | None:
@@ -52,7 +44,7 @@ def settle(analysis: Analysis) -> Risk | None:
     if risk is None:
         return None
     applied: list[str] = []
-    if analysis.outputs.gdpr_pii_detected:
+    if analysis.outputs.personal_data.gdpr_detected:
         applied.append("gdpr_pii")  # SPEC-005 §17: the uplift follows the header, once
     regulatory = analysis.outputs.regulatory
     if regulatory is not None and regulatory.is_high_risk:
@@ -61,9 +53,9 @@ def settle(analysis: Analysis) -> Risk | None:
         applied.append("sector")
     if analysis.input.loop_depth > analysis.policy.loop_depth_threshold:
         applied.append("loop_depth")
-    if analysis.outputs.cross_window_contradictions:
+    if analysis.outputs.coherence.found:
         applied.append("cross_window_contradiction")  # once, though §16.1 names it twice (ADR 0017)
-    if analysis.outputs.repetition_level is RepetitionLevel.SEVERE:
+    if analysis.outputs.repetition.level is RepetitionLevel.SEVERE:
         applied.append("severe_repetition")
     composite = amplified(risk.base_score, applied, analysis.policy.amplifiers)
     # An amplifier that the deadline left no time to look for, or that hangs on personal data that was not searched for,
@@ -71,14 +63,14 @@ def settle(analysis: Analysis) -> Risk | None:
     degraded = risk.degraded or any(
         outcome.reason in {Reason.DEADLINE_TOO_SHORT, Reason.PII_NOT_SEARCHED}
         for outcome in analysis.outcomes
-        if outcome.key.number in RISK_STAGES
+        if outcome.stage.amplifiers
     )
     return _levelled(analysis, replace(risk, composite_score=composite, degraded=degraded, amplifiers=tuple(applied)))
 
 
 def _levelled(analysis: Analysis, risk: Risk) -> Risk:
     """Return the risk with its floors and the level that follows (ADR 0093, ADR 0121)."""
-    floors = floors_of(replace(analysis, outputs=replace(analysis.outputs, risk=risk)), _worst_level(analysis, risk))
+    floors = floors_of(analysis.with_results(risk), _worst_level(analysis, risk))
     judged, judged_score = risk.signals, risk.composite_score
     if analysis.policy.level_floors and risk.composite_score is not None:
         judged = judged_signals(analysis, risk.signals)
@@ -102,11 +94,12 @@ def _worst_level(analysis: Analysis, risk: Risk) -> RiskLevel | None:
     So no deadline, and no length that a deadline cuts, lowers a level (ADR 0093): what was not looked at might be
     all wrong.
     """
-    cut = {outcome.key.number for outcome in analysis.outcomes if cut_short(outcome)}
+    cut = [outcome.stage for outcome in analysis.outcomes if cut_short(outcome)]
     if not cut:
         return None
-    signals = [_WORST if fed & cut else value for value, fed in zip(risk.signals, _FED_BY, strict=True)]
-    possible = [name for number in sorted(cut) for name in _AMPLIFIED_BY.get(number, ())]
+    lost = {signal for stage in cut for signal in stage.signals}
+    signals = [_WORST if kind in lost else value for kind, value in zip(RiskSignal, risk.signals, strict=True)]
+    possible = [name for stage in cut for name in stage.amplifiers]
     if analysis.input.ai_system is None:  # nothing is registered that could be HIGH
         possible = [name for name in possible if name != "eu_high_risk"]
     applied = tuple(dict.fromkeys((*risk.amplifiers, *possible)))
@@ -118,13 +111,24 @@ def _signals(analysis: Analysis) -> Signals:
     """Return attribution, fidelity, entailment and specificity (SPEC-005 §7.2); ``None`` where there is no score."""
     outputs = analysis.outputs
     unverifiable: float | None = None
-    if outputs.attributions is not None:
-        items = outputs.attributions.values()
+    if outputs.attribution.by_claim is not None:
+        items = outputs.attribution.by_claim.values()
         count = sum(1 for item in items if item.type is AttributionType.UNVERIFIABLE)
         unverifiable = count / max(1, len(items))
     return (
-        None if outputs.grounding_pct is None else 1.0 - outputs.grounding_pct,
-        None if outputs.fidelity_score is None else 1.0 - outputs.fidelity_score,
+        None if outputs.attribution.grounding_pct is None else 1.0 - outputs.attribution.grounding_pct,
+        None if outputs.fidelity.score is None else 1.0 - outputs.fidelity.score,
         None if outputs.entailment is None else 1.0 - outputs.entailment.score,
         unverifiable,
     )
+
+
+STAGE: Final = Stage(
+    key=StageKey(5),
+    name="Risk Classification",
+    section="CRP-SPEC-005 §7",
+    needs=(s01_claims.STAGE, s02_attribution.STAGE, s03a_fabrication.STAGE, s03_fidelity.STAGE, s04_entailment.STAGE),
+    has_remedies=True,
+    always_runs=True,
+    apply=apply,
+)

@@ -7,7 +7,7 @@ number, date or word of content are taken as neutral (ADR 0037). Severities: ADR
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import product
 from typing import Final
 
@@ -16,18 +16,21 @@ from numpy.typing import NDArray
 
 from services.common.reading.text_types import ClaimType
 from services.common.taxonomy import StageStatus
-from services.dpe.domain.analysis import Analysis, Pair, PriorText, Requests
+from services.dpe.domain.analysis import Analysis, Requests
 from services.dpe.domain.contradictions import Sourced, asked, asked_back, opposed_claims, sourced
+from services.dpe.domain.entailment_status import entailment_status
 from services.dpe.domain.findings import CrossContradiction
-from services.dpe.domain.outcome import Reason, StageKey, StageOutcome
+from services.dpe.domain.outcome import Reason, StageOutcome
 from services.dpe.domain.pairing import related
 from services.dpe.domain.policy import ALL_PAIRS_LIMIT
+from services.dpe.domain.prior_texts import PriorText
 from services.dpe.domain.priors import prior_status
-from services.dpe.domain.stages.s03b_distortion import nli_status
+from services.dpe.domain.results import CoherenceResult
+from services.dpe.domain.stage import Batch, Stage
+from services.dpe.domain.stage_row import StageKey
+from services.dpe.domain.stages import s01_claims, s02_attribution
 from services.dpe.domain.statements import Statement, read_statements
 from services.dpe.domain.unread import any_unread, mostly_unread, session_texts
-
-KEY: Final = StageKey(6)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,21 +59,23 @@ class _Comparison:
             yield self.current[left], self.earlier[right].statement
 
 
-def pairs(analysis: Analysis) -> list[Pair]:
-    """Return (claim, earlier claim) for every pair that the entailment model should see (SPEC-005 §8.2, step 6.3)."""
-    if not analysis.outputs.prior_texts:
-        return []
+def ask_pairs(analysis: Analysis) -> Requests:
+    """Ask about (claim, earlier claim) where the entailment model should see it (SPEC-005 §8.2, step 6.3)."""
+    if analysis.models.entailment_tokens is None or not analysis.outputs.text.prior_texts:
+        return Requests()
     compared, known = _comparison(analysis), sourced(analysis)
-    return [
-        (statement.claim.text, earlier.claim.text)
-        for statement, earlier in compared.statements()
-        if asked(statement, earlier, known)
-    ]
+    return Requests(
+        classify=tuple(
+            (statement.claim.text, earlier.claim.text)
+            for statement, earlier in compared.statements()
+            if asked(statement, earlier, known)
+        )
+    )
 
 
 def plan(analysis: Analysis) -> Requests:
     """Ask for the other direction of every pair that is a contradiction in the first: the encoder is not symmetric."""
-    if not analysis.outputs.prior_texts or analysis.input.window_number == 1:
+    if not analysis.outputs.text.prior_texts or analysis.input.window_number == 1:
         return Requests()
     compared, known = _comparison(analysis), sourced(analysis)
     classified = analysis.models.classified
@@ -86,12 +91,12 @@ def apply(analysis: Analysis) -> Analysis:
     """Compare the factual claims with those of earlier windows."""
     if analysis.input.window_number == 1:
         return analysis.ended(
-            StageOutcome(KEY, StageStatus.NOT_APPLICABLE, Reason.FIRST_WINDOW),
-            cross_window_contradictions=(),
+            StageOutcome(STAGE, StageStatus.NOT_APPLICABLE, Reason.FIRST_WINDOW),
+            CoherenceResult(()),
         )
     status, reason = prior_status(analysis, summaries_serve=True)
     if status is StageStatus.SKIPPED:
-        return analysis.ended(StageOutcome(KEY, status, reason))
+        return analysis.ended(StageOutcome(STAGE, status, reason))
     compared, known = _comparison(analysis), sourced(analysis)
     found: list[CrossContradiction] = []
     contradicted: set[int] = set()
@@ -103,29 +108,28 @@ def apply(analysis: Analysis) -> Analysis:
     counted = compared.concerned | contradicted
     answer, *earlier = session_texts(analysis)
     if status is StageStatus.COMPLETED:
-        status, reason = nli_status(analysis)
+        status, reason = entailment_status(analysis)
     if status is StageStatus.COMPLETED and any_unread(answer, *earlier):
         status, reason = StageStatus.DEGRADED, Reason.LANGUAGE_NOT_SUPPORTED
     # ADR 0047: nothing was compared with what was not read, so that no coherence is attested either.
     unread = not counted and (mostly_unread(answer) or mostly_unread(*earlier))
     return analysis.ended(
-        StageOutcome(KEY, status, reason, findings=len(found)),
-        cross_window_contradictions=tuple(found),
-        # ADR 0014: 1 - contradicted / compared claims; nothing compared, nothing contradicted.
-        coherence_score=None if unread else 1.0 - len(contradicted) / len(counted) if counted else 1.0,
-        coverage=replace(
-            analysis.outputs.coverage,
-            cross_window_pairs_total=compared.total,
-            cross_window_pairs_scored=len(compared.pairs),
+        StageOutcome(STAGE, status, reason, findings=len(found)),
+        CoherenceResult(
+            tuple(found),
+            # ADR 0014: 1 - contradicted / compared claims; nothing compared, nothing contradicted.
+            score=None if unread else 1.0 - len(contradicted) / len(counted) if counted else 1.0,
+            pairs_total=compared.total,
+            pairs_scored=len(compared.pairs),
         ),
     )
 
 
 def _comparison(analysis: Analysis) -> _Comparison:
-    current = tuple(_factual(analysis.outputs.statements))
+    current = tuple(_factual(analysis.outputs.text.statements))
     earlier = tuple(
         _Earlier(statement, prior)
-        for prior in analysis.outputs.prior_texts
+        for prior in analysis.outputs.text.prior_texts
         for statement in _factual(read_statements(prior.claims, prior.window.text))
     )
     shared = related(current, [item.statement for item in earlier])
@@ -160,3 +164,24 @@ def _compare(analysis: Analysis, left: Statement, right: _Earlier, known: Source
         found.probability,
         found.reason,
     )
+
+
+def _score(analysis: Analysis) -> float | None:
+    return analysis.outputs.coherence.score
+
+
+STAGE: Final = Stage(
+    key=StageKey(6),
+    name="Cross-Window Coherence",
+    section="CRP-SPEC-005 §8",
+    needs=(s01_claims.STAGE, s02_attribution.STAGE),
+    amplifiers=("cross_window_contradiction",),
+    counts_in_quality=True,
+    has_remedies=True,
+    score=_score,
+    reads_earlier_windows=True,
+    idle_in_first_window=True,
+    apply=apply,
+    plan=plan,
+    shares={Batch.PAIRS: ask_pairs},
+)

@@ -17,37 +17,35 @@ from services.common.questions.kinds import asked_kind
 from services.common.questions.reading import read_question
 from services.common.reading.text_types import Sentence
 from services.common.taxonomy import StageStatus
-from services.dpe.domain.analysis import Analysis
+from services.dpe.domain.analysis import Analysis, Requests
 from services.dpe.domain.answering import answering
-from services.dpe.domain.outcome import Reason, StageKey, StageOutcome
+from services.dpe.domain.outcome import Reason, StageOutcome
 from services.dpe.domain.policy import COVERED_SIMILARITY
 from services.dpe.domain.priors import prior_status
+from services.dpe.domain.query_parts import parts, standalone
 from services.dpe.domain.relevance import assess, question_texts, sentence_texts
+from services.dpe.domain.results import CompletenessResult
+from services.dpe.domain.stage import Batch, Stage
+from services.dpe.domain.stage_row import StageKey
+from services.dpe.domain.stages import s01_claims
 from services.dpe.domain.unread import any_unread, is_unread, is_unread_text, mostly_unread, session_texts
 
-KEY: Final = StageKey(8)
 
-
-def parts(analysis: Analysis) -> list[str]:
-    """Return the parts of the query, each once; none where the answer came without its question (ADR 0098)."""
-    every = analysis.input.sub_queries or (analysis.input.query,)
-    return [part for part in dict.fromkeys(every) if part.strip()]
-
-
-def texts(analysis: Analysis) -> list[str]:
-    """Return what this stage needs vectors of: the parts and questions, and what the session has said."""
-    return [*standalone(analysis), *question_texts(analysis), *_said(analysis), *sentence_texts(analysis)]
+def ask_vectors(analysis: Analysis) -> Requests:
+    """Ask for the vectors of the parts and questions, and of what the session has said."""
+    asked = (*standalone(analysis), *question_texts(analysis))
+    return Requests(embed=(*asked, *_said(analysis), *sentence_texts(analysis)))
 
 
 def apply(analysis: Analysis) -> Analysis:
     """Check each part against all sentences of the session."""
     table, relevance = analysis.models.vectors, assess(analysis)
     if table is None:
-        failed = StageOutcome(KEY, StageStatus.FAILED, Reason.EMBEDDING_MODEL_FAILED)
-        return analysis.ended(failed, relevance=relevance)
+        failed = StageOutcome(STAGE, StageStatus.FAILED, Reason.EMBEDDING_MODEL_FAILED)
+        return analysis.ended(failed, CompletenessResult(relevance=relevance))
     every, said = parts(analysis), _said(analysis)
     if not every:
-        return analysis.ended(StageOutcome(KEY, StageStatus.NOT_APPLICABLE, Reason.NO_QUESTION))
+        return analysis.ended(StageOutcome(STAGE, StageStatus.NOT_APPLICABLE, Reason.NO_QUESTION))
     wanted = [part for part in every if not is_unread_text(part)]
     uncovered = wanted
     if said and wanted:
@@ -56,25 +54,17 @@ def apply(analysis: Analysis) -> Analysis:
         uncovered = [part for part, row in zip(wanted, near, strict=True) if not _covered(analysis, part, said, row)]
     session = session_texts(analysis)
     if not wanted or (uncovered and mostly_unread(*session)):
-        unread = StageOutcome(KEY, StageStatus.DEGRADED, Reason.LANGUAGE_NOT_SUPPORTED)
-        return analysis.ended(unread, relevance=relevance)
+        unread = StageOutcome(STAGE, StageStatus.DEGRADED, Reason.LANGUAGE_NOT_SUPPORTED)
+        return analysis.ended(unread, CompletenessResult(relevance=relevance))
     status, reason = StageStatus.COMPLETED, Reason.NONE
     if analysis.input.window_number > 1 and prior_status(analysis, summaries_serve=True)[0] is not status:
         status, reason = StageStatus.DEGRADED, Reason.PRIOR_WINDOWS_MISSING
     elif len(wanted) < len(every) or (uncovered and any_unread(*session)):
         status, reason = StageStatus.DEGRADED, Reason.LANGUAGE_NOT_SUPPORTED
     return analysis.ended(
-        StageOutcome(KEY, status, reason, findings=len(uncovered)),
-        completeness_score=(len(wanted) - len(uncovered)) / len(wanted),
-        uncovered_sub_queries=tuple(uncovered),
-        sub_queries_total=len(wanted),
-        relevance=relevance,
+        StageOutcome(STAGE, status, reason, findings=len(uncovered)),
+        CompletenessResult((len(wanted) - len(uncovered)) / len(wanted), tuple(uncovered), len(wanted), relevance),
     )
-
-
-def standalone(analysis: Analysis) -> list[str]:
-    """Return the parts as vectors are wanted of them: with the questions that the query leans on."""
-    return [joined(part, analysis.input.leans_on) for part in parts(analysis)]
 
 
 def _covered(analysis: Analysis, part: str, said: Sequence[str], near: Sequence[float]) -> bool:
@@ -97,11 +87,29 @@ def _covered(analysis: Analysis, part: str, said: Sequence[str], near: Sequence[
 def _said(analysis: Analysis) -> list[str]:
     """Return the sentences of the session that can answer something, each once, this window's first."""
     outputs = analysis.outputs
-    said = answering(analysis.input.answer, _read(outputs.sentences), outputs.claims)
-    for prior in outputs.prior_texts:
+    said = answering(analysis.input.answer, _read(outputs.text.sentences), outputs.text.claims)
+    for prior in outputs.text.prior_texts:
         said += answering(prior.window.text, _read(prior.sentences), prior.claims)
     return list(dict.fromkeys(said))
 
 
 def _read(sentences: Sequence[Sentence]) -> list[Sentence]:
     return [sentence for sentence in sentences if not is_unread(sentence)]
+
+
+def _score(analysis: Analysis) -> float | None:
+    return analysis.outputs.completeness.score
+
+
+STAGE: Final = Stage(
+    key=StageKey(8),
+    name="Completeness Verification",
+    section="CRP-SPEC-005 §10",
+    needs=(s01_claims.STAGE,),
+    counts_in_quality=True,
+    has_remedies=True,
+    score=_score,
+    reads_earlier_windows=True,
+    apply=apply,
+    shares={Batch.VECTORS: ask_vectors},
+)

@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from typing import Final
 
 from services.common.taxonomy import StageStatus
-from services.dpe.domain.analysis import Analysis, fact_vectors
+from services.dpe.domain.analysis import Analysis, Requests, fact_vectors
 from services.dpe.domain.findings import Omission, OmissionSeverity
-from services.dpe.domain.outcome import Reason, StageKey, StageOutcome
+from services.dpe.domain.outcome import Reason, StageOutcome
 from services.dpe.domain.policy import (
     COVERED_SIMILARITY,
     OMISSION_SIMILARITY,
@@ -20,10 +20,18 @@ from services.dpe.domain.policy import (
     OMITTED_HIGH,
     OMITTED_MEDIUM,
 )
-from services.dpe.domain.stages.s08_completeness import standalone
+from services.dpe.domain.query_parts import standalone
+from services.dpe.domain.results import OmissionResult
+from services.dpe.domain.stage import Batch, Stage
+from services.dpe.domain.stage_row import StageKey
+from services.dpe.domain.stages import s01_claims, s02_attribution
 from services.dpe.domain.unread import any_unread, is_unread, is_unread_text, mostly_unread
 
-KEY: Final = StageKey(10)
+
+def ask_vectors(analysis: Analysis) -> Requests:
+    """Ask for the vectors of the answer's sentences and of the parts of the query; those of the facts are stage 2's."""
+    said = (analysis.text_of(sentence) for sentence in analysis.outputs.text.sentences)
+    return Requests(embed=(*said, *standalone(analysis)))
 
 
 def apply(analysis: Analysis) -> Analysis:
@@ -35,12 +43,12 @@ def apply(analysis: Analysis) -> Analysis:
         if fact.importance_weight >= OMITTED_MEDIUM and not fact.superseded  # what does not hold is rightly left out
     ]
     if not important:
-        outcome = StageOutcome(KEY, StageStatus.NOT_APPLICABLE, Reason.NO_IMPORTANT_FACTS)
-        return analysis.ended(outcome, omissions=())
+        outcome = StageOutcome(STAGE, StageStatus.NOT_APPLICABLE, Reason.NO_IMPORTANT_FACTS)
+        return analysis.ended(outcome, OmissionResult(()))
     table = analysis.models.vectors
     if table is None:
-        return analysis.ended(StageOutcome(KEY, StageStatus.FAILED, Reason.EMBEDDING_MODEL_FAILED))
-    sentences = analysis.outputs.sentences
+        return analysis.ended(StageOutcome(STAGE, StageStatus.FAILED, Reason.EMBEDDING_MODEL_FAILED))
+    sentences = analysis.outputs.text.sentences
     said = list(dict.fromkeys(analysis.text_of(sentence) for sentence in sentences if not is_unread(sentence)))
     best: list[float | None] = [None] * len(important)
     if said:
@@ -66,13 +74,12 @@ def apply(analysis: Analysis) -> Analysis:
     )
     unread_facts = len(missing) - len(found)
     if unread_facts == len(important) or (found and mostly_unread(sentences)):
-        return analysis.ended(StageOutcome(KEY, StageStatus.DEGRADED, Reason.LANGUAGE_NOT_SUPPORTED))
+        return analysis.ended(StageOutcome(STAGE, StageStatus.DEGRADED, Reason.LANGUAGE_NOT_SUPPORTED))
     status, reason = StageStatus.COMPLETED, Reason.NONE
     if unread_facts or (found and any_unread(sentences)):
         status, reason = StageStatus.DEGRADED, Reason.LANGUAGE_NOT_SUPPORTED
-    return analysis.ended(
-        StageOutcome(KEY, status, reason, findings=sum(each.asked for each in found)), omissions=found
-    )
+    outcome = StageOutcome(STAGE, status, reason, findings=sum(each.asked for each in found))
+    return analysis.ended(outcome, OmissionResult(found))
 
 
 def _query_similarities(analysis: Analysis, wanted: Sequence[int]) -> dict[int, float] | None:
@@ -90,3 +97,13 @@ def _severity(importance: float) -> OmissionSeverity:
     if importance >= OMITTED_CRITICAL:
         return OmissionSeverity.CRITICAL
     return OmissionSeverity.HIGH if importance >= OMITTED_HIGH else OmissionSeverity.MEDIUM
+
+
+STAGE: Final = Stage(
+    key=StageKey(10),
+    name="Omission Detection",
+    section="CRP-SPEC-005 §12",
+    needs=(s01_claims.STAGE, s02_attribution.STAGE),
+    apply=apply,
+    shares={Batch.VECTORS: ask_vectors},
+)

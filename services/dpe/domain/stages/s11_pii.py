@@ -15,10 +15,12 @@ from services.common.ports.recognition import Entity
 from services.common.taxonomy import StageStatus
 from services.dpe.domain.analysis import Analysis, AnalysisInput, Requests
 from services.dpe.domain.findings import PiiFinding, TextOrigin
-from services.dpe.domain.outcome import Reason, StageKey, StageOutcome
+from services.dpe.domain.outcome import Reason, StageOutcome
+from services.dpe.domain.results import PersonalDataResult
+from services.dpe.domain.stage import Batch, Stage
+from services.dpe.domain.stage_row import StageKey
+from services.dpe.domain.stages import s01_claims
 from services.dpe.domain.unread import is_unread_text, mostly_unread
-
-KEY: Final = StageKey(11)
 
 NEAR_CHARS: Final = 200
 """A place or an age is about a person who is named at most so far from it."""
@@ -59,18 +61,23 @@ _MATTER: Final = re.compile(
 _FIRST_PERSON: Final = re.compile(r"\b(?:I|I'm|I've|[Mm]y|[Mm]e|[Mm]ine)\b")
 
 
+def ask_names(analysis: Analysis) -> Requests:
+    """Ask for the entities of the prompt; those of the answer are stage 1's."""
+    return Requests(recognise=(prompt_of(analysis.input),))
+
+
 def plan(analysis: Analysis) -> Requests:
     """Ask for both texts in one batch, with the entities that stage 1 had recognised."""
-    return Requests(detect=tuple(dict.fromkeys(text for text in _texts(analysis) if text.text)))
+    return Requests(detect=tuple(text for text in _texts(analysis) if text.text))
 
 
 def apply(analysis: Analysis) -> Analysis:
     """List what was found in prompt and answer, and say whether it is personal data that counts."""
     if not analysis.models.personal_data_configured:
-        return analysis.ended(StageOutcome(KEY, StageStatus.SKIPPED, Reason.PII_DETECTOR_NOT_CONFIGURED))
+        return analysis.ended(StageOutcome(STAGE, StageStatus.SKIPPED, Reason.PII_DETECTOR_NOT_CONFIGURED))
     known = analysis.models.personal_data
     if known is None:
-        return analysis.ended(StageOutcome(KEY, StageStatus.FAILED, Reason.PII_DETECTOR_FAILED))
+        return analysis.ended(StageOutcome(STAGE, StageStatus.FAILED, Reason.PII_DETECTOR_FAILED))
     prompt, answer = _texts(analysis)
     found = (
         *_findings(prompt.text, known.get(prompt, ()), TextOrigin.PROMPT),
@@ -78,23 +85,19 @@ def apply(analysis: Analysis) -> Analysis:
     )
     counted = sum(one.counted for one in found)
     status, reason = _status(analysis, prompt.text)
-    outcome = StageOutcome(KEY, status, reason, findings=counted)
+    outcome = StageOutcome(STAGE, status, reason, findings=counted)
     # Without the recogniser, and in another language, names were not looked for: finding nothing is no "false"
     # (ADR 0018, ADR 0047).
     detected = True if counted else (False if status is StageStatus.COMPLETED else None)
-    return analysis.ended(
-        outcome,
-        pii_findings=found,
-        gdpr_pii_detected=detected,
-        # SPEC-005 §13.3: personal data, and CRP-Context-Cache does not hold no-store.
-        pii_cache_warning=bool(detected) and not analysis.input.cache_no_store,
-    )
+    # SPEC-005 §13.3: personal data, and CRP-Context-Cache does not hold no-store.
+    warning = bool(detected) and not analysis.input.cache_no_store
+    return analysis.ended(outcome, PersonalDataResult(found, detected, warning))
 
 
 def _status(analysis: Analysis, prompt: str) -> tuple[StageStatus, Reason]:
     if analysis.models.recognised is None:
         return StageStatus.DEGRADED, Reason.ENTITY_RECOGNIZER_FAILED
-    if mostly_unread(analysis.outputs.sentences) or is_unread_text(prompt):
+    if mostly_unread(analysis.outputs.text.sentences) or is_unread_text(prompt):
         return StageStatus.DEGRADED, Reason.LANGUAGE_NOT_SUPPORTED
     return StageStatus.COMPLETED, Reason.NONE
 
@@ -109,7 +112,7 @@ def _texts(analysis: Analysis) -> tuple[RecognisedText, RecognisedText]:
     prompt = prompt_of(given)
     entities = tuple(
         Entity(one.kind, one.text, one.start + sentence.start, one.end + sentence.start)
-        for sentence in analysis.outputs.sentences
+        for sentence in analysis.outputs.text.sentences
         for one in recognised.get(analysis.text_of(sentence), ())
     )
     return RecognisedText(prompt, tuple(recognised.get(prompt, ()))), RecognisedText(given.answer, entities)
@@ -151,3 +154,17 @@ def _around(text: str, start: int, end: int) -> str:
     low = max(start - ABOUT_CHARS, text.rfind("\n", 0, start) + 1, 0)
     stop = text.find("\n", end)
     return text[low : min(end + ABOUT_CHARS, len(text) if stop < 0 else stop)]
+
+
+STAGE: Final = Stage(
+    key=StageKey(11),
+    name="PII Detection",
+    section="CRP-SPEC-005 §13",
+    needs=(s01_claims.STAGE,),
+    # The class of a registered system may depend on whether there is personal data (§14.2).
+    amplifiers=("gdpr_pii", "eu_high_risk"),
+    reads_prompt=True,
+    apply=apply,
+    plan=plan,
+    shares={Batch.NAMES: ask_names},
+)

@@ -8,10 +8,13 @@ from typing import Final
 
 from services.common.taxonomy import QualityTier, StageStatus
 from services.dpe.domain.analysis import Analysis
-from services.dpe.domain.outcome import UNSOUND, StageKey, StageOutcome
+from services.dpe.domain.outcome import UNSOUND, StageOutcome
+from services.dpe.domain.results import QualityResult
+from services.dpe.domain.stage import Stage
+from services.dpe.domain.stage_row import StageKey
+from services.dpe.domain.stages import s12_regulatory
 from services.dpe.domain.stages.s05_risk import settle
 
-KEY: Final = StageKey(13)
 # SPEC-005 §18.2, by the stage that gives the term.
 REPETITION_WEIGHT: Final = 0.25
 COMPLETENESS_WEIGHT: Final = 0.35
@@ -22,7 +25,6 @@ _LEAST_SHARE: Final = 0.5
 """Share of the weights in force that must have been measured for a score to be given (ADR 0037)."""
 _TIERS: Final = tuple(zip((0.85, 0.70, 0.50, 0.30, 0.0), QualityTier, strict=True))
 """SPEC-005 §18.4: the best tier from each score on."""
-_QUALITY_STAGES: Final = frozenset({6, 7, 8, 9})
 _DIGITS: Final = 12
 
 
@@ -30,13 +32,10 @@ def apply(analysis: Analysis) -> Analysis:
     """Settle what depends on several stages."""
     quality = quality_score(analysis)
     # As ADR 0018 has it for the risk: a score that rests on what ran says so.
-    degraded = any(outcome.status in UNSOUND for outcome in analysis.outcomes if outcome.key.number in _QUALITY_STAGES)
-    return analysis.ended(
-        StageOutcome(KEY, StageStatus.COMPLETED),
-        risk=settle(analysis),
-        quality_score=quality,
-        quality_degraded=degraded,
-    )
+    degraded = any(outcome.status in UNSOUND for outcome in analysis.outcomes if outcome.stage.counts_in_quality)
+    risk, result = settle(analysis), QualityResult(quality, degraded)
+    outcome = StageOutcome(STAGE, StageStatus.COMPLETED)
+    return analysis.ended(outcome, result) if risk is None else analysis.ended(outcome, result, risk)
 
 
 def quality_score(analysis: Analysis) -> float | None:
@@ -48,10 +47,10 @@ def quality_score(analysis: Analysis) -> float | None:
     outputs = analysis.outputs
     in_first = analysis.input.window_number == 1
     terms = [
-        (None if outputs.repetition_overlap is None else 1.0 - outputs.repetition_overlap, REPETITION_WEIGHT),
-        (outputs.completeness_score, COMPLETENESS_WEIGHT),
-        (None if in_first else outputs.flow_score, FLOW_WEIGHT),
-        (None if in_first else outputs.coherence_score, COHERENCE_WEIGHT),
+        (None if outputs.repetition.overlap is None else 1.0 - outputs.repetition.overlap, REPETITION_WEIGHT),
+        (outputs.completeness.score, COMPLETENESS_WEIGHT),
+        (None if in_first else outputs.flow.score, FLOW_WEIGHT),
+        (None if in_first else outputs.coherence.score, COHERENCE_WEIGHT),
     ]
     present = [(value, weight) for value, weight in terms if value is not None]
     total = sum(weight for _, weight in present)
@@ -67,3 +66,13 @@ def maximum_tier(score: float, *, degraded: bool) -> QualityTier:
     """
     tier = next(tier for bound, tier in _TIERS if score >= bound)
     return QualityTier.A if degraded and tier is QualityTier.S else tier
+
+
+STAGE: Final = Stage(
+    key=StageKey(13),
+    name="Report Generation",
+    section="CRP-SPEC-005 §15",
+    needs=(*s12_regulatory.STAGE.needs, s12_regulatory.STAGE),
+    always_runs=True,
+    apply=apply,
+)

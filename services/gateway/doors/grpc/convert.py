@@ -1,5 +1,6 @@
 """DispatchRequest to command, result to DispatchResponse."""
 
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 from crp.common.v1 import text_pb2
@@ -9,11 +10,13 @@ from crp.gateway.v1 import dispatch_pb2
 from crp.gateway.v1 import dispatch_service_pb2 as pb
 
 from services.common.rpc import enums
+from services.common.rpc.by_name import read_by_name
 from services.common.rpc.idempotency import body_hash
 from services.common.rpc.report_views import in_view, withheld
 from services.common.taxonomy import DispatchStrategy, GroundingMode
 from services.gateway import wire
 from services.gateway.domain.command import (
+    PART_BREAK,
     Agent,
     Answered,
     ContextWishes,
@@ -26,7 +29,7 @@ from services.gateway.domain.command import (
     NotModified,
 )
 from services.gateway.domain.completion import ModelCall
-from services.gateway.domain.headers import audit_trail_uri
+from services.gateway.domain.headers import Header, audit_trail_uri
 from services.gateway.domain.outcome import RETRY_OVERSIGHT, PolicyRequest, Violation
 from services.gateway.domain.quality import QualityUpgrade
 from services.gateway.domain.remedies import RemedyRound
@@ -34,9 +37,6 @@ from services.gateway.domain.window import CommittedWindow, EnvelopeSummary
 
 TIER_NOT_ACCEPTED: Final = "QUALITY_TIER_NOT_ACCEPTED"
 """Why an envelope was built again with another strategy (SPEC-003 §8.4)."""
-
-PART_BREAK: Final = "\n\n"
-"""What stands between two windows' answers (SPEC-005 §10.3, 4)."""
 
 MAX_METADATA_BYTES: Final = 7 * 1024
 """Clients of gRPC refuse metadata from 8 KiB on, unless told otherwise; the rest is for gRPC's own entries."""
@@ -60,7 +60,7 @@ def dispatch_command(request: pb.DispatchRequest) -> DispatchCommand:
         strategies=_strategies(request),
         grounding_mode=enums.GROUNDING_MODES.get(request.grounding_mode, GroundingMode.CONTEXT_PREFERRED),
         generation=_generation(request),
-        context=_context(request),
+        context=read_by_name(request, ContextWishes),
         policy=_policy(request),
         agent=_agent(request),
         ai_system_id=request.ai_system_id,
@@ -81,20 +81,6 @@ def _generation(request: pb.DispatchRequest) -> Generation:
         temperature=request.temperature if request.HasField("temperature") else None,
         seed=request.seed if request.HasField("seed") else None,
         system_prompt=request.system_prompt,
-        approximate_tokens=request.approximate_tokens,
-        context_window_tokens=request.context_window_tokens if request.HasField("context_window_tokens") else None,
-    )
-
-
-def _context(request: pb.DispatchRequest) -> ContextWishes:
-    return ContextWishes(
-        if_match=request.if_match,
-        cache_directives=tuple(request.cache_directives),
-        accept_quality=tuple(enums.QUALITY_TIERS[tier] for tier in request.accept_quality),
-        max_envelope_tokens=request.max_envelope_tokens if request.HasField("max_envelope_tokens") else None,
-        retrieval_mode=wire.RETRIEVAL_MODES.get(request.retrieval_mode),
-        active_fact_ids=tuple(request.active_fact_ids),
-        include_superseded=request.include_superseded,
     )
 
 
@@ -119,7 +105,7 @@ def _agent(request: pb.DispatchRequest) -> Agent:
 def dispatch_response(result: DispatchResult, view: int = report_pb2.REPORT_VIEW_FULL) -> pb.DispatchResponse:
     """Return the response of a result, its reports in the view that was asked for."""
     response = pb.DispatchResponse(
-        headers=[dispatch_pb2.CrpHeader(name=header.name, value=header.value) for header in result.headers],
+        headers=headers(result.headers),
         violations=[_violation(violation) for violation in result.verdict.violations],
         warnings=[dispatch_pb2.Warning(code=notice.code, message=notice.message) for notice in result.notices],
         remediations=[
@@ -180,22 +166,37 @@ def _model_call(call: ModelCall) -> dispatch_pb2.ModelCall:
     )
 
 
-def header_metadata(response: pb.DispatchResponse) -> tuple[tuple[str, str], ...]:
-    """Return the response's headers as gRPC metadata.
+def headers(made: Iterable[Header]) -> list[dispatch_pb2.CrpHeader]:
+    """Return headers as messages."""
+    return [dispatch_pb2.CrpHeader(name=header.name, value=header.value) for header in made]
+
+
+def stages(result: DispatchResult) -> list[report_pb2.StageOutcome]:
+    """Return the states of the analysis, in stage order; none where nothing was analysed."""
+    match result.outcome:
+        case Answered() as answered:
+            message = answered.last.draft.report_message
+        case Halted(report_message=message):
+            pass
+        case _:
+            return []
+    return list(report_pb2.DpeReport.FromString(message).stages)
+
+
+def header_metadata(found: Sequence[dispatch_pb2.CrpHeader]) -> tuple[tuple[str, str], ...]:
+    """Return headers as gRPC metadata.
 
     The longest are left out where all of them would exceed what gRPC clients take: an answer that was committed must
     reach its caller, and the message carries every header.
     """
-    sizes = [len(header.name) + len(header.value) + _METADATA_ENTRY_BYTES for header in response.headers]
+    sizes = [len(header.name) + len(header.value) + _METADATA_ENTRY_BYTES for header in found]
     excess, left_out = sum(sizes) - MAX_METADATA_BYTES, set[int]()
     for place in sorted(range(len(sizes)), key=sizes.__getitem__, reverse=True):
         if excess <= 0:
             break
         left_out.add(place)
         excess -= sizes[place]
-    return tuple(
-        (header.name.lower(), header.value) for place, header in enumerate(response.headers) if place not in left_out
-    )
+    return tuple((header.name.lower(), header.value) for place, header in enumerate(found) if place not in left_out)
 
 
 def _violation(violation: Violation) -> dispatch_pb2.PolicyViolation:
@@ -213,7 +214,7 @@ def _answer(answered: Answered, view: int) -> dispatch_pb2.Answer:
     draft, committed = answered.last.draft, answered.last.committed
     window = dag_pb2.WindowNode.FromString(committed.message)
     return dispatch_pb2.Answer(
-        text=PART_BREAK.join(part.draft.written.text for part in answered.parts),
+        text=answered.text,
         report=in_view(_report(draft.report_message, committed), view),
         window=window,
         session_token=committed.session_token,
@@ -270,7 +271,7 @@ def _envelope(envelope: EnvelopeSummary) -> dispatch_pb2.EnvelopeSummary:
         facts_deferred=len(envelope.deferred),
         retrieval_mode=None
         if envelope.retrieval_mode is None
-        else wire.RETRIEVAL_MODES.number(envelope.retrieval_mode),
+        else enums.RETRIEVAL_MODES.number(envelope.retrieval_mode),
         facts_out_of_time=envelope.facts_out_of_time,
         source_conflicts=envelope.source_conflicts,
     )

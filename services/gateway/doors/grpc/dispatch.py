@@ -1,5 +1,7 @@
 """DispatchService over gRPC: check, convert, call the app, convert back."""
 
+from collections.abc import AsyncIterator
+from contextlib import aclosing
 from typing import Any, Final
 
 from crp.gateway.v1 import dispatch_service_pb2 as pb
@@ -7,11 +9,14 @@ from crp.gateway.v1 import dispatch_service_pb2_grpc
 
 from services.common.context import Role
 from services.common.settings import GatewaySettings
+from services.gateway import wire
 from services.gateway.dispatch.app import DispatchApp
+from services.gateway.dispatch.outlet import Begun
+from services.gateway.dispatch.streaming import streamed
 from services.gateway.doors.grpc import convert, validate
 
 SERVICE_NAME: Final = "crp.gateway.v1.DispatchService"
-ROLES: Final = {"Dispatch": Role.WRITER}
+ROLES: Final = {"Dispatch": Role.WRITER, "DispatchStream": Role.WRITER}
 
 
 class DispatchServicer(dispatch_service_pb2_grpc.DispatchServiceServicer):
@@ -27,7 +32,28 @@ class DispatchServicer(dispatch_service_pb2_grpc.DispatchServiceServicer):
         validate.dispatch_request(request, self._settings)
         result = await self._app.dispatch(convert.dispatch_command(request))
         response = convert.dispatch_response(result, request.report_view)
-        metadata = convert.header_metadata(response)
+        metadata = convert.header_metadata(response.headers)
         await context.send_initial_metadata(metadata)
         context.set_trailing_metadata(metadata)
         return response
+
+    async def DispatchStream(  # noqa: N802 - gRPC's name
+        self, request: pb.DispatchStreamRequest, context: Any
+    ) -> AsyncIterator[pb.DispatchStreamResponse]:
+        """Run one query and send its answer as it passes; what is known of the headers goes as initial metadata."""
+        validate.request_metadata(context.invocation_metadata() or ())
+        validate.streamed_request(request, self._settings)
+        asked = request.dispatch
+        wish = wire.STREAM_MODES.get(asked.stream_safety_mode)
+        async with aclosing(streamed(self._app, convert.dispatch_command(asked), wish)) as events:
+            async for event in events:
+                if isinstance(event, Begun):
+                    await context.send_initial_metadata(convert.header_metadata(convert.headers(event.headers)))
+                elif isinstance(event, str):
+                    yield pb.DispatchStreamResponse(token=event)
+                else:
+                    response = convert.dispatch_response(event, asked.report_view)
+                    context.set_trailing_metadata(convert.header_metadata(response.headers))
+                    for stage in convert.stages(event):
+                        yield pb.DispatchStreamResponse(stage=stage)
+                    yield pb.DispatchStreamResponse(outcome=response)

@@ -109,6 +109,16 @@ def dispatch_request(request: pb.DispatchRequest, settings: GatewaySettings) -> 
     found.raise_if_any()
 
 
+def streamed_request(request: pb.DispatchStreamRequest, settings: GatewaySettings) -> None:
+    """Check a request whose answer is streamed; fields are named as in ``dispatch``. Raises as ``dispatch_request``."""
+    asked, found = request.dispatch, Violations()
+    passes = asked.stream_safety_mode == dispatch_pb2.STREAM_SAFETY_MODE_PASS_THROUGH
+    strict = asked.safety_mode == dispatch_pb2.SAFETY_MODE_STRICT
+    dispatch_request(asked, settings)
+    found.require(not (strict and passes), "stream_safety_mode", "must be buffer, or unset, in safety mode strict")
+    found.raise_if_any()
+
+
 def _query(request: pb.DispatchRequest, settings: GatewaySettings, found: Violations) -> None:
     most = settings.max_query_chars
     found.require(request.query.strip(), "query", "must not be empty")

@@ -5,7 +5,7 @@ take theirs.
 """
 
 from collections.abc import Mapping
-from typing import Final
+from typing import Any, Final
 
 from services.common.rpc.work import CALL_UNITS, Work
 
@@ -13,11 +13,13 @@ _ANSWER_TOKENS: Final = 500
 """What an answer is taken to have where the request sets no limit."""
 _TOKEN_CHARS: Final = 4
 
+
+def _units(request: Any) -> int:
+    answer = _TOKEN_CHARS * min(request.max_tokens or _ANSWER_TOKENS, _ANSWER_TOKENS)
+    return CALL_UNITS + len(request.query) + answer
+
+
 WORK: Final[Mapping[str, Work]] = {
-    "Dispatch": Work(
-        lambda request: (
-            CALL_UNITS + len(request.query) + _TOKEN_CHARS * min(request.max_tokens or _ANSWER_TOKENS, _ANSWER_TOKENS)
-        ),
-        computes=False,
-    )
+    "Dispatch": Work(_units, computes=False),
+    "DispatchStream": Work(lambda request: _units(request.dispatch), computes=False),
 }

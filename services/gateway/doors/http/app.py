@@ -31,6 +31,7 @@ from services.gateway.doors.http.calls import Routes
 from services.gateway.doors.http.ercp_routes import ENDPOINTS, ErcpRoutes
 from services.gateway.doors.http.problems import problem_response
 from services.gateway.doors.http.requests import request_id_of
+from services.gateway.doors.http.well_known import WELL_KNOWN
 
 _LOG: Final = logging.getLogger(__name__)
 SECURITY_HEADERS: Final = {
@@ -101,6 +102,10 @@ def create_app(
 
 async def _alive() -> PlainTextResponse:
     return PlainTextResponse("alive\n")
+
+
+_OPEN: Final = frozenset({"/healthz", WELL_KNOWN})
+"""What is answered without a credential."""
 
 
 class _Edge:
@@ -199,8 +204,10 @@ def _openapi(app: FastAPI, forms: Sequence[type[BaseModel]]) -> dict[str, Any]:
         components["securitySchemes"] = {"credential": {"type": "http", "scheme": "bearer"}}
         for path, operations in document["paths"].items():
             for operation in operations.values():
-                operation.get("responses", {}).pop("422", None)
-                if path != "/healthz":
+                refused = operation.get("responses", {})
+                if "ValidationError" in str(refused.get("422")):  # FastAPI's own; bodies are read by the routes
+                    refused.pop("422")
+                if path not in _OPEN:
                     operation["security"] = [{"credential": []}]
         app.openapi_schema = document
     return app.openapi_schema

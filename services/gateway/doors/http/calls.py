@@ -75,10 +75,11 @@ class Routes(Protocol):
 
 @dataclass(slots=True)
 class Asked:
-    """What a refusal says of its call."""
+    """What a refusal says of its call; ``form`` is its body, once that was read and checked."""
 
     request_id: str
     trace_id: str | None = None
+    form: BaseModel | None = None
 
 
 class RpcCalls:
@@ -149,6 +150,7 @@ class RpcCalls:
             checked, filled = await asyncio.to_thread(_read, body, form, message, self._settings.max_json_nodes)
         else:
             checked, filled = _read(body, form, message, self._settings.max_json_nodes)
+        asked.form = checked
         asked.trace_id = getattr(checked, "trace_id", "") or None
         if _REQUEST_ID in message.DESCRIPTOR.fields_by_name:
             filled.request_id = idempotency_key(request)

@@ -8,12 +8,12 @@ from typing import Any, Final
 from crp.common.v1 import taxonomy_pb2
 from crp.dpe.v1 import claim_pb2, report_pb2
 from crp.dpe.v1 import provenance_service_pb2 as pb
+from groundtrail.grounds import Grounds
 
 from services.common.errors import FieldViolation, InvalidRequestError
 from services.common.injection.masking import MARK
 from services.common.rpc.canonical import message_json
 from services.gateway.check_policy import PolicyVerdict, policy_verdict
-from services.gateway.domain.grounds import Grounds
 from services.gateway.domain.outcome import PolicyInForce
 from services.gateway.domain.source_screening import SourceFinding, SourceScreening
 from services.gateway.doors.http.check_schemas import CheckForm, DocumentForm, FactForm, GuardrailOptions

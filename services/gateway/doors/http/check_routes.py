@@ -10,6 +10,7 @@ from typing import Any, Final, TypeVar
 from crp.dpe.v1 import provenance_service_pb2 as pb
 from crp.dpe.v1.provenance_service_pb2_grpc import ProvenanceServiceStub
 from fastapi import APIRouter, Request
+from groundtrail.grounds import Grounds
 from pydantic import BaseModel
 from starlette.responses import Response
 
@@ -20,10 +21,10 @@ from services.common.rpc.credential_gate import CredentialGate
 from services.common.settings.gateway import GatewaySettings
 from services.common.settings.http import HttpSettings
 from services.gateway.check_policy import read_policy
-from services.gateway.domain.grounds import Grounds
 from services.gateway.domain.outcome import PolicyInForce
 from services.gateway.domain.source_screening import SourceScreening
 from services.gateway.doors.http import check_schemas as schemas
+from services.gateway.doors.http.calls import REFUSALS
 from services.gateway.doors.http.check_messages import (
     blocked_reason,
     check_answer,
@@ -97,7 +98,7 @@ class CheckRoutes:
                 path,
                 guarded(self._gate, self._clock, Role.READER, _RPC, handler),
                 methods=["POST"],
-                responses={200: {"model": answer}},
+                responses={200: {"model": answer}, **REFUSALS},
                 openapi_extra={"requestBody": {"required": True, "content": {"application/json": {"schema": schema}}}},
                 summary=says,
                 operation_id=path.strip("/").replace("/", "_"),

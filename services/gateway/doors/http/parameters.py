@@ -1,11 +1,13 @@
 """Requests that stand in path and query: read into a message, and described for the OpenAPI document."""
 
-from typing import Any
+from typing import Any, Final
 
 from fastapi import Request
 from google.protobuf.message import Message
 
 from services.common.rpc.validation import Violations
+
+_BOOLS: Final = {"true": True, "false": False}
 
 
 def filled(kind: type[Message], request: Request) -> Message:
@@ -39,7 +41,9 @@ def parameters(kind: type[Message], path: str) -> list[dict[str, Any]]:
         if field.enum_type is not None:
             schema["enum"] = list(_words(field.enum_type).values())
         elif field.cpp_type == field.CPPTYPE_UINT32:
-            schema = {"type": "integer", "minimum": 0}
+            schema = {"type": "integer", "minimum": 0, "maximum": 2**32 - 1}
+        elif field.cpp_type == field.CPPTYPE_BOOL:
+            schema = {"type": "boolean"}
         place = "path" if in_path else "query"
         listed.append({"name": field.name, "in": place, "required": in_path, "schema": schema})
     return listed
@@ -51,7 +55,12 @@ def _value(field: Any, text: str) -> Any:
         if text not in words:
             raise ValueError(text)
         return words[text]
-    return int(text) if field.cpp_type == field.CPPTYPE_UINT32 else text
+    if field.cpp_type == field.CPPTYPE_BOOL:
+        return _BOOLS[text] if text in _BOOLS else int("no bool")
+    if field.cpp_type == field.CPPTYPE_UINT32:
+        return int(text) if text.isascii() else int("no digits")
+    text.encode()  # a half of a surrogate pair is no text
+    return text
 
 
 def _words(enum: Any) -> dict[int, str]:

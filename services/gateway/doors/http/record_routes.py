@@ -1,21 +1,25 @@
 """A dispatch in the contract's own JSON, and what is kept of it: ``/v1/dispatch``, reports, DAG, audit (ADR 0144).
 
 The paths are those that the contract's annotations name. ``Dispatch`` answers with the status of its outcome (200, 202,
-304, 451) and the protocol's headers; the others read. Answers are the protobuf JSON mapping with the contract's names.
+304, 451) and the protocol's headers, or, with ``stream``, in server-sent events; the others read. Answers are the
+protobuf JSON mapping with the contract's field names.
 """
 
+import contextlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from http import HTTPStatus
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
 from crp.dag.v1 import session_service_pb2 as dag
 from crp.dag.v1.session_service_pb2_grpc import SessionServiceStub
+from crp.envelope.v1 import envelope_service_pb2 as envelopes_pb
+from crp.envelope.v1.envelope_service_pb2_grpc import EnvelopeServiceStub
 from crp.gateway.v1 import dispatch_service_pb2 as pb
 from crp.gateway.v1.dispatch_service_pb2_grpc import DispatchServiceStub
 from fastapi import APIRouter, Request
 from google.protobuf.message import Message
-from pydantic import BaseModel
+from pydantic import BaseModel, Field, create_model
 from starlette.responses import Response
 
 from services.common.clock import Clock
@@ -26,26 +30,47 @@ from services.common.rpc.credential_gate import CredentialGate
 from services.common.rpc.validation import Violations
 from services.common.settings.http import HttpSettings
 from services.gateway.doors.http.calls import REFUSALS, Asked, RpcCalls, body
+from services.gateway.doors.http.chat.checking import LATE_S
+from services.gateway.doors.http.chat.sending import Streamed
+from services.gateway.doors.http.ercp_answers import RefusalAnswer
 from services.gateway.doors.http.message_schemas import MessageModels
 from services.gateway.doors.http.parameters import filled, parameters
 from services.gateway.doors.http.problems import json_response
 from services.gateway.doors.http.protocol import HEADER_OF_FIELD, asked_in_headers, label
 from services.gateway.doors.http.requests import call_metadata, until_disconnected
 from services.gateway.doors.http.review_routes import OUTCOME_STATUS, outcome_headers
+from services.gateway.doors.http.streamed_dispatch import Awaited, DispatchCall, written_events
 
+SESSION_SERVICE: Final = "crp.dag.v1.SessionService"
+ENVELOPE_SERVICE: Final = "crp.envelope.v1.EnvelopeService"
 DISPATCH: Final = "/v1/dispatch"
-_FORM: Final = MessageModels().request(pb.DispatchRequest)
+_FORM: Final = create_model(
+    "DispatchRequest",
+    __base__=MessageModels().request(pb.DispatchRequest),
+    stream=(Annotated[bool, Field(strict=True)], False),
+)
+"""The contract's fields, and whether the answer is sent as it passes, in server-sent events."""
+_OUTCOMES: Final[dict[int | str, dict[str, Any]]] = {
+    200: {"description": "The answer; with stream in server-sent events: token, stage, outcome, crp-headers."},
+    202: {"description": "A person decides first."},
+    304: {"description": "The presented ETag still stands."},
+    451: {"description": "Withheld."},
+}
+_NOT_FOUND: Final[dict[int | str, dict[str, Any]]] = {
+    404: {"model": RefusalAnswer, "description": "There is no such thing, or it is not the caller's."}
+}
 
 
 @dataclass(frozen=True, slots=True)
 class RecordEndpoint:
-    """One GET over an RPC of SessionService; fields stand in the path or in the query."""
+    """One GET over an RPC; fields of its message stand in the path or in the query."""
 
     path: str
     rpc: str
     message: type[Message]
     name: str
     says: str
+    service: str = SESSION_SERVICE
 
 
 RECORD_ENDPOINTS: Final = (
@@ -56,6 +81,14 @@ RECORD_ENDPOINTS: Final = (
     RecordEndpoint(
         "/v1/sessions/{session_id}/audit", "ListAuditEvents", dag.ListAuditEventsRequest, "audit", "Its audit events."
     ),
+    RecordEndpoint(
+        "/v1/envelope/preview",
+        "PreviewEnvelope",
+        envelopes_pb.PreviewEnvelopeRequest,
+        "preview_envelope",
+        "What would be packed for a question; no window is opened.",
+        ENVELOPE_SERVICE,
+    ),
 )
 
 
@@ -63,7 +96,7 @@ class RecordRoutes:
     """The endpoints.
 
     Args:
-        dispatches, sessions: of the services, over channels that raise the peers' own errors.
+        dispatches, sessions, envelopes: of the services, over channels that raise the peers' own errors.
         gate: proves callers before anything of their bodies is read.
         settings: limits and deadlines.
         clock: the time in refusals.
@@ -76,17 +109,20 @@ class RecordRoutes:
         self,
         dispatches: DispatchServiceStub,
         sessions: SessionServiceStub,
+        envelopes: EnvelopeServiceStub,
         gate: CredentialGate,
         settings: HttpSettings,
         clock: Clock,
     ) -> None:
         self._dispatches = dispatches
-        self._sessions = sessions
         self._settings = settings
         roles = {"Dispatch": Role.WRITER}
         self._writing = RpcCalls(dispatches, "crp.gateway.v1.DispatchService", roles, gate, settings, clock)
         reading = {one.rpc: Role.READER for one in RECORD_ENDPOINTS}
-        self._reading = RpcCalls(sessions, "crp.dag.v1.SessionService", reading, gate, settings, clock)
+        self._stubs: dict[str, Any] = {SESSION_SERVICE: sessions, ENVELOPE_SERVICE: envelopes}
+        self._reading = {
+            name: RpcCalls(stub, name, reading, gate, settings, clock) for name, stub in self._stubs.items()
+        }
 
     def router(self) -> APIRouter:
         """Return the routes, for an app."""
@@ -95,12 +131,7 @@ class RecordRoutes:
             DISPATCH,
             self._writing.guarded("Dispatch", self._dispatch),
             methods=["POST"],
-            responses={
-                200: {"description": "The outcome."},
-                202: {"description": "Held for review."},
-                451: {"description": "Withheld."},
-                **REFUSALS,
-            },
+            responses={**_OUTCOMES, **REFUSALS, **_NOT_FOUND},
             openapi_extra=body(_FORM),
             summary="Answer one query from the tenant's knowledge, checked and chained.",
             operation_id="dispatch",
@@ -108,9 +139,9 @@ class RecordRoutes:
         for endpoint in RECORD_ENDPOINTS:
             router.add_api_route(
                 endpoint.path,
-                self._reading.guarded(endpoint.rpc, self._read(endpoint)),
+                self._reading[endpoint.service].guarded(endpoint.rpc, self._read(endpoint)),
                 methods=["GET"],
-                responses={200: {"description": endpoint.says}, **REFUSALS},
+                responses={200: {"description": endpoint.says}, **REFUSALS, **_NOT_FOUND},
                 openapi_extra={"parameters": parameters(endpoint.message, endpoint.path)},
                 summary=endpoint.says,
                 operation_id=endpoint.name,
@@ -129,19 +160,42 @@ class RecordRoutes:
         twice.raise_if_any()
         message.MergeFrom(wishes)
         metadata = call_metadata(request, asked.request_id)
+        if getattr(asked.form, "stream", False):
+            dispatch = DispatchCall(self._dispatches, message, self._settings.run_timeout_s, metadata)
+            return await self._streamed(request, asked, dispatch)
         call = self._dispatches.Dispatch(message, timeout=self._settings.call_timeout_s, metadata=metadata)
-        response: pb.DispatchResponse = await until_disconnected(request, call)
+        return await self._answered(asked, await until_disconnected(request, call))
+
+    async def _answered(self, asked: Asked, response: pb.DispatchResponse) -> Response:
         headers = {"X-Request-Id": asked.request_id, **outcome_headers(response)}
         status = OUTCOME_STATUS[response.WhichOneof("outcome") or "answer"]
         if status is HTTPStatus.NOT_MODIFIED:
             return label(Response(status_code=status, headers=headers))
         return label(json_response(await compute(message_json, response), status, headers))
 
+    async def _streamed(self, request: Request, asked: Asked, dispatch: DispatchCall) -> Response:
+        """Wait a moment for what comes first, so that a refusal has its status; then begin the stream."""
+        interval_s, awaited = self._settings.event_interval_s, Awaited(dispatch.events())
+        opened = contextlib.AsyncExitStack()
+        opened.push_async_callback(awaited.close)
+        try:
+            with contextlib.suppress(TimeoutError):
+                first = await until_disconnected(request, awaited.pending, interval_s)
+                if first is not None and first.outcome.WhichOneof("outcome") == "not_modified":
+                    await opened.aclose()
+                    return await self._answered(asked, first.outcome)
+        except BaseException:
+            await opened.aclose()
+            raise
+        events = written_events(awaited, interval_s, lambda error: bytes(self._writing.refusal(error, asked).body))
+        headers = {"X-Request-Id": asked.request_id, **dispatch.begun}
+        return label(Streamed(events, opened, self._settings.run_timeout_s + LATE_S, headers))
+
     def _read(self, endpoint: RecordEndpoint) -> Any:
         async def handler(request: Request, asked: Asked) -> Response:
             message = filled(endpoint.message, request)
             metadata = call_metadata(request, asked.request_id)
-            call = getattr(self._sessions, endpoint.rpc)(
+            call = getattr(self._stubs[endpoint.service], endpoint.rpc)(
                 message, timeout=self._settings.call_timeout_s, metadata=metadata
             )
             found = await until_disconnected(request, call)

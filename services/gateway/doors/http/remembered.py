@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from time import monotonic
 from typing import Final
 
-from services.gateway.domain.grounds import Grounds
+from groundtrail.grounds import Grounds
 
 _TTL_S: Final = 600.0
 _BYTES: Final = 64 * 1024 * 1024

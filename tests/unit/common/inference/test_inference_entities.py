@@ -175,6 +175,8 @@ async def test_more_texts_than_a_turn_and_longer_than_a_piece():
 
 
 class BrokenPipeline:
+    pipe_names = ()
+
     def memory_zone(self):
         raise MemoryError
 

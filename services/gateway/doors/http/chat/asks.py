@@ -4,7 +4,7 @@ import json
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from crp.gateway.v1 import dispatch_service_pb2 as pb
 from fastapi import Request
@@ -25,8 +25,9 @@ _MODES: Final[Mapping[str, ChatMode]] = {"ground": "ground", "check": "check", "
 class ChatOptions(GuardrailOptions):
     """What a request says to us in its field ``groundtrail``, which no provider sees.
 
-    ``conversation``, ``session_token``, ``continuation_ids`` and ``ai_system_id`` are for mode ground; ``question``,
-    ``facts``, ``documents`` and ``without_sources`` for check and observe.
+    ``conversation`` and all that follow are for mode ground; ``question``, ``facts``, ``documents`` and
+    ``without_sources`` for check and observe. ``retrieval_mode`` and ``include_superseded`` are those of the contract's
+    ``DispatchRequest``.
     """
 
     model_config = ConfigDict(extra="forbid")
@@ -38,6 +39,8 @@ class ChatOptions(GuardrailOptions):
     session_token: str = Field(default="", max_length=8_192)
     continuation_ids: list[str] = Field(default=[], max_length=50)
     ai_system_id: str = Field(default="", max_length=128)
+    retrieval_mode: Literal["dense", "text", "hybrid", "reranked", "late_interaction"] | None = None
+    include_superseded: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from prometheus_client.registry import Collector
 
 from services.common.errors import CrpError
 from services.common.settings.chat import ChatSettings
-from services.gateway.doors.http.chat.held_back import Check
+from services.gateway.dispatch.held_back import Check
 
 _LOG: Final = logging.getLogger(__name__)
 

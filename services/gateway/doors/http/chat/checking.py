@@ -10,6 +10,7 @@ from typing import Any, Final
 from crp.dpe.v1.provenance_service_pb2_grpc import ProvenanceServiceStub
 from crp.gateway.v1 import dispatch_pb2
 from crp.gateway.v1 import dispatch_service_pb2 as pb
+from groundtrail.grounds import Grounds, GroundText, grounds_of
 from starlette.responses import Response
 
 from services.common.computing import compute, compute_unless_small
@@ -17,20 +18,20 @@ from services.common.errors import ErrorReason, UnavailableError
 from services.common.ports.chat_provider import ChatProvider, ChatStream
 from services.common.settings import GatewaySettings
 from services.common.settings.http import HttpSettings
+from services.common.streaming.surrogates import whole_characters
 from services.common.taxonomy import RiskLevel
+from services.gateway import wire
 from services.gateway.check_policy import read_policy_request
+from services.gateway.dispatch.held_back import Check
 from services.gateway.domain.command import derived_id
-from services.gateway.domain.grounds import Grounds, GroundText, grounds_of
+from services.gateway.domain.holding import Hold, hold_of
 from services.gateway.domain.outcome import PolicyInForce, PolicyRequest
 from services.gateway.domain.source_screening import SourceScreening
-from services.gateway.domain.vocabulary import OversightMode
 from services.gateway.doors.grpc import convert, validate
 from services.gateway.doors.http.chat.asks import FIELD, Call, ChatOptions, wrong
 from services.gateway.doors.http.chat.dialect import Dialect
-from services.gateway.doors.http.chat.held_back import Check, Hold
 from services.gateway.doors.http.chat.refusals import refusal_of, withheld_response
 from services.gateway.doors.http.chat.sending import HeldBack, Streamed, held_back_answer
-from services.gateway.doors.http.chat.surrogates import whole_characters
 from services.gateway.doors.http.check_messages import (
     blocked_reason,
     check_answer,
@@ -53,7 +54,9 @@ _CONTRADICTED: Final = "CONTRADICTED"
 _NO_SOURCES: Final = {"mode": "check", "reason": "NO_SOURCES"}
 _INNER: Final = frozenset({"certain", "faulted_at", "headers"})
 """Of a check, for those who hold a stream back, and for the headers of the answer."""
-_OF_DISPATCHES: Final = ("conversation", "session_token", "continuation_ids", "ai_system_id")
+_OF_DISPATCHES: Final = (
+    *("conversation", "session_token", "continuation_ids", "ai_system_id", "retrieval_mode", "include_superseded"),
+)
 _STREAM_MODE: Final = HEADER_OF_FIELD["stream_safety_mode"]
 
 
@@ -187,7 +190,7 @@ class CheckMode:
         self, screened: Screened, provider: ChatProvider, check: Check, force: PolicyInForce
     ) -> Response:
         call = screened.call
-        hold = hold_of(call.wishes, force)
+        hold = hold_for(call.wishes, force)
         opened, source = await opened_stream(self.dialect, call, provider)
         if isinstance(source, Response):
             return labelled(source, policy_headers(force))
@@ -274,23 +277,17 @@ def ascii_json(value: Any) -> bytes:
     return json.dumps(value, separators=(",", ":")).encode()
 
 
-def hold_of(wishes: pb.DispatchRequest, force: PolicyInForce) -> Hold:
+def hold_for(wishes: pb.DispatchRequest, force: PolicyInForce) -> Hold:
     """Return what of a stream waits: what is asked for, unless the policy is about the whole answer.
 
     Raises:
         InvalidRequestError: INVALID_FIELD: pass-through is asked for under mode strict, which forbids it.
     """
     strict = wishes.safety_mode == dispatch_pb2.SAFETY_MODE_STRICT
-    if wishes.stream_safety_mode == dispatch_pb2.STREAM_SAFETY_MODE_PASS_THROUGH:
-        if strict:
-            raise wrong(_STREAM_MODE, "must be buffer, or left out, in safety mode strict")
-        return Hold.NOTHING
-    if strict or wishes.stream_safety_mode == dispatch_pb2.STREAM_SAFETY_MODE_BUFFER:
-        return Hold.ALL
-    policy = force.directives
-    whole = (policy.require_completeness, policy.require_flow, policy.require_quality, policy.require_relevance)
-    waits = any(one is not None for one in whole) or force.oversight in {OversightMode.HUMAN_REVIEW, OversightMode.HALT}
-    return Hold.ALL if waits else Hold.SENTENCES
+    wish = wire.STREAM_MODES.get(wishes.stream_safety_mode)
+    if strict and wish is Hold.NOTHING:
+        raise wrong(_STREAM_MODE, "must be buffer, or left out, in safety mode strict")
+    return hold_of(wish, force, strict=strict)
 
 
 def judged(found: Any, force: PolicyInForce, grounds: Grounds) -> dict[str, Any]:

@@ -4,6 +4,8 @@ from collections.abc import Mapping, Sequence
 from http import HTTPStatus
 from typing import Any, Protocol
 
+from pydantic import BaseModel
+
 from services.common.errors import CrpError
 from services.gateway.doors.http.chat.asks import ChatAsk, ChatQuery, Written
 
@@ -77,6 +79,16 @@ class Dialect(Protocol):
     @property
     def summary(self) -> str:
         """One sentence for people."""
+        ...
+
+    @property
+    def request_form(self) -> type[BaseModel]:
+        """The body of a request, for the OpenAPI document."""
+        ...
+
+    @property
+    def answer_form(self) -> type[BaseModel]:
+        """The body of an answer, for the OpenAPI document."""
         ...
 
     def read(self, body: bytes) -> ChatAsk:

@@ -14,6 +14,7 @@ from services.gateway.doors.http.chat.asks import (
     wrong,
 )
 from services.gateway.doors.http.chat.queries import chat_query, read_numbers
+from services.gateway.doors.http.chat.schemas import ChatCompletion, ChatCompletionRequest
 from services.gateway.doors.http.chat.streaming import ChunkStream
 
 _KINDS: Final = {
@@ -55,6 +56,8 @@ class OpenAiDialect:
 
     path: Final = "/v1/chat/completions"
     operation: Final = "chat"
+    request_form: Final = ChatCompletionRequest
+    answer_form: Final = ChatCompletion
     summary: Final = "OpenAI's chat completions: grounded, or a provider's, checked against what their messages hold."
 
     def read(self, body: bytes) -> ChatAsk:

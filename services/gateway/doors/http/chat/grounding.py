@@ -3,10 +3,9 @@
 Retrieval, packing, writing, analysis, chain and policy are those of ``Dispatch``, called as any caller would.
 """
 
-import asyncio
 import contextlib
-from collections.abc import AsyncGenerator
-from dataclasses import dataclass
+from collections.abc import AsyncGenerator, AsyncIterator
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from crp.common.v1 import taxonomy_pb2
@@ -22,17 +21,18 @@ from services.common.rpc.status import internal_error
 from services.common.settings.http import HttpSettings
 from services.gateway.doors.http.chat.asks import FIELD, Call, ChatOptions, ChatQuery, Written, wrong
 from services.gateway.doors.http.chat.checking import LATE_S, OK
-from services.gateway.doors.http.chat.conversations import Conversations, Head
+from services.gateway.doors.http.chat.conversations import Conversations, Head, Turn
 from services.gateway.doors.http.chat.dialect import Dialect, DialectStream
+from services.gateway.doors.http.chat.queries import OWN_MODEL
 from services.gateway.doors.http.chat.refusals import withheld_response
-from services.gateway.doors.http.chat.sending import Streamed, passed_answer
+from services.gateway.doors.http.chat.sending import Streamed, told_error
 from services.gateway.doors.http.check_messages import judged_claims
 from services.gateway.doors.http.problems import json_bytes
 from services.gateway.doors.http.protocol import HEADER_OF_FIELD, dispatched_headers
 from services.gateway.doors.http.requests import call_metadata, idempotency_key, until_disconnected
+from services.gateway.doors.http.streamed_dispatch import COMMENT, Awaited, DispatchCall
 
 _NOT_MODIFIED: Final = 304
-_COMMENT: Final = b": the answer is being written\n\n"
 _OVER: Final = frozenset(
     {
         *(ErrorReason.TOKEN_EXPIRED, ErrorReason.TOKEN_INVALID, ErrorReason.TOKEN_SPENT, ErrorReason.SESSION_CLOSED),
@@ -66,28 +66,27 @@ class GroundMode:
             message = _message(call, query)
         except UnicodeEncodeError:
             raise wrong("body", "must be Unicode text; it holds half of a surrogate pair") from None
-        dispatching = asyncio.ensure_future(self._dispatched(call, message))
-        dispatching.add_done_callback(_looked_at)
-        if not call.ask.is_streamed:
-            response = await until_disconnected(call.request, dispatching)
-            return await compute(self._whole, call, query, response)
-        try:
-            # So long a refusal has its status, and an answer its headers.
-            response = await until_disconnected(call.request, dispatching, self.settings.event_interval_s)
-        except TimeoutError:
-            return self._later(call, query, dispatching)
-        if response.WhichOneof("outcome") != "answer":
-            return self._whole(call, query, response)
-        events = self._passed(call, query, response, self.dialect.stream())
-        return self._streamed(call, events, contextlib.AsyncExitStack(), dispatched_headers(response))
+        if call.ask.is_streamed:
+            return await self._streamed(call, query, message)
+        response = await until_disconnected(call.request, self._dispatched(call, message))
+        return await compute(self._whole, call, query, response)
 
     async def _dispatched(self, call: Call, message: pb.DispatchRequest) -> pb.DispatchResponse:
-        metadata = call_metadata(call.request, call.request_id)
-        within_s = self.settings.call_timeout_s
+        async with self._turn(call, message) as turn:
+            metadata = call_metadata(call.request, call.request_id)
+            response: pb.DispatchResponse = await self.stub.Dispatch(
+                message, timeout=self.settings.call_timeout_s, metadata=metadata
+            )
+            _go_on(turn, response)
+            return response
+
+    @contextlib.asynccontextmanager
+    async def _turn(self, call: Call, message: pb.DispatchRequest) -> AsyncIterator[Turn]:
+        """Hold the call's conversation, if it names one, and fill in where it goes on."""
         name = call.ask.options.conversation
         if not name:
-            found: pb.DispatchResponse = await self.stub.Dispatch(message, timeout=within_s, metadata=metadata)
-            return found
+            yield Turn(Head())
+            return
         key = (call.caller.tenant_id, call.caller.scope, name)
         async with self.conversations.turn(key, message.request_id) as turn:
             message.session_token = turn.head.session_token
@@ -96,17 +95,11 @@ class GroundMode:
             if turn.head.session_token:
                 del message.earlier_questions[:]  # the session knows them
             try:
-                response: pb.DispatchResponse = await self.stub.Dispatch(message, timeout=within_s, metadata=metadata)
+                yield turn
             except CrpError as error:
                 if error.reason in _OVER:
                     turn.became = Head()
                 raise
-            if response.WhichOneof("outcome") == "answer":
-                answer = response.answer
-                # A session that is complete (SPEC-004 §11.4) goes on with a new one.
-                done = not answer.continuation_id
-                turn.became = Head() if done else Head(answer.session_token, answer.continuation_id)
-            return response
 
     def _whole(self, call: Call, query: ChatQuery, response: pb.DispatchResponse) -> Response:
         headers = {"X-Request-Id": call.request_id, **dispatched_headers(response)}
@@ -124,66 +117,101 @@ class GroundMode:
             return withheld_response(self.dialect, reason, told, call.request_id, headers)
         raise internal_error()
 
-    def _passed(
-        self, call: Call, query: ChatQuery, response: pb.DispatchResponse, stream: DialectStream
-    ) -> AsyncGenerator[bytes, None]:
-        told = _told(call, query, response) | {"headers": dispatched_headers(response)}
-        given = call.ask.value.get("stream_options")
-        with_usage = isinstance(given, dict) and given.get("include_usage") is True
-        labelled = told if call.ask.options.labelled else None
-        return passed_answer(stream, _written(response.answer, query), labelled, with_usage=with_usage)
-
-    def _later(self, call: Call, query: ChatQuery, dispatching: "asyncio.Future[pb.DispatchResponse]") -> Response:
-        """Begin the stream before there is an answer; what comes of it is told in its events."""
-        opened = contextlib.AsyncExitStack()
-        opened.callback(dispatching.cancel)
-        return self._streamed(call, self._awaited(call, query, dispatching), opened, {})
-
-    async def _awaited(
-        self, call: Call, query: ChatQuery, dispatching: "asyncio.Future[pb.DispatchResponse]"
-    ) -> AsyncGenerator[bytes, None]:
-        stream = self.dialect.stream()
+    async def _streamed(self, call: Call, query: ChatQuery, message: pb.DispatchRequest) -> Response:
+        """Wait a moment for what comes first, so that a refusal has its status; then begin the stream."""
+        metadata = call_metadata(call.request, call.request_id)
+        dispatch = DispatchCall(self.stub, message, self.settings.run_timeout_s, metadata)
+        awaited, opened = Awaited(self._events(call, dispatch)), contextlib.AsyncExitStack()
+        opened.push_async_callback(awaited.close)
         try:
-            while not (await asyncio.wait({dispatching}, timeout=self.settings.event_interval_s))[0]:
-                yield _COMMENT
-            response = dispatching.result()
-            if response.WhichOneof("outcome") == "answer":
-                async for event in self._passed(call, query, response, stream):
+            with contextlib.suppress(TimeoutError):
+                first = await until_disconnected(call.request, awaited.pending, self.settings.event_interval_s)
+                if first is not None and first.outcome.WhichOneof("outcome") not in {None, "answer"}:
+                    response = self._whole(call, query, first.outcome)
+                    await opened.aclose()
+                    return response
+        except BaseException:
+            await opened.aclose()
+            raise
+        headers = {"X-Request-Id": call.request_id, **dispatch.begun}
+        written = GroundedStream(call, query, message.request_id, self.dialect.stream())
+        events = written.events(awaited, self.settings.event_interval_s)
+        return Streamed(events, opened, self.settings.run_timeout_s + LATE_S, headers)
+
+    async def _events(self, call: Call, dispatch: DispatchCall) -> AsyncGenerator[pb.DispatchStreamResponse, None]:
+        """Yield what a chat shows of a streamed dispatch."""
+        async with self._turn(call, dispatch.message) as turn, contextlib.aclosing(dispatch.events()) as events:
+            async for event in events:
+                if event.HasField("outcome"):
+                    _go_on(turn, event.outcome)
+                if not event.HasField("stage"):
                     yield event
-                return
-            told = _halted(response, evidence=call.ask.options.evidence) | {"headers": dispatched_headers(response)}
-            yield stream.opening() + stream.closing(told, halted=True)
-        except CrpError as error:
-            yield stream.failed(error, call.request_id)
-
-    def _streamed(
-        self,
-        call: Call,
-        events: AsyncGenerator[bytes, None],
-        opened: contextlib.AsyncExitStack,
-        headers: dict[str, str],
-    ) -> Response:
-        named = {"X-Request-Id": call.request_id, HEADER_OF_FIELD["stream_safety_mode"]: "buffer", **headers}
-        return Streamed(events, opened, self.settings.run_timeout_s + LATE_S, named)
 
 
-def _looked_at(dispatching: "asyncio.Future[Any]") -> None:
-    """Look at the error of a dispatch that nobody waits for any more."""
-    if not dispatching.cancelled():
-        dispatching.exception()
+@dataclass(frozen=True, slots=True)
+class GroundedStream:
+    """A streamed dispatch in the caller's form.
+
+    Attributes:
+        call: the chat.
+        query: what is asked.
+        answer_id: of the answer's events; the window is named in the last.
+        stream: of the dialect.
+    """
+
+    call: Call
+    query: ChatQuery
+    answer_id: str
+    stream: DialectStream
+
+    async def events(self, awaited: Awaited, interval_s: float) -> AsyncGenerator[bytes, None]:
+        """Yield the events for the client."""
+        stream, model = self.stream, self.query.model or OWN_MODEL
+        begun, opened = Written(self.answer_id, model, "", "stop", 0, 0), False
+        try:
+            async for event in awaited.all(interval_s):
+                if event is None:
+                    yield COMMENT
+                    continue
+                if not opened:
+                    stream.writes(begun, with_usage=False)
+                    yield stream.opening()
+                    opened = True
+                yield stream.text(event.token) if event.HasField("token") else self._ended(begun, event.outcome)
+        except Exception as error:  # noqa: BLE001 - told to the client, and logged unless it is one of ours
+            yield stream.failed(told_error(error), self.call.request_id)
+
+    def _ended(self, begun: Written, response: pb.DispatchResponse) -> bytes:
+        options = self.call.ask.options
+        headers = {"headers": dispatched_headers(response)}
+        if response.WhichOneof("outcome") != "answer":
+            told = _halted(response, evidence=options.evidence) | headers
+            return self.stream.closing(told, halted=True)
+        told = _told(self.call, self.query, response) | headers
+        answer, given = response.answer, self.call.ask.value.get("stream_options")
+        finish = answer.finish_reason or "stop"
+        written = replace(
+            begun, finish=finish, prompt_tokens=answer.prompt_tokens, completion_tokens=answer.completion_tokens
+        )
+        self.stream.writes(written, with_usage=isinstance(given, dict) and given.get("include_usage") is True)
+        return self.stream.closing(told if options.labelled else None, halted=False)
+
+
+def _go_on(turn: Turn, response: pb.DispatchResponse) -> None:
+    """Note where a conversation goes on; a session that is complete (SPEC-004 §11.4) goes on with a new one."""
+    if response.WhichOneof("outcome") == "answer":
+        answer = response.answer
+        turn.became = Head(answer.session_token, answer.continuation_id) if answer.continuation_id else Head()
 
 
 def _message(call: Call, query: ChatQuery) -> pb.DispatchRequest:
     """Return the dispatch of a chat: what its headers ask for, its field, its body.
 
     Raises:
-        InvalidRequestError: INVALID_FIELD: field and header say the same thing twice, or pass-through is asked for.
+        InvalidRequestError: INVALID_FIELD: field and header say the same thing twice.
     """
     options, message = call.ask.options, pb.DispatchRequest()
     message.CopyFrom(call.wishes)
-    if message.stream_safety_mode == dispatch_pb2.STREAM_SAFETY_MODE_PASS_THROUGH:
-        header = HEADER_OF_FIELD["stream_safety_mode"]
-        raise wrong(header, "must be buffer, or left out: in mode ground nothing leaves before it is analysed")
     _add_field(message, options)
     message.request_id = idempotency_key(call.request)
     message.query = query.query
@@ -210,6 +238,9 @@ def _add_field(message: pb.DispatchRequest, options: ChatOptions) -> None:
             message.continuation_ids.extend(value)
         else:
             setattr(message, name, value)
+    message.include_superseded = options.include_superseded
+    if options.retrieval_mode is not None:
+        message.MergeFrom(pb.DispatchRequest(retrieval_mode=f"SEARCH_MODE_{options.retrieval_mode.upper()}"))
     if options.conversation and (message.session_token or message.continuation_ids):
         raise wrong(f"{FIELD}.conversation", "must be left out where a session token or a continuation id is given")
 

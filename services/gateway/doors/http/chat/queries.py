@@ -57,7 +57,7 @@ def chat_query(
     for name in _OF_CHECKS:
         if name in ask.options.model_fields_set:
             found.add(f"groundtrail.{name}", "is for the modes check and observe: in mode ground we retrieve")
-    spoken = [(number, one.get("role"), _spoken(one, number, found)) for number, one in enumerate(ask.messages)]
+    spoken = [(number, _role(one), _spoken(one, number, found)) for number, one in enumerate(ask.messages)]
     last = next((number for number, role, _ in reversed(spoken) if role not in _SYSTEM), None)
     if last is None or spoken[last][1] != "user" or not spoken[last][2].strip():
         found.add("messages", "must end with a text of the user: it is what is asked")
@@ -74,9 +74,14 @@ def chat_query(
     )
 
 
+def _role(message: Mapping[str, Any]) -> str:
+    role = message.get("role")
+    return role if isinstance(role, str) else ""
+
+
 def _spoken(message: Mapping[str, Any], number: int, found: Violations) -> str:
     """Return the text of a message; note what is no text."""
-    place, role, content = f"messages[{number}]", message.get("role"), message.get("content")
+    place, role, content = f"messages[{number}]", _role(message), message.get("content")
     if role not in {"user", "assistant", *_SYSTEM}:
         found.add(f"{place}.role", "must be system, developer, user or assistant: a dispatch runs no tools")
         return ""

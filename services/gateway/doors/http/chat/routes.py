@@ -24,6 +24,7 @@ from services.gateway.doors.http.chat.checking import OK
 from services.gateway.doors.http.chat.dialect import Dialect
 from services.gateway.doors.http.chat.queries import OWN_MODEL
 from services.gateway.doors.http.chat.refusals import error_response, refusal_of
+from services.gateway.doors.http.chat.schemas import ChatRefusal, ModelList
 from services.gateway.doors.http.protocol import asked_in_headers, label
 from services.gateway.doors.http.requests import (
     ClientGoneError,
@@ -36,6 +37,35 @@ MODELS: Final = "/v1/models"
 _CHECK: Final = "/crp.dpe.v1.ProvenanceService/Check"
 _CLIENT_GONE: Final = 499
 _LOG: Final = logging.getLogger(__name__)
+
+REFUSALS: Final[dict[int | str, dict[str, Any]]] = {
+    status: {"model": ChatRefusal, "description": text}
+    for status, text in {
+        400: "A field cannot be honoured; nothing was done.",
+        401: "The credential does not hold.",
+        403: "The caller may not do this.",
+        404: "There is no such session, model or path.",
+        408: "The body took too long to arrive.",
+        409: "Another call came first.",
+        413: "The body is too large.",
+        415: "The body is no JSON, or compressed.",
+        422: "The provider cannot process the request.",
+        424: "The state forbids it.",
+        429: "A limit was reached.",
+        451: "The answer is withheld.",
+        500: "A fault of the server.",
+        502: "The provider failed.",
+        503: "A backend, or the provider, does not serve now.",
+        504: "No answer within the deadline.",
+    }.items()
+}
+
+
+def _answers(form: type[BaseModel]) -> dict[str, Any]:
+    """Return the answers of a chat, for the OpenAPI document: whole, or in server-sent events."""
+    events = {"text/event-stream": {"schema": {"type": "string"}}}
+    return {"model": form, "description": "The answer.", "content": events}
+
 
 Handler = Callable[[Request, str], Awaitable[Response]]
 
@@ -65,9 +95,6 @@ class ChatRoutes:
         provider: speaks the dialect; ``None`` = none is configured.
     """
 
-    forms: Sequence[type[BaseModel]] = ()
-    """Schemas of the bodies: they are the provider's."""
-
     def __init__(
         self,
         dialect: Dialect,
@@ -84,14 +111,21 @@ class ChatRoutes:
         self._chat = chat
         self._provider = provider
 
+    @property
+    def forms(self) -> Sequence[type[BaseModel]]:
+        """Schemas of the bodies."""
+        return (self._dialect.request_form,)
+
     def router(self) -> APIRouter:
         """Return the route, for an app."""
         router = APIRouter(tags=["Chat"])
-        body = {"requestBody": {"required": True, "content": {"application/json": {"schema": {"type": "object"}}}}}
+        schema = {"$ref": f"#/components/schemas/{self._dialect.request_form.__name__}"}
+        body = {"requestBody": {"required": True, "content": {"application/json": {"schema": schema}}}}
         router.add_api_route(
             self._dialect.path,
             guarded_chat(self._dialect, self._answer),
             methods=["POST"],
+            responses={200: _answers(self._dialect.answer_form), **REFUSALS},
             openapi_extra=body,
             summary=self._dialect.summary,
             operation_id=self._dialect.operation,
@@ -131,6 +165,7 @@ class ModelRoutes:
             MODELS,
             guarded_chat(self._dialect, self._models),
             methods=["GET"],
+            responses={200: {"model": ModelList}, **REFUSALS},
             summary="The provider's models.",
             operation_id="models",
         )

@@ -1,22 +1,20 @@
-"""Streamed answers on their way to the client, in any dialect: held back, or an answer of ours that has passed."""
+"""A provider's streamed answers on their way to the client, held back, in any dialect."""
 
 import asyncio
 import contextlib
 import logging
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any, Final
 
 from starlette.responses import StreamingResponse
 from starlette.types import Receive, Scope, Send
 
 from services.common.errors import CrpError
-from services.common.reading.sentences import sentences
 from services.common.rpc.status import internal_error
-from services.gateway.doors.http.chat.asks import Written
+from services.gateway.dispatch.held_back import Check, Ended, held_back
+from services.gateway.domain.holding import Hold
 from services.gateway.doors.http.chat.dialect import DialectStream
-from services.gateway.doors.http.chat.held_back import Check, Ended, Hold, held_back
 
 _LOG: Final = logging.getLogger(__name__)
 Told = Callable[[dict[str, Any], list[str]], dict[str, Any] | None]
@@ -66,19 +64,6 @@ async def _pieces(events: AsyncIterator[bytes], stream: DialectStream) -> AsyncI
             yield text
     if text := stream.rest():
         yield text
-
-
-async def passed_answer(
-    stream: DialectStream, written: Written, told: dict[str, Any] | None, *, with_usage: bool
-) -> AsyncGenerator[bytes, None]:
-    """Yield an answer of ours that has passed, sentence by sentence."""
-    stream.writes(written, with_usage=with_usage)
-    yield stream.opening()
-    starts = [one.start for one in sentences(written.text)]
-    edges = sorted({0, *starts, len(written.text)})
-    for left, right in pairwise(edges):
-        yield stream.text(written.text[left:right])
-    yield stream.closing(told, halted=False)
 
 
 def told_error(error: Exception) -> CrpError:

@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from services.common.errors import CrpError, ErrorReason, UnavailableError
+from services.common.streaming.surrogates import Halves
 from services.gateway.doors.http.chat.asks import FIELD, Written
-from services.gateway.doors.http.chat.surrogates import Halves
 
 DONE: Final = b"data: [DONE]\n\n"
 _SHAPE: Final = ("id", "created", "model", "system_fingerprint")

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from services.gateway.doors.http.chat.asks import ChatAsk, ChatQuery, Written, messages_of, read_object, without_field
 from services.gateway.doors.http.chat.queries import chat_query, read_numbers
+from services.gateway.doors.http.chat.schemas import MessageAnswer, MessagesRequest
 from services.gateway.doors.http.messages.streaming import MessageStream, stop_reason
 
 _KINDS: Final = {
@@ -39,6 +40,8 @@ class AnthropicDialect:
 
     path: Final = "/v1/messages"
     operation: Final = "messages"
+    request_form: Final = MessagesRequest
+    answer_form: Final = MessageAnswer
     summary: Final = "Anthropic's messages: grounded, or a provider's, checked against what their messages hold."
 
     def read(self, body: bytes) -> ChatAsk:

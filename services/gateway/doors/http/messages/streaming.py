@@ -9,9 +9,9 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from services.common.errors import CrpError
+from services.common.streaming.surrogates import Halves
 from services.gateway.doors.http.chat.asks import FIELD, Written
 from services.gateway.doors.http.chat.streaming import malformed
-from services.gateway.doors.http.chat.surrogates import Halves
 
 _STOP: Final = "message_stop"
 _STOP_REASONS: Final = {"stop": "end_turn", "length": "max_tokens", "content_filter": "refusal"}

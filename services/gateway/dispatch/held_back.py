@@ -9,12 +9,12 @@ ends the stream at once. The last check is that of the whole answer, as if it ha
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator
 from dataclasses import dataclass, field
-from enum import Enum, unique
 from typing import Any, Final, Protocol
 
 from services.common.computing import compute_unless_small
 from services.common.reading.sentences import sentences
 from services.common.streaming.release import ReleaseBuffer
+from services.gateway.domain.holding import Hold
 
 _MOST_CHARS: Final = 1_000_000
 _ENDS: Final = frozenset(".!?…。！？:;\n\r")  # noqa: RUF001 - full-width marks end sentences as well
@@ -32,24 +32,12 @@ class Check(Protocol):
         ...
 
 
-@unique
-class Hold(Enum):
-    """What waits (CRP-Stream-Safety-Mode).
-
-    SENTENCES: each until it has passed. ALL: everything until the whole has passed. NOTHING: text leaves at once, and
-    the stream ends where a check that runs beside it finds what nothing heals.
-    """
-
-    SENTENCES = "hold-back"
-    ALL = "buffer"
-    NOTHING = "pass-through"
-
-
 @dataclass(frozen=True, slots=True)
 class Released:
-    """Text that may leave."""
+    """Text that may leave; ``is_rest`` where the whole has passed and this is what was left of it."""
 
     text: str = field(repr=False)
+    is_rest: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +147,7 @@ class _Held:
         if told.get("withheld"):
             return await self._halted(told)
         left = self._buffer.release(len(self._text))
-        return [*([Released(left)] if left else []), Ended(told, halted=False)]
+        return [*([Released(left, is_rest=True)] if left else []), Ended(told, halted=False)]
 
     async def _halted(self, told: dict[str, Any]) -> list[Released | Ended]:
         """Return the end, and before it what stands in front of the faulted sentence and passes by itself.

@@ -1,0 +1,50 @@
+"""Entities found step by step are those that spaCy's own loop finds, in whatever company a text is read."""
+
+from pathlib import Path
+
+import pytest
+import spacy
+
+from services.common.adapters.spacy.decoding import annotate, can_step
+from services.common.adapters.spacy.reading import SpacyReading
+
+ROOT = Path(__file__).parents[4]
+ODD = ["", " ", "\n\n", ".", "5", "Ärzte in Köln", "NASA " * 90, "a", "日本 2024", "x" * 300]
+
+
+@pytest.fixture(scope="module")
+def pipeline():
+    return SpacyReading.load(ROOT / "model_repository" / "ner" / "1").pipeline
+
+
+@pytest.fixture(scope="module")
+def texts():
+    lines = [line for path in sorted(ROOT.glob("examples/handbook/0*.md")) for line in path.read_text().splitlines()]
+    return [*ODD, *lines[:260], *ODD]
+
+
+def entities(documents):
+    return [[(one.label_, one.start_char, one.end_char) for one in document.ents] for document in documents]
+
+
+@pytest.mark.parametrize("step", [1, 7, 1_000])
+def test_they_are_those_of_its_own_loop(pipeline, texts, step):
+    chosen = texts if step > 1 else texts[:40]
+    expected, found = [], []
+    for start in range(0, len(chosen), step):
+        some = chosen[start : start + step]
+        expected += entities(pipeline.pipe(some))
+        documents = [pipeline.make_doc(text) for text in some]
+        annotate(pipeline.get_pipe("ner"), documents)
+        found += entities(documents)
+    assert found == expected
+    assert step == 1 or sum(map(len, found)) > 50
+
+
+def test_only_a_greedy_recogniser_alone_is_stepped(pipeline):
+    assert can_step(pipeline)
+    assert not can_step(spacy.blank("en"))
+    for component in ("entity_ruler", "beam_ner"):
+        other = spacy.blank("en")
+        other.add_pipe(component, name="ner")
+        assert not can_step(other)
