@@ -14,7 +14,6 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
-from services.common.reading import units as reading_units
 from services.ercp.domain.predicates.model import Amount, PredicateError
 
 if TYPE_CHECKING:
@@ -267,9 +266,8 @@ def converted(base: Base, unit: str) -> Fraction:
 
 
 def warm() -> None:
-    """Build pint's registries before the first request needs them."""
+    """Build pint's registry before the first request needs them."""
     _registry()
-    reading_units.warm()
 
 
 @lru_cache(maxsize=1)
