@@ -7,6 +7,7 @@ from typing import Any, cast
 import httpx
 import pytest
 from crp.dag.v1.session_service_pb2_grpc import SessionServiceStub
+from crp.envelope.v1.envelope_service_pb2_grpc import EnvelopeServiceStub
 from crp.gateway.v1.dispatch_service_pb2_grpc import DispatchServiceStub
 from crp.gateway.v1.review_service_pb2_grpc import ReviewServiceStub
 
@@ -33,7 +34,8 @@ async def served():
     async with GatewayWorld().serving() as client:
         channel = PeerChannel(client.channel, Peer("here", "here"), patient(20.0))
         gate = open_gate(SubjectAuthenticator())
-        records = RecordRoutes(DispatchServiceStub(channel), SessionServiceStub(channel), gate, settings, SystemClock())
+        stubs = DispatchServiceStub(channel), SessionServiceStub(channel), EnvelopeServiceStub(channel)
+        records = RecordRoutes(*stubs, gate, settings, SystemClock())
         reviews = ReviewRoutes(ReviewServiceStub(channel), gate, settings, SystemClock())
         app = create_app(cast("Any", ErcpStub()), gate, settings, SystemClock(), "0.1.0", [records, reviews])
         transport = httpx.ASGITransport(app, raise_app_exceptions=False)
