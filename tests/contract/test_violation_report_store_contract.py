@@ -3,6 +3,7 @@
 import asyncio
 from dataclasses import replace
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
@@ -15,7 +16,13 @@ LEASE = NOW + timedelta(seconds=20)
 
 
 def report(report_id="r1", host="a.example", **fields):
-    made = {"tenant_id": "t", "url": f"https://{host}/x", "body": b"{}", "created_at": NOW, "due_at": NOW}
+    made: dict[str, Any] = {
+        "tenant_id": "t",
+        "url": f"https://{host}/x",
+        "body": b"{}",
+        "created_at": NOW,
+        "due_at": NOW,
+    }
     return OutgoingReport(report_id=report_id, host=host, **(made | fields))
 
 

@@ -5,6 +5,7 @@ The suite is the real one in one process, all in memory; only generated stubs an
 
 import json
 from contextlib import asynccontextmanager
+from typing import Any
 
 import grpc
 import numpy as np
@@ -36,7 +37,7 @@ async def suite(tmp_path):
     async with MemoryAdapters(settings) as adapters, embedded(settings, adapters=adapters) as system:
         key = await system.first_key()
         async with grpc.aio.insecure_channel(system.address) as channel:
-            caller = Caller(system, channel, key)
+            caller: Any = Caller(system, channel, key)
             caller.feedback = FeedbackServiceStub(channel)
             caller.suite = Suite("here", key, channel)
             await ingest_facts(caller, FACT)

@@ -5,6 +5,7 @@ import base64
 import contextlib
 import json
 import random
+from typing import Any
 
 import grpc
 import pytest
@@ -40,7 +41,12 @@ async def receiver():
 
 
 def settings(**fields):
-    made = {"allowed_hosts": HERE, "private_hosts": HERE, "retry_first_s": 0.001, "poll_interval_s": 0.02}
+    made: dict[str, Any] = {
+        "allowed_hosts": HERE,
+        "private_hosts": HERE,
+        "retry_first_s": 0.001,
+        "poll_interval_s": 0.02,
+    }
     return ReportSettings(**(made | fields))
 
 
@@ -215,22 +221,34 @@ async def test_a_redirect_and_a_refusal_are_dead_at_once(receiver, tmp_path, ans
     assert problem in dead.problem
 
 
-async def test_a_slow_and_a_failing_endpoint_are_tried_again_and_dead_in_the_end(receiver, tmp_path):
+async def test_a_slow_endpoint_keeps_no_answer_waiting_and_is_given_up(receiver, tmp_path):
     never = asyncio.Event()
 
     async def answer(_request):
-        if len(receiver.requests) == 1:
-            await never.wait()
-        return (500, {})
+        await never.wait()
 
     receiver.answer = answer
-    world = world_of(timeout_s=0.2, max_attempts=3, retry_first_s=0.000_001)
+    world = world_of(timeout_s=0.2, max_attempts=2, retry_first_s=0.000_001)
     async with world.serving() as client, Sending(world, tmp_path) as sending:
         response = await client.dispatch(safety_policy=POLICY.format(receiver.url))
-        assert response.answer.text == ANSWER  # it waited for nobody
+        assert response.answer.text == ANSWER
         (dead,) = await sending.until(ReportState.DEAD)
-        assert sending.sender._attempts[Outcome.UNREACHABLE] == 3
-    assert (dead.attempts, dead.problem) == (3, "HTTP 500")
+        assert sending.sender._attempts[Outcome.UNREACHABLE] == 2
+    assert (dead.attempts, dead.problem) == (2, "no answer within 0.2 s")
+
+
+async def test_a_failing_endpoint_is_tried_again_and_may_recover(receiver, tmp_path):
+    receiver.answer = in_turn((500, {}), (429, {"Retry-After": "0"}))
+    world = world_of(max_attempts=3, retry_first_s=0.000_001, timeout_s=60)
+    async with world.serving() as client, Sending(world, tmp_path) as sending:
+        await client.dispatch(safety_policy=POLICY.format(receiver.url))
+        (sent,) = await sending.until(ReportState.SENT)
+    assert (sent.attempts, len(receiver.requests)) == (3, 3)
+    receiver.answer = in_turn(then=(502, {}))
+    async with world.serving() as client, Sending(world, tmp_path) as sending:
+        await client.dispatch(safety_policy=POLICY.format(receiver.url))
+        (dead,) = await sending.until(ReportState.DEAD)
+    assert (dead.attempts, dead.problem) == (3, "HTTP 502")
 
 
 async def test_a_slow_host_keeps_no_other_waiting(receiver, tmp_path):

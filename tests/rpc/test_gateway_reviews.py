@@ -5,16 +5,18 @@ import asyncio
 import grpc
 import pytest
 from crp.common.v1 import taxonomy_pb2 as taxonomy
+from crp.gateway.v1 import dispatch_service_pb2 as dispatch
 from crp.gateway.v1 import review_pb2
 from crp.gateway.v1 import review_service_pb2 as pb
 from crp.gateway.v1 import review_service_pb2_grpc as pb_grpc
+from crp.gateway.v1.dispatch_service_pb2_grpc import DispatchServiceStub
 
 from services.common.adapters.memory.reviews import MemoryReviewStore
 from services.common.encoding import sha256_hex
 from services.common.errors import ErrorReason, UnavailableError
 from services.common.settings import ReviewSettings
 from tests.fakes.dag_world import Refusal, fresh_uuid
-from tests.fakes.gateway_world import ANSWER, Fault, GatewayWorld, Hold, Script, headers_of
+from tests.fakes.gateway_world import ANSWER, QUESTION, Fault, GatewayWorld, Hold, Script, headers_of
 from tests.patience import patient
 
 HELD = {"safety_policy": "oversight human-review"}
@@ -295,7 +297,8 @@ class Noted(MemoryReviewStore):
 
 async def test_a_caller_who_goes_away_while_the_answer_is_held_leaves_it_held():
     hold = Hold("GetHoldingKey")
-    world, request_id = GatewayWorld(script=Script(hold=hold), reviews=Noted()), fresh_uuid()
+    kept, request_id = Noted(), fresh_uuid()
+    world = GatewayWorld(script=Script(hold=hold), reviews=kept)
     async with world.serving() as client:
         going = client.start(subject="writer", request_id=request_id, timeout=patient(30), **HELD)
         await hold.reached.wait()
@@ -304,7 +307,7 @@ async def test_a_caller_who_goes_away_while_the_answer_is_held_leaves_it_held():
             await going
         hold.release()
         async with asyncio.timeout(patient(10)):
-            await world.reviews.added.wait()  # reviewers see it, although nobody waits for it now
+            await kept.added.wait()  # reviewers see it, although nobody waits for it now
         response = await held_answer(client, request_id=request_id)
         approved = await Desk(client).decide(response.held_for_review.review_id)
     assert approved.response.answer.text == ANSWER
@@ -352,3 +355,24 @@ async def test_an_answer_that_brings_the_budget_low_is_held_too_and_its_token_wi
     assert released.answer.text == ANSWER
     assert released.answer.session_token
     assert world.statuses() == ["COMMITTED"]
+
+
+async def test_a_stream_of_a_held_answer_has_no_token_and_ends_with_the_review():
+    world = GatewayWorld()
+    async with world.serving() as client:
+        asked = dispatch.DispatchRequest(
+            request_id=fresh_uuid(),
+            query=QUESTION,
+            stream_safety_mode="STREAM_SAFETY_MODE_PASS_THROUGH",
+            safety_policy="oversight human-review",
+        )
+        stub = DispatchServiceStub(client.channel)
+        stream = stub.DispatchStream(
+            dispatch.DispatchStreamRequest(dispatch=asked), metadata=(("authorization", "writer"),), timeout=patient(20)
+        )
+        events = [event async for event in stream]
+        review_id = events[-1].outcome.held_for_review.review_id
+        decided = await Desk(client).decide(review_id)
+    assert not any(event.token for event in events)
+    assert ANSWER not in str(events)
+    assert decided.response.answer.text == ANSWER

@@ -4,6 +4,7 @@ The suite is the real one in one process with its stores in files; only generate
 """
 
 import contextlib
+from typing import Any
 
 import grpc
 from crp.gateway.v1 import review_pb2
@@ -30,15 +31,18 @@ async def suite(tmp_path, key=""):
     store = StoreSettings(data_dir=tmp_path, disk_reserve_bytes=0)
     settings = Settings(store=store, reviews=ReviewSettings(author_may_decide=True))
     async with MemoryAdapters(settings) as adapters:
-        adapters._credentials = await SqliteCredentialStore.open(tmp_path / "gateway.db", store)
-        adapters._sessions = await SqliteSessionStore.open(tmp_path / "sessions.db", store)
-        adapters._reviews = await SqliteReviewStore.open(tmp_path / "oversight.db", store)
-        for kept in (adapters._credentials, adapters._sessions, adapters._reviews):
-            adapters.closing(kept.close)
+        kept: dict[str, Any] = {
+            "_credentials": await SqliteCredentialStore.open(tmp_path / "gateway.db", store),
+            "_sessions": await SqliteSessionStore.open(tmp_path / "sessions.db", store),
+            "_reviews": await SqliteReviewStore.open(tmp_path / "oversight.db", store),
+        }
+        for name, one in kept.items():
+            setattr(adapters, name, one)
+            adapters.closing(one.close)
         async with embedded(settings, adapters=adapters) as system:
             key = key or await system.first_key()
             async with grpc.aio.insecure_channel(system.address) as channel:
-                caller = Caller(system, channel, key)
+                caller: Any = Caller(system, channel, key)
                 caller.reviews = ReviewServiceStub(channel)
                 caller.key = key
                 await ingest_facts(caller, FACT)
