@@ -74,7 +74,7 @@ async def judge() -> tuple[list[Judged], list[Compared]]:
         _judged(pair["kind"], key == "true_answer", found) for (pair, key), found in zip(asked, said, strict=True)
     ]
     compared = [
-        Compared(item["kind"], item["contradict"], bool(found.cross_window_contradictions))
+        Compared(item["kind"], item["contradict"], bool(found.coherence.found))
         for item, found in zip(neighbours, beside, strict=True)
     ]
     return judged, compared

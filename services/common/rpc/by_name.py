@@ -8,7 +8,6 @@ from collections.abc import Mapping
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
-from google.protobuf.descriptor import FieldDescriptor
 from google.protobuf.message import Message
 
 from services.common.rpc import enums
@@ -63,5 +62,5 @@ def fill_by_name(message: MessageT, value: "DataclassInstance") -> MessageT:
     return message
 
 
-def _words_of(described: FieldDescriptor) -> enums.EnumTable[Any] | None:
+def _words_of(described: Any) -> enums.EnumTable[Any] | None:
     return None if described.enum_type is None else _WORDS[described.enum_type.name]

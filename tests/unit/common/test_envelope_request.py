@@ -77,7 +77,11 @@ def test_a_wish_has_its_name_in_both_messages(message, name):
 
 def test_a_dispatch_hands_its_wishes_on():
     asked = gateway_pb.DispatchRequest(
-        if_match="*", accept_quality=[1, 4], max_envelope_tokens=900, retrieval_mode=3, cache_directives=["no-store"]
+        if_match="*",
+        accept_quality=[1, 4],
+        max_envelope_tokens=900,
+        retrieval_mode="SEARCH_MODE_HYBRID",
+        cache_directives=["no-store"],
     )
     wishes = read_by_name(asked, ContextWishes)
     assert (wishes.if_match, wishes.max_envelope_tokens) == ("*", 900)
@@ -88,7 +92,9 @@ def test_a_dispatch_hands_its_wishes_on():
 
 
 def test_a_number_without_a_word_leaves_it_to_the_service():
-    assert read_build(pb.BuildEnvelopeRequest(query="q", model="m", retrieval_mode=99)).retrieval_mode is None
+    asked = pb.BuildEnvelopeRequest(query="q", model="m")
+    asked.retrieval_mode = 99  # type: ignore[assignment]  # no number of the enum
+    assert read_build(asked).retrieval_mode is None
 
 
 def test_a_preview_reads_what_it_has():

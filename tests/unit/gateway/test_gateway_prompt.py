@@ -19,7 +19,7 @@ from services.gateway.domain.prompt import (
     fixed_prompt,
     system_prompt,
 )
-from services.gateway.domain.window import BuiltEnvelope, EnvelopeFact, OutOfTime, SourceConflict
+from services.gateway.domain.window import BuiltEnvelope, EnvelopeFact, EnvelopeMessage, OutOfTime, SourceConflict
 from tests.fakes.gateway_values import ENVELOPE
 
 INSTRUCTION = "Answer using ONLY the provided context."
@@ -30,7 +30,7 @@ def envelope(*contents, carried=()):
         EnvelopeFact(f"f{number}", content, 0.9, "crp_win_1" if number in carried else "", False)
         for number, content in enumerate(contents, start=1)
     )
-    return BuiltEnvelope(ENVELOPE, facts, INSTRUCTION, False, True, (), (), b"")
+    return BuiltEnvelope(ENVELOPE, facts, INSTRUCTION, False, True, (), (), EnvelopeMessage(None))
 
 
 def body(prompt):

@@ -11,7 +11,7 @@ from services.gateway.domain.command import DispatchDraft
 from services.gateway.domain.completion import Completion
 from services.gateway.domain.outcome import Verdict
 from services.gateway.domain.vocabulary import OversightMode
-from services.gateway.domain.window import BuiltEnvelope
+from services.gateway.domain.window import BuiltEnvelope, EnvelopeMessage
 from tests.fakes.gateway_values import ENVELOPE, PLACE, REPORT
 
 UPGRADED = DispatchDraft(
@@ -35,7 +35,7 @@ UNCHANGED = BuiltEnvelope(
     accepted=True,
     sub_queries=(),
     warnings=(),
-    message=b"",
+    message=EnvelopeMessage(None),
 )
 
 

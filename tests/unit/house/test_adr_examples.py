@@ -60,7 +60,7 @@ from services.dag.domain.transfer import summary_length
 from services.dag.exports.ocsf import KINDS, ocsf_event
 from services.dag.report_signals import MOST_SIGNALS
 from services.dpe.convert.omissions import fill_omissions
-from services.dpe.deadline import REPORT_SHARE, SHARE_KEPT
+from services.dpe.deadline import SHARE_KEPT
 from services.dpe.domain.analysis import AnalysisInput
 from services.dpe.domain.facts import EnvelopeFact, FactSource, read_fact
 from services.dpe.domain.findings import (
@@ -84,6 +84,7 @@ from services.dpe.domain.results import OmissionResult, Outputs
 from services.dpe.domain.risk import amplified, base_score, classified, level_of
 from services.dpe.domain.rules import departures, read_claim, read_sources
 from services.dpe.domain.segmentation import segment
+from services.dpe.domain.stage_row import REPORT_SHARE
 from services.dpe.domain.statements import conflict, read_statement
 from services.dpe.guard.compose import verification_policy
 from services.envelope.domain.candidates import Candidate, RankedFact
