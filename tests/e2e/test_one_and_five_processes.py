@@ -28,7 +28,10 @@ SERVED = {
     "envelope": {"crp.ckf.v1.KnowledgeService", "crp.envelope.v1.EnvelopeService"},
     "dpe": {"crp.dpe.v1.GuardService", "crp.dpe.v1.ProvenanceService"},
     "dag": {"crp.dag.v1.SessionService", "crp.dag.v1.TransparencyService", "crp.dag.v1.RetentionService"},
-    "gateway": {"crp.gateway.v1.DispatchService", "crp.gateway.v1.AdminService"},
+    "gateway": {
+        *("crp.gateway.v1.DispatchService", "crp.gateway.v1.AdminService", "crp.gateway.v1.ReviewService"),
+        *("crp.gateway.v1.ViolationReportService", "crp.gateway.v1.FeedbackService"),
+    },
     "ercp": {"ercp.v1.ErcpService"},
 }
 ALWAYS = {"grpc.health.v1.Health", "grpc.reflection.v1alpha.ServerReflection"}
