@@ -61,23 +61,23 @@ def test_one_more_violation_never_raises_fidelity_nor_lowers_risk(case):
     answer, held, more, support = case
     before = finished(answer, held, support).analysis.outputs
     after = finished(answer, (*held, more), support).analysis.outputs
-    assert after.fidelity_score <= before.fidelity_score
-    assert after.fidelity_score < before.fidelity_score or before.fidelity_score == 0.0
+    assert after.fidelity.score <= before.fidelity.score
+    assert after.fidelity.score < before.fidelity.score or before.fidelity.score == 0.0
     scores = before.risk.composite_score, after.risk.composite_score
     # An answer in a language that is not read has no score at all (ADR 0096).
     assert (scores[0] is None) is (scores[1] is None)
     assert None in scores or scores[1] >= scores[0]
     assert _LEVELS.index(str(after.risk.level)) >= _LEVELS.index(str(before.risk.level))
     # Nothing is grounded or supported by it.
-    assert (after.attributions, after.grounding_pct, after.entailment) == (
-        before.attributions,
-        before.grounding_pct,
+    assert (after.attribution.by_claim, after.attribution.grounding_pct, after.entailment) == (
+        before.attribution.by_claim,
+        before.attribution.grounding_pct,
         before.entailment,
     )
-    supported = {key for key, verdict in after.verdicts.items() if verdict is Verdict.SUPPORTED}
-    assert supported <= {key for key, verdict in before.verdicts.items() if verdict is Verdict.SUPPORTED}
-    contradicted = {key for key, verdict in before.verdicts.items() if verdict is Verdict.CONTRADICTED}
-    assert contradicted <= {key for key, verdict in after.verdicts.items() if verdict is Verdict.CONTRADICTED}
+    supported = {key for key, verdict in after.fidelity.verdicts.items() if verdict is Verdict.SUPPORTED}
+    assert supported <= {key for key, verdict in before.fidelity.verdicts.items() if verdict is Verdict.SUPPORTED}
+    contradicted = {key for key, verdict in before.fidelity.verdicts.items() if verdict is Verdict.CONTRADICTED}
+    assert contradicted <= {key for key, verdict in after.fidelity.verdicts.items() if verdict is Verdict.CONTRADICTED}
 
 
 @settings(max_examples=examples(80), deadline=None, suppress_health_check=[HealthCheck.too_slow])
