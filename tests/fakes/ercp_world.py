@@ -150,9 +150,6 @@ class FaultySessions(ScriptedSessions):
     async def CreateSession(self, request, context):  # noqa: N802
         return await self.script.around("CreateSession", request, partial(super().CreateSession, request, context))
 
-    async def AppendEvent(self, request, context):  # noqa: N802
-        return await self.script.around("AppendEvent", request, partial(super().AppendEvent, request, context))
-
     async def TerminateSession(self, request, context):  # noqa: N802
         call = partial(super().TerminateSession, request, context)
         return await self.script.around("TerminateSession", request, call)
