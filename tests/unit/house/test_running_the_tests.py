@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests import covering, tenth
+from tests import covering, memory_folder, tenth
 
 ROOT = Path(__file__).resolve().parents[3]
 TOLD = "import os, sys; from tests import bytecode; bytecode.keep(); print(sys.dont_write_bytecode, sys.pycache_prefix)"
@@ -42,3 +42,34 @@ def test_a_smaller_share_is_part_of_the_tenth():
     large, small = (tenth._chosen("an example", every, str, share) for share in (10, 40))
     assert set(small) < set(large)
     assert tenth._chosen("an example", every[:1], str, 40) == every[:1]
+
+
+@pytest.mark.parametrize(
+    ("variables", "chosen"),
+    [({}, True), ({"GROUNDTRAIL_TEST_ON_DISK": "1"}, False), ({"PYTEST_DEBUG_TEMPROOT": "/elsewhere"}, False)],
+)
+def test_files_lie_in_memory_where_nobody_chose_another_place(monkeypatch, tmp_path, variables, chosen):
+    for name in (memory_folder.VARIABLE, memory_folder.ROOT_VARIABLE):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr(memory_folder, "LEAST_BYTES", 1)
+    assert memory_folder.choose(tmp_path) is chosen
+    assert (os.environ.get(memory_folder.ROOT_VARIABLE) == str(tmp_path)) is chosen
+
+
+def test_a_folder_without_room_or_that_is_none_is_not_chosen(monkeypatch, tmp_path):
+    for name in (memory_folder.VARIABLE, memory_folder.ROOT_VARIABLE):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(memory_folder, "LEAST_BYTES", 1 << 62)
+    assert not memory_folder.choose(tmp_path)
+    assert not memory_folder.choose(tmp_path / "nothing")
+
+
+def test_every_folder_of_tests_belongs_to_one_of_the_two_runs():
+    """ADR 0159: a folder that neither run names would never be tested."""
+    lines = (ROOT / "Makefile").read_text(encoding="utf-8").splitlines()
+    recipe = " ".join(line for line in lines if line.startswith(("UNMEASURED", "\t$(TESTS)"))).split()
+    folders = {path.parent for path in (ROOT / "tests").rglob("test_*.py")}
+    named = [ROOT / word for word in recipe if word.startswith("tests/")]
+    assert [folder for folder in folders if not any(folder.is_relative_to(one) for one in named)] == []
