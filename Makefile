@@ -80,7 +80,7 @@ eval-retrieval: $(DEV_STAMP) ## Measure every mode of retrieval on that data
 eval-guard: $(DEV_STAMP) ## Measure the guard on that data, beside director-ai from the package registry, on the same rows
 	@$(BIN)/python -m tools.compare_guard
 	@for part in coherence injection claims streams; do \
-	  test ! -f tools/evaluation/guard/$$part.py || $(BIN)/python -m tools.evaluate_guard $$part || exit 1; done
+	  test ! -f evaluation/guard/$$part.py || $(BIN)/python -m tools.evaluate_guard $$part || exit 1; done
 
 conformance: $(DEV_STAMP) ## Run the wire-level conformance tests against the embedded system
 	@$(BIN)/pytest -q tests/conformance

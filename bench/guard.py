@@ -33,13 +33,13 @@ from bench.dpe_corpus import QUESTION, case
 from bench.guard_server import GuardServer, serving
 from bench.report import Row, machine, show
 from bench.stores import DIMENSION, NOW, TENANT, clustered, indexed
+from evaluation.guard.peers import NAME, SERVING, Peer, PeerError, running
 from services.common.adapters.encoders.embedding import open_embedding
 from services.common.adapters.sqlite import SqliteFactStore
 from services.common.model_repository import open_repository
 from services.common.ports.facts import FactRecord, FactStatus
 from services.common.settings.inference import InferenceSettings
 from services.common.settings.stores import StoreSettings
-from tools.evaluation.guard.peers import NAME, SERVING, Peer, PeerError, running
 
 CLAIMS: Final = 3
 FACTS: Final = 10

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from bench.dpe import BATCH_SIZES, Ledger, RecordedRecognizer, Recorder
 from bench.encoders import Bare, feed
+from evaluation.guard.own_guard import own_settings
 from services.common.adapters.onnx.session import WEIGHTS_FILE
 from services.common.composition import Adapters
 from services.common.model_repository import open_repository
@@ -27,7 +28,6 @@ from services.common.settings import Settings
 from services.common.settings.telemetry import TelemetrySettings
 from services.common.telemetry import configure_logs
 from services.dpe.compose import build
-from tools.evaluation.guard.own_guard import own_settings
 
 if TYPE_CHECKING:
     from services.common.ports.entailment import EntailmentModel

@@ -25,23 +25,23 @@ from typing import Any, Final
 import numpy as np
 from rich.console import Console
 
+from evaluation.data import EvaluationDataError, folder
+from evaluation.encoder_memory import DEFAULT_FILE
+from evaluation.guard import guard_rows, peer_faults
+from evaluation.guard.comparison import Rows, Said, figures_of, kinds_of, per_set, taken
+from evaluation.guard.comparison_page import Comparison
+from evaluation.guard.guard_rows import NO_QUESTION, InjectionRow, SupportRow
+from evaluation.guard.own_guard import NAME, NotServedError, OwnGuard, open_guard
+from evaluation.guard.peers import NAME as PEER
+from evaluation.guard.peers import RELEASES, WITHOUT, Peer, PeerError, running
+from evaluation.labelled import LabelledClaim
+from evaluation.pipeline import AT_ONCE, claim_support
+from evaluation.results import plain
+from evaluation.tables import Table
 from services.common.errors import CrpError, StartupError
 from services.common.settings import Settings, SettingsError, load_settings
 from services.common.telemetry import configure_logs
 from services.dpe.domain.findings import Verdict
-from tools.evaluation.data import EvaluationDataError, folder
-from tools.evaluation.encoder_memory import DEFAULT_FILE
-from tools.evaluation.guard import guard_rows, peer_faults
-from tools.evaluation.guard.comparison import Rows, Said, figures_of, kinds_of, per_set, taken
-from tools.evaluation.guard.comparison_page import Comparison
-from tools.evaluation.guard.guard_rows import NO_QUESTION, InjectionRow, SupportRow
-from tools.evaluation.guard.own_guard import NAME, NotServedError, OwnGuard, open_guard
-from tools.evaluation.guard.peers import NAME as PEER
-from tools.evaluation.guard.peers import RELEASES, WITHOUT, Peer, PeerError, running
-from tools.evaluation.labelled import LabelledClaim
-from tools.evaluation.pipeline import AT_ONCE, claim_support
-from tools.evaluation.results import plain
-from tools.evaluation.tables import Table
 
 TASKS: Final = ("injection", "claims", "coherence", "faults")
 ENGINE: Final = "Groundtrail, provenance engine"
@@ -168,7 +168,7 @@ async def compare_support(systems: Systems, task: str, rows: Sequence[SupportRow
 
 async def engine_verdicts(systems: Systems, rows: Sequence[SupportRow]) -> list[tuple[float, bool]]:
     """Return the support of the weakest claim, and whether every claim is SUPPORTED, by the provenance engine alone."""
-    from tools.evaluation.embedded_engine import open_engine
+    from evaluation.embedded_engine import open_engine
 
     claims = [
         LabelledClaim(

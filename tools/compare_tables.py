@@ -14,10 +14,10 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, Final
 
+from evaluation.document_labels import read_labelled
+from evaluation.documents import CELLS, LIMITS, Score, score_tables
 from services.common.documents.document import Table
 from services.common.documents.reading import read_document
-from tools.evaluation.document_labels import read_labelled
-from tools.evaluation.documents import CELLS, LIMITS, Score, score_tables
 
 _Grids = list[list[list[str]]]
 

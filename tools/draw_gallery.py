@@ -13,11 +13,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
+from evaluation.gallery import former_reading, former_readings, read_shown, todays_reading
+from evaluation.gallery_pages import PAGES, draw_page
+from evaluation.gallery_picture import Shown, draw
 from services.common.adapters.tokens.counter import open_counter_of
 from services.common.settings.envelope import EnvelopeSettings
-from tools.evaluation.gallery import former_reading, former_readings, read_shown, todays_reading
-from tools.evaluation.gallery_pages import PAGES, draw_page
-from tools.evaluation.gallery_picture import Shown, draw
 
 PICTURES: Final = Path("docs/pictures/documents")
 

@@ -17,12 +17,12 @@ from typing import Final
 from rich.console import Console
 from rich.progress import Progress, TimeElapsedColumn
 
+from evaluation import entities, grounding, personal_data, retrieval
+from evaluation.data import EvaluationDataError, folder
+from evaluation.figures import Figure, as_json, show
 from services.common.adapters.encoders.embedding import open_embedding
 from services.common.model_repository import open_repository
 from services.common.settings.inference import InferenceSettings
-from tools.evaluation import entities, grounding, personal_data, retrieval
-from tools.evaluation.data import EvaluationDataError, folder
-from tools.evaluation.figures import Figure, as_json, show
 
 TASKS: Final = ("retrieval", "attribution", "entities", "personal-data")
 

@@ -23,6 +23,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
+from evaluation.constraint_meaning import agrees
+from evaluation.metrics import wilson_interval
 from services.common.composition import Adapters
 from services.common.settings import Settings
 from services.ercp.domain import readings, standing
@@ -32,8 +34,6 @@ from services.ercp.domain.vocabulary import ConstraintType, Undecided
 from services.ercp.domain.wording import Understanding, understand_constraint
 from services.ercp.suspicion_bounds import load_bounds
 from services.ercp.verifying import SecondDetector
-from tools.evaluation.constraint_meaning import agrees
-from tools.evaluation.metrics import wilson_interval
 
 FIELDS: Final = ("constraint", "keeps", "breaks", "formal")
 ROWS: Final = (

@@ -17,11 +17,11 @@ from typing import Any, Final
 
 from rich.console import Console
 
+from evaluation.document_labels import LabelledDocument, read_labelled
+from evaluation.documents import APART, COUNTS, FURNITURE, HIDDEN, SHARES, Score, score_document
+from evaluation.tables import Table
 from services.common.adapters.tokens.counter import open_counter_of
 from services.common.settings.envelope import EnvelopeSettings
-from tools.evaluation.document_labels import LabelledDocument, read_labelled
-from tools.evaluation.documents import APART, COUNTS, FURNITURE, HIDDEN, SHARES, Score, score_document
-from tools.evaluation.tables import Table
 
 _NONE: Final = "-"
 

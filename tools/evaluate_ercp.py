@@ -29,16 +29,16 @@ from typing import Any, Final
 from rich.console import Console
 from rich.progress import Progress, TimeElapsedColumn
 
+from evaluation import ercp_tables
+from evaluation.data import EvaluationDataError
+from evaluation.ercp_failures import failures
+from evaluation.ercp_generator import ScriptedGenerator
+from evaluation.ercp_measure import REPEATS, Measured, measure, measure_model, results
+from evaluation.ercp_problems import FINAL, HALVES, SETS, ScriptedProblem, load
+from evaluation.ercp_system import open_system
 from services.common.errors import CrpError, StartupError
 from services.common.settings import Settings, SettingsError, load_settings
 from services.common.settings.llm import LlmSettings
-from tools.evaluation import ercp_tables
-from tools.evaluation.data import EvaluationDataError
-from tools.evaluation.ercp_failures import failures
-from tools.evaluation.ercp_generator import ScriptedGenerator
-from tools.evaluation.ercp_measure import REPEATS, Measured, measure, measure_model, results
-from tools.evaluation.ercp_problems import FINAL, HALVES, SETS, ScriptedProblem, load
-from tools.evaluation.ercp_system import open_system
 
 VARIABLE: Final = "GROUNDTRAIL_TEST_LLM_BASE_URL"
 WIDTH: Final = 150

@@ -3,7 +3,7 @@
     python -m tools.evaluate_guard PART [OPTION…]
     python -m tools.evaluate_guard PART --help
 
-The parts are the modules of ``tools.evaluation.guard`` that have a ``run``: it takes the rest of the command line and
+The parts are the modules of ``evaluation.guard`` that have a ``run``: it takes the rest of the command line and
 returns the exit status.
 """
 
@@ -14,7 +14,7 @@ from importlib.util import find_spec
 from typing import Final
 
 PARTS: Final = ("coherence", "injection", "claims", "streams")
-PACKAGE: Final = "tools.evaluation.guard"
+PACKAGE: Final = "evaluation.guard"
 
 
 def parts() -> tuple[str, ...]:

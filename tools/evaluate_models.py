@@ -20,14 +20,14 @@ from typing import Any, Final
 from rich.console import Console
 from rich.progress import Progress, TimeElapsedColumn
 
+from evaluation import pages, results
+from evaluation.data import VARIABLE, EvaluationDataError, folder
+from evaluation.measuring import ENCODERS, TASKS, Measured, Order, measure
+from evaluation.model_source import ModelSource
+from evaluation.peers import read_peers
+from evaluation.tables import peer_tables, tables_of
 from services.common.errors import CrpError, StartupError
 from services.common.settings import SettingsError, load_settings
-from tools.evaluation import pages, results
-from tools.evaluation.data import VARIABLE, EvaluationDataError, folder
-from tools.evaluation.measuring import ENCODERS, TASKS, Measured, Order, measure
-from tools.evaluation.model_source import ModelSource
-from tools.evaluation.peers import read_peers
-from tools.evaluation.tables import peer_tables, tables_of
 
 PAGES: Final = (
     "docs/models.md",
@@ -169,7 +169,7 @@ def run(arguments: Sequence[str], source: ModelSource | None = None) -> int:
             return write_pages(options.markdown or [*map(Path, PAGES)], options.results, check=options.check)
         order = order_of(options, os.environ)
         if source is None:
-            from tools.evaluation.repository_models import RepositoryModels
+            from evaluation.repository_models import RepositoryModels
 
             source = RepositoryModels(load_settings())
         give(options, asyncio.run(measure_with_bars(order, source)))

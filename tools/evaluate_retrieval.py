@@ -20,14 +20,14 @@ from typing import Any, Final
 from rich.console import Console
 from rich.progress import Progress, TimeElapsedColumn
 
+from evaluation.data import EvaluationDataError, folder
+from evaluation.results import digest
+from evaluation.retrieval_modes import MODES, Order, measure, results
+from evaluation.retrieval_page import picture, rewritten, table
+from evaluation.retrieval_sets import CRANFIELD, DEVELOPMENT, HALVES, REPORT, WICE, RetrievalSet, cranfield, wice
 from services.common.errors import CrpError, StartupError
 from services.common.settings import Settings, SettingsError, load_settings
 from services.common.taxonomy import RetrievalMode
-from tools.evaluation.data import EvaluationDataError, folder
-from tools.evaluation.results import digest
-from tools.evaluation.retrieval_modes import MODES, Order, measure, results
-from tools.evaluation.retrieval_page import picture, rewritten, table
-from tools.evaluation.retrieval_sets import CRANFIELD, DEVELOPMENT, HALVES, REPORT, WICE, RetrievalSet, cranfield, wice
 
 RESULTS: Final = Path("docs/results/retrieval.json")
 PAGE: Final = Path("docs/retrieval.md")

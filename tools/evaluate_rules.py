@@ -16,19 +16,16 @@ from typing import Any, Final
 
 from rich.console import Console
 
-from services.common.adapters.spacy.recognizer import open_recognizer
-from services.common.settings.inference import InferenceSettings
-from services.dpe.domain.findings import DistortionType
-from tools.evaluation.decomposition import HALVES, decomposition_table, missed
-from tools.evaluation.labelled_answers import (
+from evaluation.decomposition import HALVES, decomposition_table, missed
+from evaluation.labelled_answers import (
     TUNING,
     LabelledAnswer,
     LabelledDistortion,
     read_answers,
     read_distortions,
 )
-from tools.evaluation.rule_worth import judge, kinds_table, neighbours_table, rules_table
-from tools.evaluation.rules import (
+from evaluation.rule_worth import judge, kinds_table, neighbours_table, rules_table
+from evaluation.rules import (
     ClaimScores,
     DistortionScores,
     Score,
@@ -38,7 +35,10 @@ from tools.evaluation.rules import (
     measure_claims,
     measure_distortions,
 )
-from tools.evaluation.tables import Table
+from evaluation.tables import Table
+from services.common.adapters.spacy.recognizer import open_recognizer
+from services.common.settings.inference import InferenceSettings
+from services.dpe.domain.findings import DistortionType
 
 PAGE: Final = Path("docs/rules.md")
 DECOMPOSITION_PAGE: Final = Path("docs/decomposition.md")

@@ -21,14 +21,14 @@ from typing import Any, Final
 from rich.console import Console
 from rich.progress import Progress, TimeElapsedColumn
 
+from evaluation.data import VARIABLE, EvaluationDataError, folder
+from evaluation.retrieval_sets import CRANFIELD, DEVELOPMENT, HALVES, REPORT, WICE, cranfield, wice
+from evaluation.search_modes import Order, measured_ranks
+from evaluation.search_page import rewritten, tables
+from evaluation.search_sets import CORPORA, HANDBOOK, SearchSet, corpus, handbook, of_documents
 from services.common.errors import CrpError, StartupError
 from services.common.settings import Settings, SettingsError, load_settings
 from services.common.taxonomy import RetrievalMode
-from tools.evaluation.data import VARIABLE, EvaluationDataError, folder
-from tools.evaluation.retrieval_sets import CRANFIELD, DEVELOPMENT, HALVES, REPORT, WICE, cranfield, wice
-from tools.evaluation.search_modes import Order, measured_ranks
-from tools.evaluation.search_page import rewritten, tables
-from tools.evaluation.search_sets import CORPORA, HANDBOOK, SearchSet, corpus, handbook, of_documents
 
 RESULTS: Final = Path("docs/results/search.json")
 PAGE: Final = Path("docs/retrieval.md")

@@ -24,18 +24,18 @@ from typing import Any, Final
 
 from rich.console import Console
 
+from evaluation import asked_questions, corpus, misquotes, pairs, scripted_judge, two_windows
+from evaluation.data import EvaluationDataError
+from evaluation.embedded_suite import open_suite
+from evaluation.encoder_memory import DEFAULT_FILE
+from evaluation.held_back import is_there
+from evaluation.results import plain
+from evaluation.tables import Table
+from evaluation.verdict_engine import open_verdict_engine
 from services.allinone.parts import Part as SuitePart
 from services.common.errors import CrpError, StartupError
 from services.common.settings import Settings, SettingsError, load_settings
 from services.common.telemetry import configure_logs
-from tools.evaluation import asked_questions, corpus, misquotes, pairs, scripted_judge, two_windows
-from tools.evaluation.data import EvaluationDataError
-from tools.evaluation.embedded_suite import open_suite
-from tools.evaluation.encoder_memory import DEFAULT_FILE
-from tools.evaluation.held_back import is_there
-from tools.evaluation.results import plain
-from tools.evaluation.tables import Table
-from tools.evaluation.verdict_engine import open_verdict_engine
 
 MEMORY: Final = "GROUNDTRAIL_EVAL_MEMORY"
 RESULTS: Final = Path("docs/results")

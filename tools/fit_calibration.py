@@ -26,10 +26,10 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from evaluation.contexts import GROUNDED, PARTIAL, document
 from services.common.adapters.encoders.embedding import EncoderEmbeddingModel, open_embedding
 from services.common.adapters.tokens.counter import open_token_counter
 from services.common.adapters.tokens.table import EXTRACTIVE_MODEL
-from services.common.documents.document import Block, BlockKind, Document
 from services.common.documents.facts.chunking import chunk
 from services.common.model_repository import open_repository
 from services.common.settings.inference import InferenceSettings
@@ -39,8 +39,6 @@ Values = NDArray[np.float64]
 KINDS: Final = ("claim", "sentence")
 FOLDS: Final = ("fit", "calibrate", "report")
 RECALL: Final = 0.95
-GROUNDED: Final = 0.75
-PARTIAL: Final = 0.60
 BLOCK: Final = 2_048
 DIGITS: Final = 4
 
@@ -71,12 +69,6 @@ def read_rows(data: Path) -> list[dict[str, Any]]:
     """Return the labelled claims and sentences."""
     with gzip.open(data / "grounding" / "dev.jsonl.gz", "rt", encoding="utf-8") as lines:
         return [row for row in map(json.loads, lines) if row["kind"] in KINDS]
-
-
-def document(context: Sequence[str]) -> Document:
-    """Return a context's passages as the paragraphs of a plain text."""
-    paragraphs = [" ".join(part.split()) for text in context for part in text.split("\n\n")]
-    return Document("text/plain", "", tuple(Block(BlockKind.PARAGRAPH, text) for text in paragraphs if text))
 
 
 async def embed_all(model: EncoderEmbeddingModel, texts: Iterable[str]) -> dict[str, NDArray[np.float32]]:

@@ -19,6 +19,7 @@ import numpy as np
 import onnxruntime
 from numpy.typing import NDArray
 
+from evaluation.entities import gold_spans
 from services.common.adapters.encoders.backend import TokenIds
 from services.common.adapters.encoders.embedding import open_embedding
 from services.common.adapters.onnx.session import OnnxEncoder, available_threads
@@ -123,22 +124,6 @@ async def measure_embedder(package: Path, data: Path, count: int) -> tuple[dict[
         for text, row, vector in zip(GOLDEN_TEXTS, golden_ids, golden_vectors, strict=True)
     ]
     return metrics, {"model": model.fingerprint, "tolerance": 1e-4, "cases": cases}
-
-
-def gold_spans(tokens: list[str], tags: list[str]) -> set[tuple[str, int, int]]:
-    """Return (kind, start, end) in the text of tokens joined by spaces; MISC left out."""
-    spans: list[tuple[str, int, int]] = []
-    start, previous = 0, "O"
-    for token, tag in zip(tokens, tags, strict=True):
-        kind = tag.split("-")[-1]
-        if kind == "O" or tag.startswith("B-") or kind != previous:
-            if kind != "O":
-                spans.append((kind, start, start + len(token)))
-        else:
-            spans[-1] = (kind, spans[-1][1], start + len(token))
-        previous = kind
-        start += len(token) + 1
-    return {span for span in spans if span[0] in _KINDS.values()}
 
 
 async def golden_entities() -> dict[str, Any]:

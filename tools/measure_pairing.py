@@ -14,11 +14,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
+from evaluation.data import EvaluationDataError, folder, rows
 from services.common.reading.text_types import Claim, ClaimType
 from services.common.reading.values import scan_values
 from services.dpe.domain.pairing import related
 from services.dpe.domain.statements import Statement, read_statement
-from tools.evaluation.data import EvaluationDataError, folder, rows
 
 SESSION: Final = 100
 

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedGroupKFold
 
+from evaluation.metrics import auroc, balanced_accuracy
 from services.common.calibration import PiecewiseLinearCalibration
 from services.common.grounding.combiner import LogisticModel, features, logistic
-from tools.evaluation.metrics import auroc, balanced_accuracy
 
 Values = NDArray[np.float64]
 Labels = NDArray[np.bool_]

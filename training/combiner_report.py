@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from rich.console import Console
 from rich.table import Table as Grid
 
-from tools.evaluation.metrics import auroc, balanced_accuracy
+from evaluation.metrics import auroc, balanced_accuracy
 from training.combiner_data import Table
 
 Values = NDArray[np.float64]

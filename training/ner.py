@@ -24,11 +24,11 @@ from torch import Tensor, nn
 from torch.nn import functional
 from transformers import AutoModel
 
+from evaluation.metrics import SpanCounts
 from services.common.adapters.spacy.recognizer import open_recognizer
 from services.common.adapters.spacy.spans import merge
 from services.common.ports.recognition import Entity
 from services.common.settings.inference import InferenceSettings
-from tools.evaluation.metrics import SpanCounts
 from training.ner_rows import KINDS, MarkedText, Span, halves, pii, spans_of, wikigold, word_labels
 
 MAX_TOKENS: Final = 128

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, TypeAlias
 
+from evaluation.data import rows
 from services.common.ports.recognition import EntityKind
-from tools.evaluation.data import rows
 
 KINDS: Final = (EntityKind.PERSON, EntityKind.ORGANISATION, EntityKind.LOCATION)
 Span: TypeAlias = tuple[EntityKind, int, int]

@@ -15,10 +15,10 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from evaluation.calibration import calibration_of, without_temperature
 from services.common.adapters.encoders.entailment import LABELS, open_entailment
 from services.common.model_repository import ModelRepository
 from services.common.settings.inference import InferenceSettings
-from tools.evaluation.calibration import calibration_of, without_temperature
 from tools.update_manifest import dump
 from training.rows import NliRow, read_nli
 

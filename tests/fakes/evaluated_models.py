@@ -6,12 +6,12 @@ from contextlib import asynccontextmanager
 import numpy as np
 from numpy.typing import NDArray
 
+from evaluation.grounding_scores import BOTH, ENCODER, SURFACE, System
+from evaluation.model_source import Entailment, Grounding, Recognition
+from evaluation.pipeline import Findings
 from services.common.adapters.memory.inference import MemoryEntityRecognizer
 from services.common.ports.grounding import GroundingRequest, GroundingVerdict, UnsupportedSpan
 from services.dpe.domain.findings import Basis, Judgement, Verdict
-from tools.evaluation.grounding_scores import BOTH, ENCODER, SURFACE, System
-from tools.evaluation.model_source import Entailment, Grounding, Recognition
-from tools.evaluation.pipeline import Findings
 
 OVERLAP = "overlap"
 THRESHOLD = 0.5

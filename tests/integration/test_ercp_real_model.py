@@ -8,10 +8,10 @@ import sys
 
 import pytest
 
+from evaluation.ercp_problems import load
+from evaluation.ercp_system import open_system
 from services.common.settings import Settings
 from services.common.settings.llm import LlmSettings
-from tools.evaluation.ercp_problems import load
-from tools.evaluation.ercp_system import open_system
 
 VARIABLE = "GROUNDTRAIL_TEST_LLM_BASE_URL"
 ROUNDS = 3

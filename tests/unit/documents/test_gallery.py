@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from tools.evaluation.document_labels import read_labelled
-from tools.evaluation.documents import APART, CELLS, FURNITURE, HIDDEN, ORDER, TOGETHER, score_document
+from evaluation.document_labels import read_labelled
+from evaluation.documents import APART, CELLS, FURNITURE, HIDDEN, ORDER, TOGETHER, score_document
 
 DEVELOPMENT = Path(__file__).resolve().parents[2] / "documents" / "dev"
 LABELLED = [one for one in read_labelled(DEVELOPMENT) if one.path.suffix in {".html", ".md"}]

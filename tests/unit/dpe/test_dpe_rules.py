@@ -5,20 +5,20 @@ The floors lie below what was measured (docs/rules.md); the half that is held ba
 
 import pytest
 
-from services.common.adapters.spacy.recognizer import open_recognizer
-from services.common.reading.text_types import ClaimType
-from services.common.settings.inference import InferenceSettings
-from services.dpe.domain.findings import DistortionType
-from tools.evaluate_rules import claim_table, distortion_table, mistakes, rewritten
-from tools.evaluation.data import EvaluationDataError
-from tools.evaluation.labelled_answers import (
+from evaluation.data import EvaluationDataError
+from evaluation.labelled_answers import (
     HALVES,
     HELD_BACK,
     TUNING,
     read_answers,
     read_distortions,
 )
-from tools.evaluation.rules import Score, found_distortions, measure_claims, measure_distortions, score_of
+from evaluation.rules import Score, found_distortions, measure_claims, measure_distortions, score_of
+from services.common.adapters.spacy.recognizer import open_recognizer
+from services.common.reading.text_types import ClaimType
+from services.common.settings.inference import InferenceSettings
+from services.dpe.domain.findings import DistortionType
+from tools.evaluate_rules import claim_table, distortion_table, mistakes, rewritten
 
 CLAIM_FLOORS = {TUNING: (0.96, 0.95), HELD_BACK: (0.94, 0.90)}
 """Boundary F1 and type macro-F1."""

@@ -12,10 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from evaluation.decomposition import HALVES, decomposition_table
 from services.envelope.domain.dangling import resolved
 from services.envelope.domain.decomposition import LONGEST_CHARS, LONGEST_SENTENCE_CHARS, cut, decompose
 from tools.evaluate_rules import DECOMPOSITION_PAGE, rewritten
-from tools.evaluation.decomposition import HALVES, decomposition_table
 
 ROOT = Path(__file__).parents[3]
 FOLDER = ROOT / "tests" / "vectors" / "envelope" / "decomposition"

@@ -21,6 +21,7 @@ TOP = (
     "clients",
     "deploy",
     "docs",
+    "evaluation",
     "examples",
     "gen",
     "model_repository",

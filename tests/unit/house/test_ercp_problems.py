@@ -11,7 +11,7 @@ import jsonschema
 import pytest
 import z3
 
-from tools.evaluation.ercp_problems import FINAL, FOLDER, HALVES, SETS, ProblemError, load
+from evaluation.ercp_problems import FINAL, FOLDER, HALVES, SETS, ProblemError, load
 
 PROBLEMS = [problem for one in SETS for problem in load(one)]
 PATHS = sorted(path for one in SETS for path in (FOLDER / one).glob("*.json"))

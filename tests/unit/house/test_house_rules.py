@@ -45,7 +45,7 @@ def tracked() -> tuple[Path, ...]:
 
 
 def modules() -> list[Path]:
-    folders = ("services", "tools", "training", "bench")
+    folders = ("services", "evaluation", "tools", "training", "bench")
     return sorted(path for folder in folders for path in (ROOT / folder).rglob("*.py"))
 
 

@@ -8,10 +8,10 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
+from evaluation.document_labels import LabelledDocument
+from evaluation.gallery import FORMER, SHOWN, JudgedFact, Reading, Verdict, former_reading, judge
+from evaluation.gallery_picture import COLUMN, MAX_FACT_CHARS, Shown, draw, shortened, wide, wrap
 from tools.draw_gallery import pictures
-from tools.evaluation.document_labels import LabelledDocument
-from tools.evaluation.gallery import FORMER, SHOWN, JudgedFact, Reading, Verdict, former_reading, judge
-from tools.evaluation.gallery_picture import COLUMN, MAX_FACT_CHARS, Shown, draw, shortened, wide, wrap
 
 MAX_BYTES = 300_000
 PNG = b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR" + (7).to_bytes(4, "big") + (14).to_bytes(4, "big")

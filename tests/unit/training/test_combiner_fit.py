@@ -6,10 +6,10 @@ import pytest
 
 pytest.importorskip("sklearn", reason="install the training group")
 
+from evaluation.metrics import auroc
 from services.common.grounding.combiner import ENCODER_FEATURES, parse_combiner
 from services.common.grounding.signals import SIGNALS
 from tests.fakes.tiny_encoders import TinyEncoder, write_repository
-from tools.evaluation.metrics import auroc
 from training.combiner import (
     BOTH_FEATURES,
     PEERS_FEATURES,
