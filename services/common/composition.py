@@ -35,9 +35,15 @@ from services.common.ports.second_opinion import SecondOpinion
 from services.common.ports.sessions import SessionStore
 from services.common.ports.tokens import TokenCounter
 from services.common.ports.witness import Witness
-from services.common.provider_composition import has_language_model, open_language_models
+from services.common.provider_composition import (
+    has_language_model,
+    open_chat_provider,
+    open_language_models,
+    open_messages_provider,
+)
 from services.common.queue_counts import QueueCounts
 from services.common.settings import EventSinkSettings, Settings, SettingsError
+from services.common.telemetry.model_calls import ModelCalls
 from services.common.workers.counts import WorkerCounts
 from services.common.workers.frames import Json
 from services.common.workers.pool import WorkerLimits, WorkerPool
@@ -109,6 +115,8 @@ class Adapters(OversightStores):
         """What the pools of worker processes count; for a registry."""
         self.engine_counts = EngineCounts()
         """What is counted of a vector engine; for a registry."""
+        self.model_calls = ModelCalls(shows_content=settings.telemetry.log_content)
+        """What is told of calls of language models; for a registry, and for a tracer."""
         self.queue_counts: list[QueueCounts] = []  # of the models and processes that there are
         self._built: dict[str, object] = {}
         self._locks: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
@@ -230,29 +238,19 @@ class Adapters(OversightStores):
         """Return the configured LLM provider, or ``None`` when none is set (ADR 0020: the extractive answerer)."""
         if not has_language_model(self.settings):
             return None
-        return await self._once("language_model", lambda: open_language_models(self.settings))
+        return await self._once("language_model", lambda: open_language_models(self.settings, self.model_calls))
 
     async def chat_provider(self) -> ChatProvider | None:
         """Return the configured LLM provider as one that bodies go through to, or ``None`` when none is set."""
         if not self.settings.llm.base_url:
             return None
-        from services.common.adapters.http.chat_provider import HttpChatProvider, openai_endpoint
-
-        async def opened() -> ChatProvider:
-            return HttpChatProvider(openai_endpoint(self.settings.llm))
-
-        return await self._once("chat_provider", opened)
+        return await self._once("chat_provider", lambda: open_chat_provider(self.settings, self.model_calls))
 
     async def messages_provider(self) -> ChatProvider | None:
         """Return the configured provider of Anthropic's form, or ``None`` when none is set."""
         if not self.settings.anthropic.base_url:
             return None
-        from services.common.adapters.http.chat_provider import HttpChatProvider, anthropic_endpoint
-
-        async def opened() -> ChatProvider:
-            return HttpChatProvider(anthropic_endpoint(self.settings.anthropic))
-
-        return await self._once("messages_provider", opened)
+        return await self._once("messages_provider", lambda: open_messages_provider(self.settings, self.model_calls))
 
     async def second_opinion(self) -> SecondOpinion | None:
         """Return the endpoint that is asked about claims, or ``None`` when none is set (ADR 0119).

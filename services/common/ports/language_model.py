@@ -82,6 +82,7 @@ class LanguageReply:
         finish_reason: ``stop``, ``length``, ``content_filter`` or the provider's own word.
         model_fingerprint: who wrote it: provider, model, version or system fingerprint, SHA-256 of the reply.
         prompt_tokens, completion_tokens: as the provider counted; ``None`` when it did not say.
+        model, response_id: as the provider names them, for traces; empty when it did not say.
     """
 
     text: str
@@ -89,6 +90,8 @@ class LanguageReply:
     model_fingerprint: str
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
+    model: str = ""
+    response_id: str = ""
 
 
 class LanguageStream(Protocol):

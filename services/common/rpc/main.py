@@ -65,6 +65,8 @@ async def running_server(
         telemetry.registry.register(adapters.worker_counts)
         telemetry.registry.register(adapters.engine_counts)
         telemetry.registry.register(QueueMetrics(adapters.queue_counts))
+        telemetry.registry.register(adapters.model_calls)
+        adapters.model_calls.tracer = telemetry.tracer or adapters.model_calls.tracer
         _log_build(await adapters.build_identity())  # before anything else of the installation is trusted
         configure(settings.server.computing_threads)
         limit_blas_threads(1)  # in every process, so that a report's bits do not depend on what shares a process

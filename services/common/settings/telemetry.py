@@ -26,7 +26,8 @@ class TelemetrySettings(BaseModel):
     log_calls: bool = True
     """Whether each RPC gets an access line (level info)."""
     log_content: bool = False
-    """Whether prompts, facts and claims may appear in logs and spans. The only setting that allows it."""
+    """Whether prompts, facts and claims may appear in logs and spans, and what is said to and by language models in
+    spans. The only setting that allows it. Default false."""
     otlp_protocol: Literal["grpc", "http/protobuf"] = "grpc"
     """How traces are sent: OTLP over gRPC, or over HTTP with protobuf bodies. Default gRPC."""
     otlp_endpoint: str = ""

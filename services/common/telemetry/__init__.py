@@ -7,7 +7,7 @@ access line of the running call names them. Ids, counts and digests only; conten
 from services.common.telemetry.logs import configure_logs, content, scrub
 from services.common.telemetry.metrics import RpcMetrics
 from services.common.telemetry.notes import current_notes, note, open_notes
-from services.common.telemetry.traces import inject_trace, open_tracing, span
+from services.common.telemetry.traces import follow_trace, inject_trace, open_tracing, span
 from services.common.telemetry.wiring import Telemetry, open_telemetry
 
 __all__ = [
@@ -16,6 +16,7 @@ __all__ = [
     "configure_logs",
     "content",
     "current_notes",
+    "follow_trace",
     "inject_trace",
     "note",
     "open_notes",

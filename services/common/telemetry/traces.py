@@ -27,6 +27,7 @@ _PROPAGATOR: Final = TraceContextTextMapPropagator()
 
 _tracer: ContextVar[trace.Tracer | None] = ContextVar("groundtrail_tracer", default=None)
 _received: ContextVar[Mapping[str, str] | None] = ContextVar("groundtrail_received_trace", default=None)
+_outer: ContextVar[Mapping[str, str] | None] = ContextVar("groundtrail_outer_trace", default=None)
 
 
 def open_tracing(settings: TelemetrySettings, service: str, version: str) -> "TracerProvider | None":
@@ -121,6 +122,19 @@ def end_server_span(server_span: trace.Span, code: str, code_number: int, reason
 def keep_received(received: Mapping[str, str]) -> None:
     """Remember the caller's trace headers so that an untraced process passes them on."""
     _received.set(received)
+
+
+def follow_trace(received: Mapping[str, str]) -> None:
+    """Make the caller's trace headers those that spans of the running task belong to, outside of an RPC."""
+    _outer.set({name: received[name] for name in TRACE_KEYS if name in received})
+
+
+def outgoing_context() -> otel_context.Context:
+    """Return what the span of an outgoing call belongs to: the running span, else the caller's trace, else nothing."""
+    running = otel_context.get_current()
+    if trace.get_current_span(running).get_span_context().is_valid:
+        return running
+    return _PROPAGATOR.extract(_outer.get() or {}, otel_context.Context())
 
 
 def inject_trace() -> dict[str, str]:

@@ -30,6 +30,7 @@ class Read:
 
     model: Any = ""
     version: Any = ""
+    response_id: Any = ""
     finish_reason: Any = ""
     prompt_tokens: Any = None
     completion_tokens: Any = None
@@ -47,6 +48,7 @@ def read_chunk(event: Any, read: Read) -> str:
     """Read an event of OpenAI's form."""
     read.model = event.get("model") or read.model
     read.version = event.get("system_fingerprint") or read.version
+    read.response_id = event.get("id") or read.response_id
     if usage := event.get("usage"):
         read.prompt_tokens, read.completion_tokens = usage.get("prompt_tokens"), usage.get("completion_tokens")
     if event.get("error"):
@@ -93,6 +95,7 @@ def read_message(event: Any, read: Read) -> str:
 
 def _note_message(message: Any, read: Read) -> None:
     read.model = message.get("model") or read.model
+    read.response_id = message.get("id") or read.response_id
     usage = message.get("usage") or {}
     read.prompt_tokens = usage.get("input_tokens", read.prompt_tokens)
     read.completion_tokens = usage.get("output_tokens", read.completion_tokens)
@@ -142,8 +145,10 @@ def made_reply(text: str, read: Read, provider: str, asked: str) -> LanguageRepl
         text=text,
         finish_reason=str(read.finish_reason or "unknown"),
         model_fingerprint=f"{provider}/{model}+sha256:{sha256_hex(text)}",
-        prompt_tokens=_count(read.prompt_tokens),
-        completion_tokens=_count(read.completion_tokens),
+        prompt_tokens=counted(read.prompt_tokens),
+        completion_tokens=counted(read.completion_tokens),
+        model=read.model if isinstance(read.model, str) else "",
+        response_id=read.response_id if isinstance(read.response_id, str) else "",
     )
 
 
@@ -189,5 +194,6 @@ def _text_of(reading: Callable[[Any], str], data: bytes) -> str:
     return text
 
 
-def _count(given: Any) -> int | None:
+def counted(given: Any) -> int | None:
+    """Return a count that a provider gave, or ``None`` where it is none."""
     return given if isinstance(given, int) and not isinstance(given, bool) and 0 <= given < 2**31 else None

@@ -180,6 +180,8 @@ class OpenAiLanguageModel:
             model_fingerprint=self._fingerprint(completion, request.model, text),
             prompt_tokens=usage.prompt_tokens if usage else None,
             completion_tokens=usage.completion_tokens if usage else None,
+            model=completion.model if isinstance(completion.model, str) else "",
+            response_id=completion.id if isinstance(completion.id, str) else "",
         )
 
     def _fingerprint(self, completion: ChatCompletion, asked: str, text: str) -> str:

@@ -75,11 +75,14 @@ def call_metadata(request: Request, request_id: str) -> tuple[tuple[str, str], .
         text = "the header Authorization must stand there once, in plain ASCII of at most 8,192 characters"
         raise UnauthenticatedError(ErrorReason.CREDENTIAL_INVALID, text)
     carried.extend((AUTHORIZATION_KEY, credential) for credential in credentials)
-    for name, form in _TRACE_HEADERS.items():
-        value = request.headers.get(name, "")
-        if form.fullmatch(value):
-            carried.append((name, value))
+    carried.extend(trace_headers(request).items())
     return tuple(carried)
+
+
+def trace_headers(request: Request) -> dict[str, str]:
+    """Return the caller's trace, as far as it is well formed."""
+    given = {name: request.headers.get(name, "") for name in _TRACE_HEADERS}
+    return {name: value for name, value in given.items() if _TRACE_HEADERS[name].fullmatch(value)}
 
 
 async def read_body(request: Request, settings: HttpSettings) -> bytes:

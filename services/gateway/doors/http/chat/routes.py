@@ -18,6 +18,7 @@ from services.common.rpc.credential_gate import CredentialGate
 from services.common.rpc.status import internal_error
 from services.common.settings.chat import ChatMode, ChatSettings
 from services.common.settings.http import HttpSettings
+from services.common.telemetry import follow_trace
 from services.gateway.doors.http.callers import prove_caller
 from services.gateway.doors.http.chat.asks import Call, mode_of
 from services.gateway.doors.http.chat.checking import OK
@@ -30,6 +31,7 @@ from services.gateway.doors.http.requests import (
     ClientGoneError,
     read_body,
     request_id_of,
+    trace_headers,
     until_disconnected,
 )
 
@@ -138,6 +140,7 @@ class ChatRoutes:
         body = await read_body(request, self._settings)
         ask = await compute_unless_small(len(body), self._dialect.read, body)
         call = Call(request, request_id, caller, ask, wishes)
+        follow_trace(trace_headers(request))  # the call of a provider is part of it
         mode = mode_of(call, self._chat, provided=self._provider is not None)
         return await self._modes[mode].answer(call)
 
