@@ -14,7 +14,10 @@ from services.common.settings import Settings
 
 LOOPBACK: Final = "127.0.0.1"
 PATH: Final = "/mcp"
-MISSING: Final = 'the protocol\'s library is not installed: pip install "groundtrail-server[mcp]"'
+MISSING: Final = (
+    'the protocol\'s library is not installed: pip install "groundtrail-server[mcp]", '
+    'in a checkout pip install -e ".[mcp]"'
+)
 
 
 async def mcp(settings: Settings, output: Output, port: int | None = None) -> Exit:

@@ -19,7 +19,9 @@ def test_without_the_library_one_sentence_names_the_extra(run, monkeypatch):
     monkeypatch.setattr("services.cli.commands.mcp.find_spec", lambda name: None if name == "mcp" else find(name))
     done = run()
     assert done.exit_code == 1
-    assert 'pip install "groundtrail-server[mcp]"' in " ".join(done.stderr.split())
+    said = " ".join(done.stderr.split())
+    assert 'pip install "groundtrail-server[mcp]"' in said
+    assert 'in a checkout pip install -e ".[mcp]"' in said
     assert "Traceback" not in done.stderr
     assert done.stdout == ""
 
