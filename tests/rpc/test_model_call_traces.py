@@ -9,6 +9,7 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from opentelemetry.trace import SpanKind, StatusCode
 from prometheus_client import CollectorRegistry, generate_latest
+from pydantic import SecretStr
 
 from services.common.composition import Adapters
 from services.common.errors import UnavailableError
@@ -96,8 +97,10 @@ async def traced(tmp_path, *, shows_content=False):
     script = ScriptedChat(lambda _: SECRET_ANSWER)
     with script.running() as base:
         settings = Settings(
-            llm=LlmSettings(base_url=base, api_key=KEY, provider="desk", model="scripted-large", max_attempts=1),
-            anthropic=AnthropicSettings(base_url=base, api_key=KEY),
+            llm=LlmSettings(
+                base_url=base, api_key=SecretStr(KEY), provider="desk", model="scripted-large", max_attempts=1
+            ),
+            anthropic=AnthropicSettings(base_url=base, api_key=SecretStr(KEY)),
             store=StoreSettings(data_dir=tmp_path),
             telemetry=TelemetrySettings(log_content=shows_content),
         )

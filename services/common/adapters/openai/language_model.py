@@ -180,8 +180,8 @@ class OpenAiLanguageModel:
             model_fingerprint=self._fingerprint(completion, request.model, text),
             prompt_tokens=usage.prompt_tokens if usage else None,
             completion_tokens=usage.completion_tokens if usage else None,
-            model=completion.model if isinstance(completion.model, str) else "",
-            response_id=completion.id if isinstance(completion.id, str) else "",
+            model=_told(completion, "model"),
+            response_id=_told(completion, "id"),
         )
 
     def _fingerprint(self, completion: ChatCompletion, asked: str, text: str) -> str:
@@ -198,6 +198,12 @@ class OpenAiLanguageModel:
         request.headers["accept-encoding"] = "identity"
         if not self._settings.api_key.get_secret_value():
             del request.headers["authorization"]
+
+
+def _told(completion: object, name: str) -> str:
+    """Return a text of a reply; the client checks no types, so that a hostile one may hold anything there."""
+    value = getattr(completion, name, None)
+    return value if isinstance(value, str) else ""
 
 
 def _is_text(text: str) -> bool:

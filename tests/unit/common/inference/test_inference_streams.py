@@ -17,6 +17,7 @@ from services.common.ports.language_model import ChatMessage, ChatRole, Language
 from services.common.provider_circuit import ProviderCircuit
 from services.common.provider_composition import has_language_model, open_language_models
 from services.common.settings import AnthropicSettings, LlmSettings, Settings
+from services.common.telemetry.model_calls import ModelCalls
 from tests.fakes.scripted_chat import ScriptedChat
 from tests.patience import patient
 
@@ -162,10 +163,11 @@ class TestRoutes:
         claude = AnthropicSettings(base_url="http://127.0.0.1:1/v1", models=("claude-*",))
         checking = AnthropicSettings(base_url="http://127.0.0.1:1/v1")
         assert not has_language_model(Settings(anthropic=checking))
-        kinds = [
-            type(await open_language_models(Settings(llm=one, anthropic=other))).__name__
+        opened = [
+            await open_language_models(Settings(llm=one, anthropic=other), ModelCalls())
             for one, other in ((llm, checking), (llm, claude), (LlmSettings(), claude))
         ]
+        kinds = [type(getattr(model, "_model", model)).__name__ for model in opened]  # a told one holds the model
         assert kinds == ["OpenAiLanguageModel", "RoutedLanguageModel", "AnthropicLanguageModel"]
 
 
