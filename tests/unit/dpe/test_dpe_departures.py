@@ -406,3 +406,20 @@ def test_the_same_phase(claim, fact):
 def test_a_limit_that_can_be_used_is_no_permission(claim, departs):
     fact = "Work abroad requires written approval and is limited to 20 days a year."
     assert (Rule.MODALITY in found(claim, fact)) is departs
+
+
+def test_one_of_several_frequencies():
+    fact = "Interest is calculated daily and paid annually on 5 April."
+    assert found("Interest is worked out daily and paid to you monthly.", fact)[Rule.FREQUENCY] == (
+        "monthly",
+        "annually",
+    )
+    assert Rule.FREQUENCY not in found("Interest is worked out daily and paid to you every year.", fact)
+
+
+def test_another_part_of_the_day():
+    fact = "The usual dose is one tablet once daily, in the morning, with food."
+    claim = "Adults take one tablet a day, in the evening with food."
+    assert found(claim, fact)[Rule.VALUE] == ("in the evening", "in the morning")
+    assert Rule.VALUE not in found(claim, fact, "Night workers take the tablet in the evening.")
+    assert Rule.VALUE not in found("Adults take one tablet in the morning with food.", fact)

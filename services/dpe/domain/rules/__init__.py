@@ -5,7 +5,7 @@ from typing import Final
 
 from services.dpe.domain.rules.attribution import changed_source, changed_status, planned_as_fact, told_as_fact
 from services.dpe.domain.rules.finding import Departure
-from services.dpe.domain.rules.frequency import changed_frequency
+from services.dpe.domain.rules.frequency import changed_frequency, changed_part_of_day
 from services.dpe.domain.rules.meanings import changed_cause, changed_term
 from services.dpe.domain.rules.members import changed_pair, foreign_member
 from services.dpe.domain.rules.modality import changed_force
@@ -23,6 +23,7 @@ __all__ = ["RULES", "Departure", "Reading", "departures", "read_claim", "read_so
 
 RULES: Final[tuple[Callable[[Reading, list[Reading]], Departure | None], ...]] = (
     changed_frequency,
+    changed_part_of_day,
     changed_parties,
     misplaced_name,
     changed_row,

@@ -54,7 +54,7 @@ def changed_frequency(claim: Reading, sources: list[Reading]) -> Departure | Non
     """Return where a claim says another frequency than the part of its source that says the same, or ``None``."""
     own = _often(claim)
     if len(own) != 1:
-        return None
+        return _one_of_several(claim, own, sources) if own else None
     said = claim.content - roots(claim.text[own[0].span.start : own[0].span.end])
     stating = [replace(source, context=source.head) for source in sources if source.once(_often)]
     best = nearest(said, stating, claim.names)
@@ -73,6 +73,53 @@ def changed_frequency(claim: Reading, sources: list[Reading]) -> Departure | Non
         level[0],
         level[0].span(known.span.start, known.span.end),
     )
+
+
+def _one_of_several(claim: Reading, own: list[_Often], sources: list[Reading]) -> Departure | None:
+    """Return the one frequency that differs where a sentence gives as many, all others the same."""
+    for rate, source in nearest(claim.content, sources, claim.names)[:1]:
+        theirs = _often(source)
+        known = {one.a_year for one in theirs}
+        changed = [one for one in own if one.a_year not in known]
+        left = [one for one in theirs if one.a_year not in {said.a_year for said in own}]
+        if rate >= SAME and len(own) == len(theirs) and len(changed) == len(left) == 1:
+            return Departure(
+                DistortionType.NUMBER_CHANGED,
+                Rule.FREQUENCY,
+                claim.span(changed[0].span.start, changed[0].span.end),
+                source,
+                source.span(left[0].span.start, left[0].span.end),
+            )
+    return None
+
+
+_PART_OF_DAY: Final = re.compile(
+    r"\b(?:in the|every|each|at) (?P<part>morning|afternoon|evening|night)s?\b", re.IGNORECASE
+)
+
+
+def changed_part_of_day(claim: Reading, sources: list[Reading]) -> Departure | None:
+    """Return where a claim has happen in the evening what its source has happen in the morning, or ``None``."""
+    own = list(_PART_OF_DAY.finditer(claim.text))
+    if len(own) != 1:
+        return None
+    part = own[0]["part"].lower()
+    rest = claim.content - roots(own[0].group())
+    for rate, source in nearest(rest, sources, claim.names)[:1]:
+        theirs = list(_PART_OF_DAY.finditer(source.text))
+        elsewhere = any(part in (word.text for word in one.tokens) for one in sources)
+        if rate >= SAME_DAY and len(theirs) == 1 and theirs[0]["part"].lower() != part and not elsewhere:
+            return Departure(
+                DistortionType.DATE_SHIFTED,
+                Rule.VALUE,
+                claim.span(*own[0].span()),
+                source,
+                source.span(*theirs[0].span()),
+            )
+    return None
+
+
+SAME_DAY: Final = 0.4
 
 
 def _clauses(source: Reading) -> list[Reading]:
