@@ -64,24 +64,19 @@ class Results:
     def halted(self, draft: DispatchDraft, committed: CommittedWindow | None, reason: str) -> DispatchResult:
         """Return the withheld answer; ``committed`` where the halt came from the budget (SPEC-004 §16.3)."""
         condition = retry_condition(reason)
-        return DispatchResult(
-            outcome=Halted(draft.place, reason, condition, draft.report, draft.report_message),
-            headers=response_headers(self._inputs(draft, committed, condition)),
-            verdict=draft.verdict,
-            notices=draft.notices,
-            rounds=draft.rounds,
-            calls=draft.calls,
-            breaker=None if committed is None else committed.breaker,
-            place=draft.place,
-            report=draft.report,
-            policy_applied=draft.policy_applied,
-        )
+        outcome = Halted(draft.place, reason, condition, draft.report, draft.report_message)
+        return self._undelivered(outcome, draft, committed, condition)
 
     def held(self, held: HeldForReview, draft: DispatchDraft, committed: CommittedWindow | None) -> DispatchResult:
         """Return that the answer waits for a person (ADR 0148); ``committed`` where the budget asked for one."""
+        return self._undelivered(held, draft, committed, RETRY_OVERSIGHT)
+
+    def _undelivered(
+        self, outcome: Halted | HeldForReview, draft: DispatchDraft, committed: CommittedWindow | None, condition: str
+    ) -> DispatchResult:
         return DispatchResult(
-            outcome=held,
-            headers=response_headers(self._inputs(draft, committed, RETRY_OVERSIGHT)),
+            outcome=outcome,
+            headers=response_headers(self._inputs(draft, committed, condition)),
             verdict=draft.verdict,
             notices=draft.notices,
             rounds=draft.rounds,
