@@ -128,17 +128,21 @@ class Output:
     def error(
         self, message: str, *, reason: str = "", hint: str = "", fields: list[dict[str, str]] | None = None
     ) -> None:
-        """Report a failure: on stdout as JSON with ``--json``, on stderr for people."""
+        """Report a failure: on stdout as JSON with ``--json``, on stderr for people.
+
+        Lines are folded for a terminal alone: in a log, a path or a command stays whole and can be searched for.
+        """
         if self.as_json:
             self.result({"error": {"reason": reason, "message": message, "hint": hint, "fields": fields or []}})
             return
-        self._err.print(_shown(f"error: {message}", "bold red"))
+        whole = not self._err.is_terminal
+        self._err.print(_shown(f"error: {message}", "bold red"), soft_wrap=whole)
         for field in fields or []:
             line = f"{field['field']}: {field['description']}"
             if line != message:  # the message of a single violation is that violation
-                self._err.print(_shown(f"  {line}", "red"))
+                self._err.print(_shown(f"  {line}", "red"), soft_wrap=whole)
         if hint:
-            self._err.print(_shown(f"  {hint}", "yellow"))
+            self._err.print(_shown(f"  {hint}", "yellow"), soft_wrap=whole)
 
     @contextmanager
     def progress(self, what: str, total: int) -> Iterator["Advance"]:

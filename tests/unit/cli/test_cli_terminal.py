@@ -206,3 +206,15 @@ def test_file_names_of_an_ingestion_are_spelled_out(capsys):
     shown = capsys.readouterr().out
     assert ACTING.findall(shown) == []
     assert "<U+" in shown
+
+
+def test_where_no_terminal_reads_an_error_is_not_folded(capsys):
+    path = "/a/folder/" + "with-a-name-that-is-long/" * 12 + "file.txt"
+    Output(as_json=False).error(
+        f"no file {path}", hint=f"name another than {path}", fields=[{"field": path, "description": path}]
+    )
+    assert capsys.readouterr().err.splitlines() == [
+        f"error: no file {path}",
+        f"  {path}: {path}",
+        f"  name another than {path}",
+    ]
