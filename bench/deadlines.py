@@ -379,7 +379,17 @@ def _serving(folder: Path) -> Iterator[Server]:
         "GROUNDTRAIL_HTTP__PORT": str(http_port),
         "GROUNDTRAIL_SERVER__INSECURE_LOCAL": "true",
     }
-    command = [sys.executable, "-m", "services.allinone", "--port", "0", "--http-port", "0", "--ready-file", str(ready)]
+    command = [
+        sys.executable,
+        "-m",
+        "services.allinone",
+        "--port",
+        "0",
+        "--telemetry-port",
+        "0",
+        "--ready-file",
+        str(ready),
+    ]
     with log.open("wb") as sink:
         process = subprocess.Popen(command, env=kept | settings, stdout=sink, stderr=sink)
     try:
@@ -389,7 +399,7 @@ def _serving(folder: Path) -> Iterator[Server]:
                 raise SystemExit(f"the server did not start:\n{log.read_text()[-3000:]}")
             time.sleep(0.1)
         listening = json.loads(ready.read_text())
-        yield Server(process, listening["address"], listening["http_port"], http_port)
+        yield Server(process, listening["address"], listening["telemetry_port"], http_port)
     finally:
         process.send_signal(signal.SIGTERM)
         try:

@@ -89,14 +89,15 @@ def demo(*, as_json: AsJson = False) -> None:
 
 
 @app.command()
-def serve(
+def serve(  # noqa: PLR0913 - an argument for each option
     services: Annotated[
         list[str] | None,
         typer.Argument(metavar="SERVICE", help="knowledge, envelope, dpe, dag, gateway, ercp; none = the whole suite."),
     ] = None,
     host: Annotated[str | None, typer.Option(help="Address to listen on.")] = None,
     port: Annotated[int | None, typer.Option(help="Port to listen on; 0 = a free one.")] = None,
-    http_port: Annotated[int | None, typer.Option(help="Port of /metrics, /healthz and /readyz.")] = None,
+    http_port: Annotated[int | None, typer.Option(help="Port of the gateway's HTTP; none is served without.")] = None,
+    telemetry_port: Annotated[int | None, typer.Option(help="Port of /metrics, /healthz and /readyz.")] = None,
     ready_file: Annotated[Path | None, typer.Option(help="Written as JSON once calls are accepted.")] = None,
     *,
     insecure_local: Annotated[
@@ -106,7 +107,8 @@ def serve(
     """Serve the suite, or some of its services, until SIGTERM."""
     from services.cli.commands.serve import serve as command
 
-    given = {"--host": host, "--port": port, "--http-port": http_port, "--ready-file": ready_file}
+    ports = {"--port": port, "--http-port": http_port, "--telemetry-port": telemetry_port}
+    given = {"--host": host, **ports, "--ready-file": ready_file}
     argv = [text for name, value in given.items() if value is not None for text in (name, str(value))]
     try:
         command(services or [], [*argv, *(["--insecure-local"] if insecure_local else [])])

@@ -84,7 +84,7 @@ async def build(settings: Settings, adapters: Adapters) -> list[ServedService]:
     app = await _dispatch_app(settings, adapters, model, channels, (reviews, reports))
     adapters.closing(app.close)
     observed = Backlog(settings.chat)
-    http_channels = await _http(settings, adapters, observed)
+    http_channels, http_port = await _http(settings, adapters, observed)
     servicer = DispatchServicer(app, settings.gateway)
     dispatch = ServedService(
         name=SERVICE_NAME,
@@ -94,6 +94,7 @@ async def build(settings: Settings, adapters: Adapters) -> list[ServedService]:
         listening=partial(_listening, [channels, *http_channels]),
         work=WORK,
         metrics=observed,
+        http_port=http_port,
     )
     admin = AdminApp(credentials, adapters.clock, adapters.ids, settings.auth.environment)
     stored = GrpcReportReads(channels.to("dag"))
@@ -160,14 +161,14 @@ async def _language_model(settings: Settings, adapters: Adapters) -> StreamingLa
     return ExtractiveLanguageModel(await adapters.tokens(), settings.gateway.extractive_model, limits)
 
 
-async def _http(settings: Settings, adapters: Adapters, backlog: Backlog) -> list[PeerChannels]:
-    """Serve HTTP if a port is set, and return the channels that it calls (ADR 0075).
+async def _http(settings: Settings, adapters: Adapters, backlog: Backlog) -> tuple[list[PeerChannels], int | None]:
+    """Serve HTTP if a port is set, and return the channels that it calls and the port (ADR 0075).
 
     Raises:
         SettingsError: the port is taken, or the certificate cannot be used.
     """
     if settings.http.port is None:
-        return []
+        return [], None
     from services.gateway.doors.http.app import create_app
     from services.gateway.doors.http.chat_doors import ChatBehind, ChatBounds, chat_routes
     from services.gateway.doors.http.check_routes import CheckRoutes
@@ -217,7 +218,7 @@ async def _http(settings: Settings, adapters: Adapters, backlog: Backlog) -> lis
     server = await HttpServer.open(app, settings.http, adapters.clock, gate.addresses)
     adapters.closing(server.close)
     _LOG.info("HTTP on %s:%s", settings.http.host, server.port)
-    return [channels]
+    return [channels], server.port
 
 
 def _listening(channels: Sequence[PeerChannels], target: str, names: frozenset[str]) -> None:

@@ -27,6 +27,7 @@ class Server:
     process: subprocess.Popen | ForkedProcess
     address: str
     log: Path
+    http_port: int | None = None
 
     def stop(self) -> int:
         """End it with SIGTERM and return its exit status; kill it when it outlives the deadline."""
@@ -64,7 +65,8 @@ def start(folder: Path, name: str, *arguments: str, env: dict[str, str]) -> Serv
             release(process)
             raise AssertionError(f"{name} did not start:\n{log.read_text()[-4000:]}")
         time.sleep(0.05)
-    return Server(process, json.loads(ready.read_text())["address"], log)
+    listening = json.loads(ready.read_text())
+    return Server(process, listening["address"], log, listening["http_port"])
 
 
 def command(folder: Path, *arguments: str, env: dict[str, str], timeout_s: float = 120) -> subprocess.CompletedProcess:

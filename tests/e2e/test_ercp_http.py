@@ -2,7 +2,6 @@
 
 import json
 import shutil
-import socket
 import subprocess
 import uuid
 
@@ -27,21 +26,15 @@ EXAMPLE = {
 """As §12 prints it, but for the model, which is the deployment's own."""
 
 
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        return int(listener.getsockname()[1])
-
-
 @pytest.fixture(scope="module")
 def suite(tmp_path_factory):
     folder = tmp_path_factory.mktemp("ercp-http")
-    port = free_port()
-    env = environment(folder / "data", GROUNDTRAIL_HTTP__PORT=str(port))
+    env = environment(folder / "data")
     made = command(folder, "keys", "create", "--label", "test", "--role", "writer", "--json", env=env)
     assert made.returncode == 0, made.stdout + made.stderr
     key = json.loads(made.stdout)["api_key"]
     (folder / "water.md").write_text(WATER, encoding="utf-8")
-    server = start(folder, "suite", env=env)
+    server = start(folder, "suite", "--http-port", "0", env=env)
     try:
         ingested = command(
             folder,
@@ -50,7 +43,9 @@ def suite(tmp_path_factory):
         )
         assert ingested.returncode == 0, ingested.stdout + ingested.stderr
         headers = {"Authorization": f"Bearer {key}"}
-        with httpx.Client(base_url=f"http://127.0.0.1:{port}", headers=headers, timeout=patient(60)) as client:
+        with httpx.Client(
+            base_url=f"http://127.0.0.1:{server.http_port}", headers=headers, timeout=patient(60)
+        ) as client:
             yield client
     finally:
         status = server.stop()

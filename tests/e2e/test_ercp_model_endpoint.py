@@ -10,7 +10,6 @@ import httpx
 import pytest
 
 from tests.e2e.processes import environment, start
-from tests.e2e.test_ercp_http import free_port
 from tests.patience import patient
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(400)]
@@ -74,10 +73,9 @@ def endpoint():
 
 @contextmanager
 def suite(folder, endpoint):
-    port = free_port()
     env = environment(
         folder / "data",
-        GROUNDTRAIL_HTTP__PORT=str(port),
+        GROUNDTRAIL_HTTP__PORT="0",
         GROUNDTRAIL_LLM__BASE_URL=f"http://127.0.0.1:{endpoint.server_address[1]}/v1",
         GROUNDTRAIL_LLM__API_KEY="sk-of-this-test",
         GROUNDTRAIL_SERVER__DRAIN_GRACE_S="60",
@@ -85,7 +83,7 @@ def suite(folder, endpoint):
     )
     server = start(folder, "suite", "--insecure-local", env=env)
     try:
-        with httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=WAIT_S) as client:
+        with httpx.Client(base_url=f"http://127.0.0.1:{server.http_port}", timeout=WAIT_S) as client:
             yield server, client
     finally:
         assert server.stop() == 0

@@ -130,13 +130,13 @@ def http(port, path):
 
 def test_no_key_comes_out_of_a_serving_process(tmp_path):
     env = environment(tmp_path / "data", GROUNDTRAIL_TELEMETRY__LOG_LEVEL="debug", **KEYS)
-    server = start(tmp_path, "dag", "dag", "--insecure-local", "--http-port", "0", env=env)
+    server = start(tmp_path, "dag", "dag", "--insecure-local", "--telemetry-port", "0", env=env)
     try:
         drive = Drive(server.address)
         session = drive.everything()
         ready = json.loads(next(tmp_path.glob("*.ready")).read_text())
         shown = drive.shown
-        shown |= {path: http(ready["http_port"], path) for path in ("/metrics", "/readyz")}
+        shown |= {path: http(ready["telemetry_port"], path) for path in ("/metrics", "/readyz")}
         doctor = command(tmp_path, "doctor", "--json", env=env)
         shown["doctor"] = (doctor.stdout + doctor.stderr).encode()
     finally:

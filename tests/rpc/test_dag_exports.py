@@ -168,7 +168,7 @@ async def process(folder, sink):
 
 
 async def http(server, path):
-    reader, writer = await asyncio.open_connection("127.0.0.1", server.http_port)
+    reader, writer = await asyncio.open_connection("127.0.0.1", server.telemetry_port)
     writer.write(f"GET {path} HTTP/1.1\r\nHost: x\r\n\r\n".encode())
     answer = (await reader.read()).decode()
     writer.close()

@@ -283,5 +283,5 @@ async def test_a_process_gives_its_tracer_and_its_registry(tmp_path):
         import httpx
 
         async with httpx.AsyncClient() as http:
-            page = (await http.get(f"http://127.0.0.1:{server.http_port}/metrics")).text
+            page = (await http.get(f"http://127.0.0.1:{server.telemetry_port}/metrics")).text
     assert "gen_ai_client_token_usage" in page

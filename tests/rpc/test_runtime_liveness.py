@@ -37,7 +37,7 @@ async def blocked(work, loop_dead_s):
     )
     found = []
     async with probe(settings=settings) as p:
-        port = p.server.http_port
+        port = p.server.telemetry_port
         thread = threading.Thread(target=lambda: found.append(work(port)))
         thread.start()
         thread.join(LONGEST_S)  # blocks the loop
@@ -96,7 +96,9 @@ async def test_how_late_the_loop_is_is_a_metric_also_while_it_is_blocked():
 
 async def test_a_port_that_is_taken_stops_the_start():
     async with probe() as p:
-        settings = probe_settings().model_copy(update={"telemetry": TelemetrySettings(http_port=p.server.http_port)})
+        settings = probe_settings().model_copy(
+            update={"telemetry": TelemetrySettings(http_port=p.server.telemetry_port)}
+        )
         with pytest.raises(Exception, match="GROUNDTRAIL_TELEMETRY__HTTP_PORT"):
             async with probe(settings=settings):
                 pass

@@ -92,7 +92,7 @@ def call(address, seconds):
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_process_serves_says_where_and_drains_on_a_signal(tmp_path, number):
     secret = "sk-verysecretvalue"
-    arguments = ("--port", "0", "--http-port", "0", "--insecure-local")
+    arguments = ("--port", "0", "--telemetry-port", "0", "--insecure-local")
     with process(tmp_path, *arguments, GROUNDTRAIL_LLM__API_KEY=secret) as started:
         ready = started.ready()
         assert ready["service"] == "probe"

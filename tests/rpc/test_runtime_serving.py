@@ -201,7 +201,7 @@ async def test_a_check_that_hangs_or_breaks_is_not_serving(wait, said):
 
 async def http(p, path, method="GET"):
     def fetch():
-        request = urllib.request.Request(f"http://127.0.0.1:{p.server.http_port}{path}", method=method)
+        request = urllib.request.Request(f"http://127.0.0.1:{p.server.telemetry_port}{path}", method=method)
         try:
             with urllib.request.urlopen(request, timeout=patient(5)) as answer:
                 return answer.status, answer.read().decode()
@@ -243,7 +243,7 @@ async def test_http_answers_only_what_it_knows(path, method, status):
 async def test_http_survives_clients_that_do_not_finish():
     async with probe() as p:
         for sent in (b"", b"GET /metrics", b"\x00\xff\r\n\r\n", b"x" * 20_000):
-            reader, writer = await asyncio.open_connection("127.0.0.1", p.server.http_port)
+            reader, writer = await asyncio.open_connection("127.0.0.1", p.server.telemetry_port)
             writer.write(sent)
             writer.write_eof()
             await reader.read()

@@ -36,12 +36,15 @@ def serve(names: Sequence[str], argv: Sequence[str]) -> None:
     """Serve the named services in one process, all when none is named, until SIGTERM or SIGINT.
 
     Raises:
-        ValueError: a name is unknown.
+        ValueError: a name is unknown, or HTTP is asked for of services without the gateway.
     """
     unknown = [name for name in names if name not in BUILDERS]
     if unknown:
         raise ValueError(f"{', '.join(unknown)}: the services are {', '.join(BUILDERS)}")
     chosen = list(dict.fromkeys(names))
+    if chosen and "gateway" not in chosen and "--http-port" in argv:
+        text = "--http-port is the gateway's; /metrics, /healthz and /readyz are at --telemetry-port"
+        raise ValueError(f"{', '.join(chosen)}: {text}")
     if not chosen:
         run("allinone", build_all, argv)
         return

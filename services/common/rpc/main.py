@@ -34,6 +34,7 @@ from services.common.settings import (
     effective_configuration,
     load_settings,
 )
+from services.common.settings.http import HttpSettings
 from services.common.telemetry import configure_logs, open_telemetry
 from services.common.telemetry.queues import QueueMetrics
 
@@ -90,7 +91,7 @@ async def serve(name: str, build: Build, settings: Settings, ready_file: Path | 
         build: makes the services.
         settings: of the process.
         ready_file: written once the server listens and readiness was polled: JSON with ``address``, ``port``,
-            ``http_port``, ``unix_socket``, ``ready`` and ``pid``.
+            ``http_port``, ``telemetry_port``, ``unix_socket``, ``ready`` and ``pid``.
     """
     log = structlog.get_logger("groundtrail")
     log.info("configuration", service=name, settings=effective_configuration(settings))
@@ -102,6 +103,8 @@ async def serve(name: str, build: Build, settings: Settings, ready_file: Path | 
         listening = _listening(name, server, settings)
         log.info("listening", **listening)
         sys.stdout.write(f"{name} listening on {server.address}\n")
+        if server.http_port is not None:
+            sys.stdout.write(f"{name} serves HTTP on {settings.http.host}:{server.http_port}\n")
         sys.stdout.flush()
         if ready_file is not None:
             _write_whole(ready_file, json.dumps(listening))
@@ -137,7 +140,8 @@ def _parser(name: str) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog=f"groundtrail serve {name}", description=f"Serve {name} over gRPC.")
     parser.add_argument("--host", help="address to listen on (GROUNDTRAIL_SERVER__HOST)")
     parser.add_argument("--port", type=int, help="port to listen on, 0 = any free one (GROUNDTRAIL_SERVER__PORT)")
-    parser.add_argument("--http-port", type=int, help="port of /metrics, /healthz, /readyz (…TELEMETRY__HTTP_PORT)")
+    parser.add_argument("--http-port", type=int, help="port of the gateway's HTTP, 0 = any (GROUNDTRAIL_HTTP__PORT)")
+    parser.add_argument("--telemetry-port", type=int, help="port of /metrics, /readyz (…TELEMETRY__HTTP_PORT)")
     parser.add_argument("--insecure-local", action="store_true", help="no credentials; loopback only")
     parser.add_argument("--ready-file", type=Path, help="file to write, as JSON, once calls are accepted")
     return parser
@@ -152,11 +156,13 @@ def _settings(arguments: argparse.Namespace) -> Settings:
         server["port"] = arguments.port
     if arguments.insecure_local:
         server["insecure_local"] = True
-    telemetry = {} if arguments.http_port is None else {"http_port": arguments.http_port}
+    http = {} if arguments.http_port is None else {"port": arguments.http_port}
+    telemetry = {} if arguments.telemetry_port is None else {"http_port": arguments.telemetry_port}
     try:
         return settings.model_copy(
             update={
                 "server": ServerSettings.model_validate(settings.server.model_dump() | server),
+                "http": HttpSettings.model_validate(settings.http.model_dump() | http),
                 "telemetry": TelemetrySettings.model_validate(settings.telemetry.model_dump() | telemetry),
             }
         )
@@ -183,6 +189,7 @@ def _listening(name: str, server: RpcServer, settings: Settings) -> dict[str, An
         "address": server.address,
         "port": server.port,
         "http_port": server.http_port,
+        "telemetry_port": server.telemetry_port,
         "unix_socket": str(settings.server.unix_socket or ""),
         "ready": server.readiness.ready,
         "pid": os.getpid(),

@@ -48,6 +48,7 @@ class ServedService:
         work: what RPCs cost that compute or write much, by short name; those without cost no more than a read.
         details: what operators should know of the service though it can serve, by topic, one sentence each; shown by
             ``/readyz``.
+        http_port: that the service is reached at over HTTP too; it listens already.
     """
 
     name: str
@@ -58,6 +59,7 @@ class ServedService:
     metrics: Collector | None = None
     details: Callable[[], Mapping[str, str]] | None = None
     work: Mapping[str, Work] = field(default_factory=dict)
+    http_port: int | None = None
 
 
 class RpcServer:
@@ -85,7 +87,7 @@ class RpcServer:
         self._readiness = Readiness(self._services, settings.server, telemetry.log.bind())
         self._heartbeat = Heartbeat()
         telemetry.registry.register(self._heartbeat)
-        self._http = HttpEndpoint(settings.telemetry, telemetry.registry, self._readiness, self._heartbeat)
+        self._telemetry_http = HttpEndpoint(settings.telemetry, telemetry.registry, self._readiness, self._heartbeat)
         self._server: grpc.aio.Server | None = None
         self._port = 0
 
@@ -103,8 +105,13 @@ class RpcServer:
 
     @property
     def http_port(self) -> int | None:
-        """Port of ``/metrics``; ``None`` when it is off."""
-        return self._http.port
+        """Port of the services over HTTP; ``None`` where none is served so."""
+        return next((service.http_port for service in self._services if service.http_port is not None), None)
+
+    @property
+    def telemetry_port(self) -> int | None:
+        """Port of ``/metrics``, ``/healthz`` and ``/readyz``; ``None`` when it is off."""
+        return self._telemetry_http.port
 
     @property
     def readiness(self) -> Readiness:
@@ -126,7 +133,7 @@ class RpcServer:
         self._tell_services()
         await self._server.start()
         self._heartbeat.start()
-        await self._http.start()
+        await self._telemetry_http.start()
         await self._readiness.start()
 
     async def drain(self) -> None:
@@ -141,7 +148,7 @@ class RpcServer:
             if any(service.listening is not None for service in self._services):
                 await self._pipeline.drain(self._settings.server.drain_grace_s)
             await self._server.stop(max(0.0, until - time.monotonic()))
-        await self._http.close()
+        await self._telemetry_http.close()
         await self._heartbeat.close()
         if self._settings.server.unix_socket is not None:
             self._settings.server.unix_socket.unlink(missing_ok=True)

@@ -14,6 +14,7 @@ from pydantic import ValidationError
 from services.cli import app as app_module
 from services.cli.__main__ import main
 from services.cli.commands import doctor
+from services.cli.commands import serve as serve_command
 from services.cli.console import Output
 from services.cli.exits import Exit
 from services.cli.local_state import HeldSession, LocalState
@@ -133,6 +134,13 @@ def test_an_option_out_of_range_is_named():
     with pytest.raises(SettingsError) as caught:
         _settings(_parser("dag").parse_args(["--port", "99999"]))
     assert caught.value.problems == ("the command line: --port: Input should be less than or equal to 65535",)
+
+
+def test_the_ports_of_http_and_of_metrics_are_two():
+    settings = _settings(_parser("allinone").parse_args(["--http-port", "8080", "--telemetry-port", "9464"]))
+    assert (settings.http.port, settings.telemetry.http_port) == (8080, 9464)
+    with pytest.raises(ValueError, match=r"dag, dpe: --http-port is the gateway's; /metrics.* --telemetry-port"):
+        serve_command.serve(["dag", "dpe"], ["--http-port", "8080"])
 
 
 def test_ctrl_c_while_modules_load_is_quiet(monkeypatch, capsys):

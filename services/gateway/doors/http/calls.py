@@ -1,41 +1,30 @@
 """What every route over one RPC does: prove the caller, read the body, call, answer every failure in one shape."""
 
 import asyncio
-import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Final, Protocol, TypeAlias
+from http import HTTPStatus
+from typing import Any, Final, Protocol
 
 from fastapi import APIRouter, Request
 from google.protobuf.message import Message
 from pydantic import BaseModel
-from starlette.requests import ClientDisconnect
 from starlette.responses import Response
 
 from services.common.clock import Clock
+from services.common.computing import compute
 from services.common.context import Role
-from services.common.errors import CrpError
 from services.common.message_json import json_of
+from services.common.rpc.canonical import message_json
 from services.common.rpc.credential_gate import CredentialGate
-from services.common.rpc.status import internal_error
 from services.common.settings.http import HttpSettings
-from services.gateway.doors.http.callers import prove_caller
 from services.gateway.doors.http.ercp_answers import RefusalAnswer
+from services.gateway.doors.http.guarded import Asked, Handler, guarded, refusal
 from services.gateway.doors.http.json_bodies import message_of, read_form
 from services.gateway.doors.http.json_bounds import check_nodes
-from services.gateway.doors.http.problems import json_response, problem_response
-from services.gateway.doors.http.requests import (
-    ClientGoneError,
-    call_metadata,
-    idempotency_key,
-    read_body,
-    request_id_of,
-    until_disconnected,
-)
+from services.gateway.doors.http.problems import json_response
+from services.gateway.doors.http.protocol import label
+from services.gateway.doors.http.requests import call_metadata, idempotency_key, read_body, until_disconnected
 
-_LOG: Final = logging.getLogger(__name__)
-_CLIENT_GONE: Final = 499
-"""What nobody reads."""
 _LARGE_BYTES: Final = 8 * 1024
 """A larger body is read off the event loop."""
 _REQUEST_ID: Final = "request_id"
@@ -57,8 +46,6 @@ REFUSALS: Final[dict[int | str, dict[str, Any]]] = {
     }.items()
 }
 
-Handler: TypeAlias = Callable[[Request], Awaitable[Response]]
-
 
 class Routes(Protocol):
     """Some of an app's routes, and the schemas of the bodies that they read themselves."""
@@ -71,15 +58,6 @@ class Routes(Protocol):
     def router(self) -> APIRouter:
         """Return the routes."""
         ...
-
-
-@dataclass(slots=True)
-class Asked:
-    """What a refusal says of its call; ``form`` is its body, once that was read and checked."""
-
-    request_id: str
-    trace_id: str | None = None
-    form: BaseModel | None = None
 
 
 class RpcCalls:
@@ -110,36 +88,20 @@ class RpcCalls:
         self._settings = settings
         self._clock = clock
 
-    def guarded(self, rpc: str, handler: Callable[[Request, Asked], Awaitable[Response]]) -> Handler:
-        """Return a handler that proves the caller first, and answers every failure in one shape."""
-
-        async def guarded(request: Request) -> Response:
-            asked = Asked(request_id_of(request))
-            try:
-                await prove_caller(request, self._gate, self._roles[rpc], f"/{self._service}/{rpc}")
-                return await handler(request, asked)
-            except (ClientGoneError, ClientDisconnect):
-                return Response(status_code=_CLIENT_GONE)
-            except Exception as error:  # noqa: BLE001 - logged; the caller learns where to ask
-                return self.refusal(error, asked)
-
-        return guarded
+    def guarded(self, rpc: str, handler: Handler) -> Callable[[Request], Awaitable[Response]]:
+        """Return a route that proves the caller first, and answers every failure in one shape."""
+        return guarded(self._gate, self._clock, self._roles[rpc], f"/{self._service}/{rpc}", handler)
 
     def refusal(self, error: Exception, asked: Asked) -> Response:
         """Return the answer to a call that failed; what nobody expected is logged, with its traceback."""
-        if not isinstance(error, CrpError):
-            _LOG.error("an HTTP call failed unexpectedly", exc_info=error, extra={"request_id": asked.request_id})
-            error = internal_error()
-        return problem_response(error, request_id=asked.request_id, trace_id=asked.trace_id, clock=self._clock)
+        return refusal(error, asked.request_id, asked.trace_id, self._clock)
 
-    def operator(
-        self, rpc: str, form: type[BaseModel], message: type[Message]
-    ) -> Callable[[Request, Asked], Awaitable[Response]]:
+    def operator(self, rpc: str, form: type[BaseModel], message: type[Message]) -> Handler:
         """Return what answers a body with the RPC's answer."""
 
         async def handler(request: Request, asked: Asked) -> Response:
             filled = await self.message(request, asked, form, message)
-            return await self.call(request, asked, rpc, filled, self._settings.call_timeout_s)
+            return plain_answer(await self.call(request, asked, rpc, filled), asked)
 
         return handler
 
@@ -156,12 +118,25 @@ class RpcCalls:
             filled.request_id = idempotency_key(request)
         return filled
 
-    async def call(self, request: Request, asked: Asked, rpc: str, message: Message, timeout_s: float) -> Response:
-        """Call, and give up when the client does."""
-        metadata = call_metadata(request, asked.request_id)
-        call = getattr(self._stub, rpc)(message, timeout=timeout_s, metadata=metadata)
-        answer = await until_disconnected(request, call)
-        return json_response(json_of(answer), headers={"X-Request-Id": asked.request_id})
+    async def call(
+        self, request: Request, asked: Asked, rpc: str, message: Message, timeout_s: float | None = None
+    ) -> Any:
+        """Call, within the usual time unless told another, and give up when the client does."""
+        within_s, metadata = timeout_s or self._settings.call_timeout_s, call_metadata(request, asked.request_id)
+        return await until_disconnected(request, getattr(self._stub, rpc)(message, timeout=within_s, metadata=metadata))
+
+
+def plain_answer(found: Message, asked: Asked) -> Response:
+    """Return a message in the words of HTTP."""
+    return json_response(json_of(found), headers={"X-Request-Id": asked.request_id})
+
+
+async def protocol_answer(
+    found: Message, asked: Asked, status: HTTPStatus = HTTPStatus.OK, headers: Mapping[str, str] | None = None
+) -> Response:
+    """Return a message in the contract's own JSON, with the protocol's label."""
+    given = {"X-Request-Id": asked.request_id, **(headers or {})}
+    return label(json_response(await compute(message_json, found), status, given))
 
 
 def answered(model: type[BaseModel], description: str) -> dict[str, Any]:

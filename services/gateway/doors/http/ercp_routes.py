@@ -17,8 +17,9 @@ from services.common.rpc.credential_gate import CredentialGate
 from services.common.settings.http import HttpSettings
 from services.gateway.doors.http import ercp_answers as answers
 from services.gateway.doors.http import ercp_schemas as schemas
-from services.gateway.doors.http.calls import REFUSALS, REQUEST_ID, Asked, RpcCalls, answered, body, header
+from services.gateway.doors.http.calls import REFUSALS, REQUEST_ID, RpcCalls, answered, body, header, plain_answer
 from services.gateway.doors.http.ercp_events import EVENT_STREAM, EventsResponse, RunEvents
+from services.gateway.doors.http.guarded import Asked
 from services.gateway.doors.http.requests import call_metadata, until_disconnected
 
 PREFIX: Final = "/ercp/v1"
@@ -161,7 +162,7 @@ class ErcpRoutes:
         if EVENT_STREAM in request.headers.get("accept", ""):
             return await self._run_streamed(request, asked)
         message = await self._calls.message(request, asked, schemas.RunRequest, pb.RunRequest)
-        return await self._calls.call(request, asked, "Run", message, self._settings.run_timeout_s)
+        return plain_answer(await self._calls.call(request, asked, "Run", message, self._settings.run_timeout_s), asked)
 
     async def _run_streamed(self, request: Request, asked: Asked) -> Response:
         message = await self._calls.message(request, asked, schemas.RunRequest, pb.RunStreamRequest)
@@ -185,8 +186,8 @@ class ErcpRoutes:
     async def _trace(self, request: Request, asked: Asked) -> Response:
         trace_id = request.path_params["trace_id"]
         asked.trace_id = trace_id
-        message = pb.GetTraceRequest(trace_id=trace_id)
-        return await self._calls.call(request, asked, "GetTrace", message, self._settings.call_timeout_s)
+        found = await self._calls.call(request, asked, "GetTrace", pb.GetTraceRequest(trace_id=trace_id))
+        return plain_answer(found, asked)
 
 
 def _last_event_id(request: Request, asked: Asked) -> str:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 from fastapi import Request
+from pydantic import BaseModel
 from starlette.requests import ClientDisconnect
 from starlette.responses import Response
 
@@ -23,12 +24,14 @@ _CLIENT_GONE: Final = 499
 """What nobody reads."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Asked:
-    """A call whose caller is proven."""
+    """A call whose caller is proven, as a refusal tells of it; ``form`` is its body, once read and checked."""
 
     request_id: str
     caller: Caller
+    trace_id: str | None = None
+    form: BaseModel | None = None
 
 
 Handler: TypeAlias = Callable[[Request, Asked], Awaitable[Response]]
@@ -48,16 +51,21 @@ def guarded(
     """
 
     async def route(request: Request) -> Response:
-        request_id = request_id_of(request)
+        request_id, asked = request_id_of(request), None
         try:
-            caller = await prove_caller(request, gate, role, rpc)
-            return await handler(request, Asked(request_id, caller))
+            asked = Asked(request_id, await prove_caller(request, gate, role, rpc))
+            return await handler(request, asked)
         except (ClientGoneError, ClientDisconnect):
             return Response(status_code=_CLIENT_GONE)
-        except CrpError as error:
-            return problem_response(error, request_id=request_id, trace_id=None, clock=clock)
         except Exception as error:  # noqa: BLE001 - logged; the caller learns where to ask
-            _LOG.error("an HTTP call failed unexpectedly", exc_info=error, extra={"request_id": request_id})
-            return problem_response(internal_error(), request_id=request_id, trace_id=None, clock=clock)
+            return refusal(error, request_id, asked.trace_id if asked else None, clock)
 
     return route
+
+
+def refusal(error: Exception, request_id: str, trace_id: str | None, clock: Clock) -> Response:
+    """Return the answer to a call that failed; what nobody expected is logged, with its traceback."""
+    if not isinstance(error, CrpError):
+        _LOG.error("an HTTP call failed unexpectedly", exc_info=error, extra={"request_id": request_id})
+        error = internal_error()
+    return problem_response(error, request_id=request_id, trace_id=trace_id, clock=clock)

@@ -1,7 +1,7 @@
 """``/v1/admin/policy``: the tenant's safety policy over HTTP, and what another one would have done (ADR 0152)."""
 
-from collections.abc import Awaitable, Callable, Sequence
-from typing import Any, Final
+from collections.abc import Sequence
+from typing import Final
 
 from crp.gateway.v1 import admin_service_pb2 as pb
 from crp.gateway.v1.admin_service_pb2_grpc import AdminServiceStub
@@ -11,16 +11,12 @@ from pydantic import BaseModel
 from starlette.responses import Response
 
 from services.common.clock import Clock
-from services.common.computing import compute
 from services.common.context import Role
-from services.common.rpc.canonical import message_json
 from services.common.rpc.credential_gate import CredentialGate
 from services.common.settings.http import HttpSettings
-from services.gateway.doors.http.calls import REFUSALS, Asked, RpcCalls, body
+from services.gateway.doors.http.calls import REFUSALS, RpcCalls, body, protocol_answer
+from services.gateway.doors.http.guarded import Asked, Handler
 from services.gateway.doors.http.message_schemas import MessageModels
-from services.gateway.doors.http.problems import json_response
-from services.gateway.doors.http.protocol import label
-from services.gateway.doors.http.requests import call_metadata, until_disconnected
 
 POLICY: Final = "/v1/admin/policy"
 _SERVICE: Final = "crp.gateway.v1.AdminService"
@@ -44,8 +40,6 @@ class PolicyRoutes:
     """Schemas of the bodies."""
 
     def __init__(self, admin: AdminServiceStub, gate: CredentialGate, settings: HttpSettings, clock: Clock) -> None:
-        self._admin = admin
-        self._settings = settings
         self._calls = RpcCalls(admin, _SERVICE, _ROLES, gate, settings, clock)
 
     def router(self) -> APIRouter:
@@ -67,14 +61,10 @@ class PolicyRoutes:
             )
         return router
 
-    def _handler(self, rpc: str, form: type[BaseModel] | None) -> Callable[[Request, Asked], Awaitable[Response]]:
+    def _handler(self, rpc: str, form: type[BaseModel] | None) -> Handler:
         async def handler(request: Request, asked: Asked) -> Response:
             kind: type[Message] = getattr(pb, f"{rpc}Request")
             message = await self._calls.message(request, asked, form, kind) if form else kind()
-            metadata = call_metadata(request, asked.request_id)
-            call = getattr(self._admin, rpc)(message, timeout=self._settings.call_timeout_s, metadata=metadata)
-            found: Any = await until_disconnected(request, call)
-            headers = {"X-Request-Id": asked.request_id}
-            return label(json_response(await compute(message_json, found), headers=headers))
+            return await protocol_answer(await self._calls.call(request, asked, rpc, message), asked)
 
         return handler

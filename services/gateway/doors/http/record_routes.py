@@ -23,19 +23,17 @@ from pydantic import BaseModel, Field, create_model
 from starlette.responses import Response
 
 from services.common.clock import Clock
-from services.common.computing import compute
 from services.common.context import Role
-from services.common.rpc.canonical import message_json
 from services.common.rpc.credential_gate import CredentialGate
 from services.common.rpc.validation import Violations
 from services.common.settings.http import HttpSettings
-from services.gateway.doors.http.calls import REFUSALS, Asked, RpcCalls, body
+from services.gateway.doors.http.calls import REFUSALS, RpcCalls, body, protocol_answer
 from services.gateway.doors.http.chat.checking import LATE_S
 from services.gateway.doors.http.chat.sending import Streamed
 from services.gateway.doors.http.ercp_answers import RefusalAnswer
+from services.gateway.doors.http.guarded import Asked, Handler
 from services.gateway.doors.http.message_schemas import MessageModels
 from services.gateway.doors.http.parameters import filled, parameters
-from services.gateway.doors.http.problems import json_response
 from services.gateway.doors.http.protocol import HEADER_OF_FIELD, asked_in_headers, label
 from services.gateway.doors.http.requests import call_metadata, until_disconnected
 from services.gateway.doors.http.review_routes import OUTCOME_STATUS, outcome_headers
@@ -119,9 +117,9 @@ class RecordRoutes:
         roles = {"Dispatch": Role.WRITER}
         self._writing = RpcCalls(dispatches, "crp.gateway.v1.DispatchService", roles, gate, settings, clock)
         reading = {one.rpc: Role.READER for one in RECORD_ENDPOINTS}
-        self._stubs: dict[str, Any] = {SESSION_SERVICE: sessions, ENVELOPE_SERVICE: envelopes}
         self._reading = {
-            name: RpcCalls(stub, name, reading, gate, settings, clock) for name, stub in self._stubs.items()
+            name: RpcCalls(stub, name, reading, gate, settings, clock)
+            for name, stub in ((SESSION_SERVICE, sessions), (ENVELOPE_SERVICE, envelopes))
         }
 
     def router(self) -> APIRouter:
@@ -159,19 +157,18 @@ class RecordRoutes:
             )
         twice.raise_if_any()
         message.MergeFrom(wishes)
-        metadata = call_metadata(request, asked.request_id)
         if getattr(asked.form, "stream", False):
+            metadata = call_metadata(request, asked.request_id)
             dispatch = DispatchCall(self._dispatches, message, self._settings.run_timeout_s, metadata)
             return await self._streamed(request, asked, dispatch)
-        call = self._dispatches.Dispatch(message, timeout=self._settings.call_timeout_s, metadata=metadata)
-        return await self._answered(asked, await until_disconnected(request, call))
+        return await self._answered(asked, await self._writing.call(request, asked, "Dispatch", message))
 
     async def _answered(self, asked: Asked, response: pb.DispatchResponse) -> Response:
-        headers = {"X-Request-Id": asked.request_id, **outcome_headers(response)}
+        headers = outcome_headers(response)
         status = OUTCOME_STATUS[response.WhichOneof("outcome") or "answer"]
         if status is HTTPStatus.NOT_MODIFIED:
-            return label(Response(status_code=status, headers=headers))
-        return label(json_response(await compute(message_json, response), status, headers))
+            return label(Response(status_code=status, headers={"X-Request-Id": asked.request_id, **headers}))
+        return await protocol_answer(response, asked, status, headers)
 
     async def _streamed(self, request: Request, asked: Asked, dispatch: DispatchCall) -> Response:
         """Wait a moment for what comes first, so that a refusal has its status; then begin the stream."""
@@ -191,14 +188,11 @@ class RecordRoutes:
         headers = {"X-Request-Id": asked.request_id, **dispatch.begun}
         return label(Streamed(events, opened, self._settings.run_timeout_s + LATE_S, headers))
 
-    def _read(self, endpoint: RecordEndpoint) -> Any:
+    def _read(self, endpoint: RecordEndpoint) -> Handler:
+        calls = self._reading[endpoint.service]
+
         async def handler(request: Request, asked: Asked) -> Response:
-            message = filled(endpoint.message, request)
-            metadata = call_metadata(request, asked.request_id)
-            call = getattr(self._stubs[endpoint.service], endpoint.rpc)(
-                message, timeout=self._settings.call_timeout_s, metadata=metadata
-            )
-            found = await until_disconnected(request, call)
-            return label(json_response(await compute(message_json, found), headers={"X-Request-Id": asked.request_id}))
+            found = await calls.call(request, asked, endpoint.rpc, filled(endpoint.message, request))
+            return await protocol_answer(found, asked)
 
         return handler

@@ -4,7 +4,7 @@ Whoever asked for an answer polls ``GET /v1/reviews/{review_id}`` and gets what 
 202 while it waits, 200 with the answer once it was released, 451 once it was not. A reviewer gets 200.
 """
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from http import HTTPStatus
 from typing import Any, Final
 
@@ -18,17 +18,14 @@ from pydantic import BaseModel, ConfigDict
 from starlette.responses import Response
 
 from services.common.clock import Clock
-from services.common.computing import compute
 from services.common.context import Role
-from services.common.rpc.canonical import message_json
 from services.common.rpc.credential_gate import CredentialGate
 from services.common.settings.http import HttpSettings
-from services.gateway.doors.http.calls import REFUSALS, Asked, RpcCalls, body
+from services.gateway.doors.http.calls import REFUSALS, RpcCalls, body, protocol_answer
+from services.gateway.doors.http.guarded import Asked, Handler
 from services.gateway.doors.http.message_schemas import MessageModels
 from services.gateway.doors.http.parameters import filled, parameters
-from services.gateway.doors.http.problems import json_response
-from services.gateway.doors.http.protocol import dispatched_headers, label
-from services.gateway.doors.http.requests import call_metadata, until_disconnected
+from services.gateway.doors.http.protocol import dispatched_headers
 
 REVIEWS: Final = "/v1/reviews"
 OUTCOME_STATUS: Final = {
@@ -75,7 +72,6 @@ class ReviewRoutes:
     """Schemas of the bodies."""
 
     def __init__(self, reviews: ReviewServiceStub, gate: CredentialGate, settings: HttpSettings, clock: Clock) -> None:
-        self._reviews = reviews
         self._settings = settings
         self._calls = RpcCalls(reviews, _SERVICE, _ROLES, gate, settings, clock)
 
@@ -126,7 +122,7 @@ class ReviewRoutes:
             operation_id="review" if one else "reviews",
         )
 
-    def _read(self, rpc: str, kind: type[Message]) -> Callable[[Request, Asked], Awaitable[Response]]:
+    def _read(self, rpc: str, kind: type[Message]) -> Handler:
         async def handler(request: Request, asked: Asked) -> Response:
             message = filled(kind, request)
             wait_s = getattr(message, "wait_ms", 0) / 1_000
@@ -136,22 +132,21 @@ class ReviewRoutes:
 
     async def _decide(self, request: Request, asked: Asked) -> Response:
         message = await self._calls.message(request, asked, _DECIDE_FORM, pb.DecideReviewRequest)
-        return await self._answer(request, asked, "DecideReview", message, self._settings.call_timeout_s)
+        return await self._answer(request, asked, "DecideReview", message)
 
-    def _decided(self, decision: int) -> Callable[[Request, Asked], Awaitable[Response]]:
+    def _decided(self, decision: int) -> Handler:
         async def handler(request: Request, asked: Asked) -> Response:
             message = await self._calls.message(request, asked, ReviewDecision, pb.DecideReviewRequest)
             message.review_id, message.decision = request.path_params["review_id"], decision
-            return await self._answer(request, asked, "DecideReview", message, self._settings.call_timeout_s)
+            return await self._answer(request, asked, "DecideReview", message)
 
         return handler
 
-    async def _answer(self, request: Request, asked: Asked, rpc: str, message: Message, timeout_s: float) -> Response:
-        metadata = call_metadata(request, asked.request_id)
-        call = getattr(self._reviews, rpc)(message, timeout=timeout_s, metadata=metadata)
-        found: Any = await until_disconnected(request, call)
-        headers, status = {"X-Request-Id": asked.request_id}, HTTPStatus.OK
+    async def _answer(
+        self, request: Request, asked: Asked, rpc: str, message: Message, timeout_s: float | None = None
+    ) -> Response:
+        found = await self._calls.call(request, asked, rpc, message, timeout_s)
         if isinstance(found, pb.GetReviewResponse) and found.HasField("response"):
-            headers |= outcome_headers(found.response)
             status = OUTCOME_STATUS[found.response.WhichOneof("outcome") or "answer"]
-        return label(json_response(await compute(message_json, found), status, headers))
+            return await protocol_answer(found, asked, status, outcome_headers(found.response))
+        return await protocol_answer(found, asked)
