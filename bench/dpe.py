@@ -43,8 +43,9 @@ from services.common.ports.recognition import Entity, EntityRecognizer
 from services.common.settings import Settings
 from services.dpe.app import AnalysisConfig, CompletedAnalysis, Limits, ProvenanceApp
 from services.dpe.compose import open_models, policy_of
-from services.dpe.domain.analysis import AnalysisInput, Pair
+from services.dpe.domain.analysis import AnalysisInput
 from services.dpe.domain.facts import EnvelopeFact
+from services.dpe.domain.models import Pair
 from services.dpe.gazetteer import load_gazetteer
 from services.dpe.ports import AnalysisModels
 
@@ -138,9 +139,9 @@ class Bench:
     """The engine over the delivered models."""
 
     def __init__(self, models: AnalysisModels, settings: Settings, recorder: Recorder) -> None:
-        self._inner = models.recognizer
+        self._inner = models.entity_recognizer
         self._recorder = recorder
-        self.models = replace(models, recognizer=RecordedRecognizer(models.recognizer, recorder))
+        self.models = replace(models, entity_recognizer=RecordedRecognizer(models.entity_recognizer, recorder))
         self.settings = settings
         repository = open_repository(settings.inference)
         threads = settings.inference.intra_op_threads

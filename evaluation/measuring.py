@@ -1,6 +1,6 @@
 """Opens each model in turn, measures it, and gathers what there is to say of it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -13,7 +13,6 @@ from evaluation.data import read_rows
 from evaluation.labelled import LabelledClaim, LabelledPair, first_of_each, read_claims, read_pairs
 from evaluation.model_source import ModelSource
 from evaluation.results import digest, plain
-from evaluation.synthetic_spans import synthetic_claims
 
 ENCODERS: Final = ("nli", "grounding", "entities")
 """Measured unless tasks are named."""
@@ -32,6 +31,7 @@ class Order:
         wikigold: sentences with named entities.
         personal: texts with personal data.
         limit: at most so many rows of each origin or data set.
+        with_mistakes: makes of claims, at most so many, pairs of one as it was and one with a marked mistake.
     """
 
     tasks: tuple[str, ...]
@@ -41,6 +41,7 @@ class Order:
     wikigold: Path
     personal: Path
     limit: int | None
+    with_mistakes: Callable[[Sequence[LabelledClaim], int | None], Sequence[LabelledClaim]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +128,7 @@ async def _grounding(gathering: _Gathering, claims: Sequence[LabelledClaim]) -> 
             (*claims, *tuning), opened.model, opened.columns, gathering.progress, order.limit
         )
         # A file with folds is the development file; a test file is measured as it is.
-        made = synthetic_claims([claim for claim in claims if claim.fold == grounding_models.REPORT], order.limit)
+        made = order.with_mistakes([claim for claim in claims if claim.fold == grounding_models.REPORT], order.limit)
         verdicts = await grounding_models.judge(made, opened.model, gathering.progress, "synthetic contrasts")
         spans = unsupported_spans.score((*found.judged, *zip(made, verdicts, strict=True)))
         gathering.keep(

@@ -74,7 +74,7 @@ def remembered(models: AnalysisModels, answers: Answers) -> AnalysisModels:
     return replace(
         models,
         embedding=_Remembered(models.embedding, answers),
-        recognizer=_Remembered(models.recognizer, answers),
+        entity_recognizer=_Remembered(models.entity_recognizer, answers),
         entailment=models.entailment and _Remembered(models.entailment, answers),
         grounding=models.grounding and _Remembered(models.grounding, answers),
         personal_data=None,

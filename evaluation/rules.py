@@ -14,9 +14,10 @@ from services.common.ports.recognition import EntityRecognizer
 from services.common.reading.sentences import sentences
 from services.common.reading.text_types import ClaimType, Span
 from services.dpe.domain.alignment import align_values
-from services.dpe.domain.analysis import Analysis, AnalysisInput, ModelAnswers
+from services.dpe.domain.analysis import Analysis, AnalysisInput
 from services.dpe.domain.facts import EnvelopeFact
 from services.dpe.domain.findings import Attribution, AttributionType, DistortionType, Evidence, NearFact
+from services.dpe.domain.models import ModelAnswers
 from services.dpe.domain.pipeline import begin
 from services.dpe.domain.policy import Policy
 from services.dpe.domain.results import AttributionResult

@@ -28,6 +28,7 @@ from evaluation.peers import read_peers
 from evaluation.tables import peer_tables, tables_of
 from services.common.errors import CrpError, StartupError
 from services.common.settings import SettingsError, load_settings
+from training.synthetic_spans import synthetic_claims
 
 PAGES: Final = (
     "docs/models.md",
@@ -93,6 +94,7 @@ def order_of(options: argparse.Namespace, environment: Mapping[str, str]) -> Ord
         data / "ner/wikigold_dev.jsonl.gz",
         data / "pii/dev.jsonl.gz",
         options.limit,
+        synthetic_claims,
     )
 
 

@@ -22,7 +22,12 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from evaluation.sentence_baselines import (
+from services.common.adapters.encoders.sentence_heads import HEADS_FILE, open_sentence_heads
+from services.common.ports.sentence_heads import SentenceHeads
+from services.common.settings import load_settings
+from services.ercp.domain import units
+from services.ercp.domain.predicates import Span, extract_facts
+from training.sentence_baselines import (
     BagOfWords,
     fit_bag,
     kinds_by_readers,
@@ -30,11 +35,6 @@ from evaluation.sentence_baselines import (
     words_of_couple,
     words_of_single,
 )
-from services.common.adapters.encoders.sentence_heads import HEADS_FILE, open_sentence_heads
-from services.common.ports.sentence_heads import SentenceHeads
-from services.common.settings import load_settings
-from services.ercp.domain import units
-from services.ercp.domain.predicates import Span, extract_facts
 from training.sentence_heads import DATA, KINDS, RELATIONS, Couple, SentenceDataError, Single, read_rows, truths
 
 SYSTEMS: Final = ("decided", "heads at best F1", "readers alone", "bag of words")

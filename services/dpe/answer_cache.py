@@ -9,25 +9,14 @@ has whatever the others do. Belongs to one event loop.
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from enum import StrEnum, unique
 from hashlib import sha256
 from typing import Any, Final
+
+from services.dpe.domain.models import ModelRole
 
 ENTRY_BYTES: Final = 256
 """What an entry takes besides its value: digest, links, wrappers."""
 _SEPARATOR_BYTES: Final = 8
-
-
-@unique
-class ModelRole(StrEnum):
-    """Which model an answer is from; the label of the metrics."""
-
-    EMBEDDING = "embedding"
-    ENTITY_RECOGNIZER = "entity_recognizer"
-    ENTAILMENT = "entailment"
-    GROUNDING = "grounding"
-    PERSONAL_DATA = "personal_data"
-    SECOND_OPINION = "second_opinion"
 
 
 @dataclass(slots=True)

@@ -24,9 +24,10 @@ from services.common.reading.text_types import Claim, Sentence, Span
 from services.dpe.answer_cache import AnswerCache
 from services.dpe.deadline import Timekeeper, timekeeper, unlimited
 from services.dpe.domain import summaries
-from services.dpe.domain.analysis import Analysis, AnalysisInput, Requests
+from services.dpe.domain.analysis import Analysis, AnalysisInput
 from services.dpe.domain.facts import EnvelopeFact
 from services.dpe.domain.guard.judging import JUDGING
+from services.dpe.domain.models import Requests
 from services.dpe.domain.names import Gazetteer
 from services.dpe.domain.outcome import StageOutcome
 from services.dpe.domain.pipeline import PIPELINE, begin, stages_for, steps_of

@@ -21,6 +21,7 @@ from services.common.settings.dpe import DpeSettings
 from services.common.settings.second_opinion import SecondOpinionSettings
 from services.dpe.app import AnalysisConfig, Limits, ProvenanceApp
 from services.dpe.checking import CheckApp
+from services.dpe.domain.models import ASKED_MODELS
 from services.dpe.domain.opinion_record import Limits as OpinionLimits
 from services.dpe.domain.opinion_record import Scope
 from services.dpe.domain.policy import Amplifiers, Policy, Weights
@@ -96,25 +97,15 @@ async def open_models(adapters: Adapters, *, asks: bool = True) -> AnalysisModel
     Raises:
         StartupError: of the first that cannot be opened, once the others have ended: none is left opening.
     """
-    embedding = asyncio.create_task(adapters.embedding())
-    recognizer = asyncio.create_task(adapters.entity_recognizer())
-    entailment = asyncio.create_task(adapters.entailment())
-    grounding = asyncio.create_task(adapters.grounding())
-    personal_data = asyncio.create_task(adapters.personal_data())
-    opening = (embedding, recognizer, entailment, grounding, personal_data)
-    await asyncio.wait(opening)
-    failures = [error for error in (task.exception() for task in opening) if error is not None]
+    opening = {str(model.role): asyncio.create_task(getattr(adapters, model.role)()) for model in ASKED_MODELS}
+    await asyncio.wait(opening.values())
+    failures = [error for error in (task.exception() for task in opening.values()) if error is not None]
     if failures:
         raise failures[0]
+    opened: dict[str, Any] = {role: task.result() for role, task in opening.items()}
     endpoint = await adapters.second_opinion() if asks else None
-    return AnalysisModels(
-        embedding.result(),
-        recognizer.result(),
-        entailment.result(),
-        grounding.result(),
-        personal_data.result(),
-        None if endpoint is None else opinion_terms(adapters.settings.second_opinion, endpoint),
-    )
+    terms = None if endpoint is None else opinion_terms(adapters.settings.second_opinion, endpoint)
+    return AnalysisModels(**opened, second_opinion=terms)
 
 
 def provenance_servicer(

@@ -10,13 +10,14 @@ measured against anything and nothing is left out.
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, fields, replace
-from typing import Any, Final, TypeVar
+from dataclasses import dataclass, replace
+from typing import Any, Final
 
 from services.common.context import current_call
 from services.common.errors import DeadlineError, ErrorReason
 from services.common.taxonomy import StageStatus
-from services.dpe.domain.analysis import Analysis, ModelAnswers, Requests
+from services.dpe.domain.analysis import Analysis
+from services.dpe.domain.models import ASKED_MODELS, ModelAnswers, ModelRole, Requests
 from services.dpe.domain.outcome import Reason, StageOutcome
 from services.dpe.domain.pipeline import STAGES
 from services.dpe.domain.stage import Stage, Step
@@ -24,28 +25,13 @@ from services.dpe.domain.stage_row import REPORT_SHARE, StageKey
 from services.dpe.domain.stages import s13_report
 
 Fulfil = Callable[[Requests, ModelAnswers], Awaitable[ModelAnswers]]
-AskedT = TypeVar("AskedT")
 
 _NEVER: Final = float("inf")
 SHARE_KEPT: Final = 0.25
 """Of the time that may be spent, what a batch of stages 1-5 leaves to each further one of them that must follow."""
 OPINION_SHARE: Final = 0.5
 """Of the time that may be spent after stage 3, what a second opinion may take of it: stages 4 to 12 follow."""
-_MODELS_OF: Final = {
-    "recognise": "recognised",
-    "embed": "vectors",
-    "classify": "classified",
-    "judge": "judged",
-    "detect": "personal_data",
-}
-"""What is asked for, and where the answers are kept."""
-_BLAMED: Final = {
-    Reason.ENTITY_RECOGNIZER_FAILED: "recognised",
-    Reason.EMBEDDING_MODEL_FAILED: "vectors",
-    Reason.ENTAILMENT_MODEL_FAILED: "classified",
-    Reason.GROUNDING_MODEL_FAILED: "judged",
-    Reason.PII_DETECTOR_FAILED: "personal_data",
-}
+_BLAMED: Final = {model.failed: model.role for model in ASKED_MODELS}
 """What a stage says of a model that gave nothing, and whose answers it missed."""
 
 
@@ -73,10 +59,10 @@ class Timekeeper:
         self.now = now
         self._deadline = deadline
         self._reserve_s = reserve_s
-        self._paces: dict[str, _Pace] = {name: _Pace() for name in _MODELS_OF}
+        self._paces = {model.role: _Pace() for model in ASKED_MODELS}
         self._longest_compute_s = 0.0
         self._computed_s = 0.0
-        self._given_up: set[str] = set()
+        self._given_up: set[ModelRole] = set()
         self._dropped: set[StageKey] = set()
         self._bounded = deadline != _NEVER
 
@@ -144,8 +130,8 @@ class Timekeeper:
         alone = _answer_alone(analysis)
         own = requests if alone is analysis else step.plan(alone)
         answered = await self._answered(step.stage, own, analysis, fulfil) or self._without_answers(own, analysis)
-        rest = _minus(requests, own)
-        if not any(_chars(rest).values()):
+        rest = requests.beyond(own)
+        if not any(rest.chars().values()):
             return answered
         fits = self._asking_s(rest) <= self.batch_limit_s(step.stage)
         whole = await self._answered(step.stage, rest, answered, fulfil) if fits else None
@@ -192,21 +178,21 @@ class Timekeeper:
                 models = await fulfil(requests, analysis.models)
         except TimeoutError:
             return None
-        for name, chars in _chars(requests).items():
+        for role, chars in requests.chars().items():
             if chars:  # models that computed side by side are each charged the whole time
-                self._paces[name].seconds += self.now() - start
-                self._paces[name].chars += chars
+                self._paces[role].seconds += self.now() - start
+                self._paces[role].chars += chars
         return replace(analysis, models=models)
 
     def _without_answers(self, requests: Requests, analysis: Analysis) -> Analysis:
         """Return the analysis as if the models that were asked had given nothing."""
-        lost = {_MODELS_OF[name] for name, chars in _chars(requests).items() if chars}
+        lost = {role for role, chars in requests.chars().items() if chars}
         self._given_up |= lost
-        nothing: dict[str, Any] = dict.fromkeys(lost)
+        nothing: dict[str, Any] = {model.answers: None for model in ASKED_MODELS if model.role in lost}
         return replace(analysis, models=replace(analysis.models, **nothing))
 
     def _asking_s(self, requests: Requests) -> float:
-        return sum(self._paces[name].predicted(chars) for name, chars in _chars(requests).items())
+        return sum(self._paces[role].predicted(chars) for role, chars in requests.chars().items())
 
     def _spare_s(self) -> float:
         return self._deadline - self.now() - self._reserve_s - REPORT_SHARE * self._computed_s
@@ -237,27 +223,3 @@ def _answer_alone(analysis: Analysis) -> Analysis:
         return analysis
     given = replace(analysis.input, prompt="")
     return replace(analysis, input=given).with_results(replace(analysis.outputs.text, prior_texts=()))
-
-
-def _minus(requests: Requests, own: Requests) -> Requests:
-    """Return what is asked beyond ``own``."""
-    return Requests(**{each.name: _beyond(getattr(requests, each.name), getattr(own, each.name)) for each in _FIELDS})
-
-
-_FIELDS: Final = fields(Requests)
-
-
-def _beyond(asked: tuple[AskedT, ...], own: tuple[AskedT, ...]) -> tuple[AskedT, ...]:
-    known = set(own)
-    return tuple(item for item in asked if item not in known)
-
-
-def _chars(requests: Requests) -> dict[str, int]:
-    """Return the characters that each model is asked to read, and one for each text or pair; 0 = nothing is asked."""
-    return {
-        "recognise": sum(len(text) + 1 for text in requests.recognise),
-        "embed": sum(len(text) + 1 for text in requests.embed),
-        "classify": sum(len(premise) + len(claim) + 1 for premise, claim in requests.classify),
-        "judge": sum(len(asked.claim) + sum(map(len, asked.passages)) + 1 for asked in requests.judge),
-        "detect": sum(len(asked.text) + 1 for asked in requests.detect),
-    }

@@ -9,7 +9,8 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 from prometheus_client.metrics_core import Metric
 from prometheus_client.registry import Collector
 
-from services.dpe.answer_cache import AnswerCache, ModelRole
+from services.dpe.answer_cache import AnswerCache
+from services.dpe.domain.models import ModelRole
 from services.dpe.opinions import OpinionCounts
 
 

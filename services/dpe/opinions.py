@@ -16,8 +16,9 @@ from services.common.context import current_call
 from services.common.errors import CrpError, DeadlineError, UnavailableError
 from services.common.ids import IdSource
 from services.common.ports.second_opinion import AskedClaim, GivenVote, OpinionReply, OpinionRequest
-from services.dpe.answer_cache import AnswerCache, ModelRole, cache_keys
+from services.dpe.answer_cache import AnswerCache, cache_keys
 from services.dpe.domain.analysis import Analysis
+from services.dpe.domain.models import ModelRole
 from services.dpe.domain.opinion_record import Gap, Limits, OpinionCall, OpinionRecord, Scope
 from services.dpe.domain.opinions import gaps, key_texts, next_call, request_for, to_ask
 from services.dpe.domain.votes import Ballot, voted

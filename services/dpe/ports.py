@@ -1,6 +1,7 @@
 """What the provenance service needs from outside: models, pinned by digest. It keeps no store."""
 
 from dataclasses import dataclass
+from typing import Any
 
 from services.common.ports.embedding import EmbeddingModel
 from services.common.ports.entailment import EntailmentModel
@@ -8,6 +9,7 @@ from services.common.ports.grounding import GroundingModel
 from services.common.ports.personal_data import PersonalDataDetector
 from services.common.ports.recognition import EntityRecognizer
 from services.common.ports.second_opinion import SecondOpinion
+from services.dpe.domain.models import ASKED_MODELS, AskedModel
 from services.dpe.domain.opinion_record import Limits, OpinionRecord
 
 
@@ -33,13 +35,13 @@ class OpinionReplay:
 
 @dataclass(frozen=True, slots=True)
 class AnalysisModels:
-    """The models of an analysis; ``entailment`` and ``grounding`` are ``None`` when the repository holds none.
+    """The models of an analysis, each under its role; one that the repository does not hold is ``None``.
 
     A second opinion is no part of the fingerprints: the report has its own record of it (ADR 0119).
     """
 
     embedding: EmbeddingModel
-    recognizer: EntityRecognizer
+    entity_recognizer: EntityRecognizer
     entailment: EntailmentModel | None = None
     grounding: GroundingModel | None = None
     personal_data: PersonalDataDetector | None = None
@@ -47,14 +49,9 @@ class AnalysisModels:
 
     def fingerprints(self) -> tuple[tuple[str, str], ...]:
         """Return role and fingerprint of each model, for the report (SPEC-005 §21.1)."""
-        pinned = [
-            ("embedding", self.embedding.fingerprint),
-            ("entity_recognizer", self.recognizer.fingerprint),
-        ]
-        if self.entailment is not None:
-            pinned.append(("entailment", self.entailment.fingerprint))
-        if self.grounding is not None:
-            pinned.append(("grounding", self.grounding.fingerprint))
-        if self.personal_data is not None:
-            pinned.append(("personal_data", self.personal_data.fingerprint))
-        return tuple(pinned)
+        asked = ((model.role, self.of(model)) for model in ASKED_MODELS)
+        return tuple((str(role), port.fingerprint) for role, port in asked if port is not None)
+
+    def of(self, model: AskedModel) -> Any:
+        """Return the model of a row, or ``None`` where there is none."""
+        return getattr(self, model.role)

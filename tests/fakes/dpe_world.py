@@ -152,7 +152,7 @@ NAMES = {
 def models(**changes):
     parts: dict[str, Any] = {
         "embedding": MemoryEmbeddingModel(),
-        "recognizer": TableRecognizer(**NAMES),
+        "entity_recognizer": TableRecognizer(**NAMES),
         "entailment": None,
     }
     parts |= {"grounding": None} | changes

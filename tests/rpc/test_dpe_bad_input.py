@@ -336,7 +336,7 @@ class Signalling(TableRecognizer):
 @pytest.mark.parametrize("rpc", ["Analyze", "AnalyzeStream"])
 async def test_work_stops_when_the_caller_goes_away(rpc):
     recognizer = Signalling()
-    async with World(models=models(recognizer=recognizer)).serving() as client:
+    async with World(models=models(entity_recognizer=recognizer)).serving() as client:
         asked = request(fact()) if rpc == "Analyze" else pb.AnalyzeStreamRequest(analysis=request(fact()))
         call = getattr(client.stub, rpc)(asked, metadata=client.metadata)
         waiting = asyncio.ensure_future(call.read() if rpc == "AnalyzeStream" else call)

@@ -65,7 +65,7 @@ def ordered_models(turns):
 
     class Recognizer(TableRecognizer):
         async def recognize(self, texts):
-            await turns.wait("recognizer")
+            await turns.wait("entity_recognizer")
             return await super().recognize(texts)
 
     class Entailment(TableEntailment):
@@ -87,19 +87,19 @@ def ordered_models(turns):
 
     return models(
         embedding=Embedding(),
-        recognizer=Recognizer(**NAMES),
+        entity_recognizer=Recognizer(**NAMES),
         entailment=Entailment(lambda *_: (0.2, 0.6, 0.2)),
         grounding=Grounding(lambda asked: 0.9 if "covered" in asked.claim else 0.1),
         personal_data=PersonalData(),
     )
 
 
-ROLES = ("entailment", "grounding", "embedding", "recognizer", "personal_data")
+ROLES = ("entailment", "grounding", "embedding", "entity_recognizer", "personal_data")
 
 
 async def test_events_come_in_the_order_of_the_stages_whichever_model_answers_first():
     seen, orders = [], set()
-    for order in (ROLES, ROLES[::-1], ("grounding", "personal_data", "entailment", "recognizer", "embedding")):
+    for order in (ROLES, ROLES[::-1], ("grounding", "personal_data", "entailment", "entity_recognizer", "embedding")):
         turns = Turns(order)
         async with World(models=ordered_models(turns)).serving() as client:
             events = await client.stream(request())

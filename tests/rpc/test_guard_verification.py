@@ -122,7 +122,7 @@ async def test_an_answer_without_claims_is_not_approved(guard):
     ("using", "reason"),
     [
         pytest.param(models(), "GROUNDING_MODEL_NOT_CONFIGURED", id="no-encoders"),
-        pytest.param(judged(recognizer=DownModel()), "ENTITY_RECOGNIZER_FAILED", id="recogniser-down"),
+        pytest.param(judged(entity_recognizer=DownModel()), "ENTITY_RECOGNIZER_FAILED", id="recogniser-down"),
         pytest.param(models(entailment=DownModel(), grounding=DownModel()), "GROUNDING_MODEL_FAILED", id="down"),
     ],
 )

@@ -1,22 +1,17 @@
-"""One analysis: what comes in, what the models answered, what the stages found so far.
+"""One analysis: what comes in, what the models answered (``models``), what the stages found so far.
 
 ``Analysis`` is immutable; a stage returns a new one, with its result in ``Outputs``.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
-from services.common.ports.embedding import Calibration
-from services.common.ports.grounding import GroundingRequest, GroundingVerdict
-from services.common.ports.personal_data import PersonalData, RecognisedText
-from services.common.ports.recognition import Entity
 from services.common.reading.text_types import Claim, ClaimType, Sentence, SentenceKind, Span
 from services.common.taxonomy import GroundingMode, RiskLevel
 from services.dpe.domain.constraints import ConstraintVerdict
 from services.dpe.domain.facts import EnvelopeFact
+from services.dpe.domain.models import ModelAnswers, Vectors
 from services.dpe.domain.names import Gazetteer
 from services.dpe.domain.opinion_record import AskedLimits
 from services.dpe.domain.outcome import StageOutcome
@@ -25,9 +20,6 @@ from services.dpe.domain.prior_texts import PriorWindow
 from services.dpe.domain.regulation.system import AiSystem
 from services.dpe.domain.results import Outputs, StageResult
 from services.dpe.domain.stage_row import StageKey
-
-Vectors = NDArray[np.float32]
-Pair = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,85 +67,13 @@ class AnalysisInput:
 
 
 @dataclass(frozen=True, slots=True)
-class VectorTable:
-    """Unit vectors by text."""
-
-    index: Mapping[str, int]
-    rows: Vectors
-    calibration: Calibration
-
-    def of(self, texts: Sequence[str]) -> Vectors:
-        """Return the rows of the texts, in order.
-
-        Raises:
-            KeyError: a text was not asked for.
-        """
-        return self.rows[[self.index[text] for text in texts]]
-
-    def extended(self, texts: Sequence[str], rows: Vectors) -> "VectorTable":
-        """Return a table that also holds the rows of further texts."""
-        index = {**self.index, **{text: len(self.rows) + row for row, text in enumerate(texts)}}
-        return VectorTable(index, np.concatenate([self.rows, rows]), self.calibration)
-
-
-@dataclass(frozen=True, slots=True)
-class ModelAnswers:
-    """What the models answered so far; ``None`` = failed, or not configured.
-
-    Attributes:
-        entailment_tokens: what the entailment encoder reads at most; ``None`` = none is configured.
-        grounding_configured: there is a grounding model, whether or not it answers.
-        recognised: entities by text.
-        vectors: embeddings by text.
-        classified: probabilities of entailment, neutral and contradiction by (premise, hypothesis).
-        judged: what the grounding model says, by request.
-        personal_data_configured: there is a detector of personal data, whether or not it answers.
-        personal_data: what it found, by text.
-        fingerprints: role and fingerprint of each configured model.
-    """
-
-    entailment_tokens: int | None = None
-    grounding_configured: bool = False
-    recognised: Mapping[str, tuple[Entity, ...]] | None = None
-    vectors: VectorTable | None = None
-    classified: Mapping[Pair, NDArray[np.float32]] | None = None
-    judged: Mapping[GroundingRequest, GroundingVerdict] | None = None
-    personal_data_configured: bool = False
-    personal_data: Mapping[RecognisedText, tuple[PersonalData, ...]] | None = None
-    fingerprints: tuple[tuple[str, str], ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Requests:
-    """What a stage needs the models to answer; one batch for each model."""
-
-    recognise: tuple[str, ...] = ()
-    embed: tuple[str, ...] = ()
-    classify: tuple[Pair, ...] = ()
-    judge: tuple[GroundingRequest, ...] = ()
-    detect: tuple[RecognisedText, ...] = ()
-
-    @staticmethod
-    def merge(each: "Iterable[Requests]") -> "Requests":
-        """Return all of them as one batch for each model, in order, nothing twice."""
-        asked = tuple(each)
-        return Requests(
-            recognise=tuple(dict.fromkeys(text for one in asked for text in one.recognise)),
-            embed=tuple(dict.fromkeys(text for one in asked for text in one.embed)),
-            classify=tuple(dict.fromkeys(pair for one in asked for pair in one.classify)),
-            judge=tuple(dict.fromkeys(request for one in asked for request in one.judge)),
-            detect=tuple(dict.fromkeys(text for one in asked for text in one.detect)),
-        )
-
-
-@dataclass(frozen=True, slots=True)
 class Analysis:
     """The state that the pipeline hands from stage to stage."""
 
     input: AnalysisInput
     policy: Policy
     gazetteer: Gazetteer
-    models: ModelAnswers = ModelAnswers()
+    models: ModelAnswers = field(default_factory=ModelAnswers)
     outputs: Outputs = field(default_factory=Outputs)
     outcomes: tuple[StageOutcome, ...] = ()
 

@@ -11,9 +11,10 @@ from dataclasses import dataclass
 from services.common.ports.entailment import CONTRADICTION
 from services.common.reading.text_types import Claim
 from services.common.reading.words import content_stems
-from services.dpe.domain.analysis import Analysis, Pair, Vectors
+from services.dpe.domain.analysis import Analysis
 from services.dpe.domain.facts import FactView
 from services.dpe.domain.findings import AlignedValue, ContradictionReason, ContradictionSeverity
+from services.dpe.domain.models import Pair, Vectors
 from services.dpe.domain.policy import CONTRADICTED_ACROSS
 from services.dpe.domain.quotations import Quotation, quotations
 from services.dpe.domain.statements import (

@@ -8,7 +8,8 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from services.common.reading.sentences import sentences
-from services.dpe.domain.analysis import Analysis, AnalysisInput, ModelAnswers
+from services.dpe.domain.analysis import Analysis, AnalysisInput
+from services.dpe.domain.models import ModelAnswers
 from services.dpe.domain.names import Gazetteer
 from services.dpe.domain.policy import Policy
 from services.dpe.domain.prior_texts import PriorText

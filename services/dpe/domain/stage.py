@@ -9,7 +9,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum, unique
 
-from services.dpe.domain.analysis import Analysis, Requests
+from services.dpe.domain.analysis import Analysis
+from services.dpe.domain.models import Requests
 from services.dpe.domain.stage_row import StageKey, StageRow
 
 Plan = Callable[[Analysis], Requests]

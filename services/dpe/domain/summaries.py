@@ -18,9 +18,10 @@ from services.common.ports.grounding import GroundingRequest
 from services.common.reading.sentences import sentences
 from services.common.reading.text_types import Claim, ClaimType, Span
 from services.common.reading.words import content_stems, normal_text
-from services.dpe.domain.analysis import Analysis, AnalysisInput, Requests
+from services.dpe.domain.analysis import Analysis, AnalysisInput
 from services.dpe.domain.facts import EnvelopeFact
 from services.dpe.domain.findings import Verdict
+from services.dpe.domain.models import ModelRole, Requests
 from services.dpe.domain.passages import MAX_PASSAGES
 
 FAITHFUL_FROM: Final = 0.80  # SPEC-004 §12.3
@@ -156,7 +157,7 @@ def conclude(analysis: Analysis, original: Original) -> SummaryVerdict:
         return SummaryVerdict(checked, None, None, None, NoScore.NO_CLAIMS)
     stage3 = analysis.outputs.fidelity.score
     if stage3 is None or any(item.state is ClaimState.NOT_CHECKED for item in checked):
-        reason = NoScore.MODEL_FAILED if analysis.models.grounding_configured else NoScore.NO_MODEL
+        reason = NoScore.MODEL_FAILED if analysis.models.has(ModelRole.GROUNDING) else NoScore.NO_MODEL
         return SummaryVerdict(checked, stage3, None, None, reason)
     supported = sum(1 for item in checked if item.state in {ClaimState.VERIFIED, ClaimState.FAITHFUL})
     ratio = supported / len(checked)

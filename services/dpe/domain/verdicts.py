@@ -18,7 +18,7 @@ from services.common.reading.folding import is_plainly_spelled
 from services.common.reading.text_types import Claim, Span
 from services.common.reading.words import containment, content_stems
 from services.dpe.domain.alignment import ClaimWords
-from services.dpe.domain.analysis import Analysis, Pair, Vectors
+from services.dpe.domain.analysis import Analysis
 from services.dpe.domain.findings import (
     Basis,
     Distortion,
@@ -30,6 +30,7 @@ from services.dpe.domain.findings import (
     Rule,
     Verdict,
 )
+from services.dpe.domain.models import Pair, Vectors
 from services.dpe.domain.notation import Rewriting, in_fact_notation
 from services.dpe.domain.passages import WINDOWS_READ, evidence
 from services.dpe.domain.policy import MIXED_SIMILARITY

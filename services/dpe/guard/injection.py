@@ -18,7 +18,6 @@ from services.common.injection.searching import find_injections
 from services.common.ports.injection import InjectionClassifier
 from services.common.taxonomy import StageStatus
 from services.dpe.app import ProvenanceApp
-from services.dpe.domain.analysis import Requests
 from services.dpe.domain.guard.detection import (
     COMPLETED,
     Detection,
@@ -28,6 +27,7 @@ from services.dpe.domain.guard.detection import (
     StageEnd,
 )
 from services.dpe.domain.guard.intent_divergence import Thresholds, judge, questions_of, risk_of
+from services.dpe.domain.models import Requests
 from services.dpe.domain.outcome import Reason
 from services.dpe.inference import Inference
 from services.dpe.ports import AnalysisModels

@@ -9,8 +9,9 @@ from services.common.adapters.memory.embedding import MemoryEmbeddingModel
 from services.common.context import CallContext, set_current_call
 from services.common.errors import DeadlineError
 from services.dpe.deadline import Timekeeper, timekeeper, unlimited
-from services.dpe.domain.analysis import Analysis, AnalysisInput, Requests
+from services.dpe.domain.analysis import Analysis, AnalysisInput
 from services.dpe.domain.findings import FloorReason
+from services.dpe.domain.models import Requests
 from services.dpe.domain.pipeline import STAGE_BY_KEY
 from services.dpe.domain.policy import Policy
 from services.dpe.domain.prior_texts import PriorWindow
@@ -226,7 +227,7 @@ async def test_names_that_did_not_come_in_time_are_not_blamed_on_the_model(monke
 
     ending = Clock()
     monkeypatch.setattr(services.dpe.app, "timekeeper", lambda reserve: Timekeeper(ending, 0.09, reserve))
-    finished = await analyse(FEE, FEE, using=app(recognizer=StuckRecognizer(**NAMES)))
+    finished = await analyse(FEE, FEE, using=app(entity_recognizer=StuckRecognizer(**NAMES)))
     found = statuses(finished)
     assert (found["1"], found["3a"]) == (("DEGRADED", "DEADLINE_TOO_SHORT"),) * 2
     assert found["2"] == ("COMPLETED", "")

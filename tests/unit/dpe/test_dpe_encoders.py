@@ -276,7 +276,7 @@ def test_no_pair_that_the_rules_call_a_contradiction_is_blocked():
 
 
 def _statements(answer):
-    from services.dpe.domain.analysis import ModelAnswers
+    from services.dpe.domain.models import ModelAnswers
     from services.dpe.domain.pipeline import begin
     from services.dpe.domain.policy import Policy
     from services.dpe.domain.stages.s01_claims import apply

@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 
 from services.common.taxonomy import GroundingMode, RiskLevel, StageStatus
 from services.dpe.convert.report import report_message
-from services.dpe.domain.analysis import Analysis, AnalysisInput, ModelAnswers
+from services.dpe.domain.analysis import Analysis, AnalysisInput
 from services.dpe.domain.findings import FloorReason, RiskFloor
 from services.dpe.domain.floors import floors_of
+from services.dpe.domain.models import ModelAnswers
 from services.dpe.domain.outcome import Reason, StageOutcome
 from services.dpe.domain.policy import Policy
 from services.dpe.domain.results import Outputs, Risk

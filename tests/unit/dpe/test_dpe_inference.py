@@ -11,8 +11,8 @@ from prometheus_client import CollectorRegistry
 from services.common.context import CallContext, set_current_call
 from services.common.errors import ErrorReason, LimitExceededError, UnavailableError
 from services.common.ports.grounding import GroundingRequest
-from services.dpe.answer_cache import ENTRY_BYTES, AnswerCache, ModelRole, cache_keys
-from services.dpe.domain.analysis import Requests
+from services.dpe.answer_cache import ENTRY_BYTES, AnswerCache, cache_keys
+from services.dpe.domain.models import ModelRole, Requests
 from services.dpe.inference import Inference
 from services.dpe.metrics import ProvenanceMetrics
 from tests.fakes.dpe_world import READER, DownModel, TableEntailment, TableGrounding, analyse, app, models
@@ -88,7 +88,7 @@ async def test_each_thing_is_asked_once_in_one_batch_for_each_model():
     inference = Inference(own, AnswerCache(1 << 20), 2_048)
     known = await inference.fulfil(ASKED, inference.empty_answers())
     again = await inference.fulfil(ASKED, known)
-    assert own.recognizer.calls == [("a", "b")]
+    assert own.entity_recognizer.calls == [("a", "b")]
     assert own.entailment.calls == [(("a", "b"),)]
     assert own.grounding.calls == [(GroundingRequest("a", ("b",)),)]
     assert list(known.vectors.index) == ["a", "b"]
@@ -97,19 +97,21 @@ async def test_each_thing_is_asked_once_in_one_batch_for_each_model():
 
 async def test_a_second_call_of_the_tenant_asks_nothing_and_another_tenants_asks_anew():
     own = everything()
-    using = app(entailment=own.entailment, grounding=own.grounding, recognizer=own.recognizer)
+    using = app(entailment=own.entailment, grounding=own.grounding, entity_recognizer=own.entity_recognizer)
 
     async def work():
         return await analyse(SAID, FEE, using=using)
 
     first = await as_tenant("a", work)
-    calls = [len(model.calls) for model in (own.entailment, own.grounding, own.recognizer)]
+    calls = [len(model.calls) for model in (own.entailment, own.grounding, own.entity_recognizer)]
     second = await as_tenant("a", work)
-    assert [len(model.calls) for model in (own.entailment, own.grounding, own.recognizer)] == calls
+    assert [len(model.calls) for model in (own.entailment, own.grounding, own.entity_recognizer)] == calls
     assert second.analysis.outputs.fidelity.judgements == first.analysis.outputs.fidelity.judgements
     assert second.analysis.outcomes == first.analysis.outcomes
     await as_tenant("b", work)
-    assert [len(model.calls) for model in (own.entailment, own.grounding, own.recognizer)] == [2 * n for n in calls]
+    assert [len(model.calls) for model in (own.entailment, own.grounding, own.entity_recognizer)] == [
+        2 * n for n in calls
+    ]
 
 
 async def test_models_compute_at_the_same_time():
@@ -128,7 +130,7 @@ async def test_models_compute_at_the_same_time():
 
     own = everything()
     for model, name in (
-        (own.recognizer, "recognize"),
+        (own.entity_recognizer, "recognize"),
         (own.embedding, "embed"),
         (own.entailment, "classify"),
         (own.grounding, "judge"),
@@ -182,7 +184,7 @@ async def test_texts_are_embedded_in_calls_of_a_bounded_size():
     assert np.array_equal(known.vectors.of(["e", "a"]), await embed(["e", "a"]))
 
 
-@pytest.mark.parametrize("part", ["recognizer", "embedding", "entailment", "grounding"])
+@pytest.mark.parametrize("part", ["entity_recognizer", "embedding", "entailment", "grounding"])
 async def test_an_analysis_is_served_only_when_every_model_answers(part):
     own = {"entailment": everything().entailment, "grounding": everything().grounding}
     await app(**own).check()

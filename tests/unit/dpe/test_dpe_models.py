@@ -1,12 +1,16 @@
 """Which models an analysis has: opened side by side, named in the report by role."""
 
 import asyncio
+from dataclasses import fields
 from types import SimpleNamespace
 
 import pytest
 
+from services.common import composition
 from services.common.errors import StartupError
+from services.common.ports.grounding import GroundingRequest
 from services.dpe.compose import open_models
+from services.dpe.domain.models import ASKED_MODELS, ModelAnswers, ModelRole, Requests
 from services.dpe.ports import AnalysisModels
 
 
@@ -82,3 +86,28 @@ async def test_the_first_failure_is_raised_when_all_have_ended():
     with pytest.raises(StartupError, match="first"):
         await open_models(adapters)
     assert sorted(adapters.ended) == ["embedding", "entailment", "entity_recognizer", "grounding", "personal_data"]
+
+
+def test_every_model_has_one_row_which_names_what_is_there():
+    names = {
+        "requests": {one.name for one in fields(Requests)},
+        "answers": {one.name for one in fields(ModelAnswers)} - {"entailment_tokens", "fingerprints"},
+        "role": {one.name for one in fields(AnalysisModels)} - {"second_opinion"},
+    }
+    for column, declared in names.items():
+        assert sorted(getattr(model, column) for model in ASKED_MODELS) == sorted(declared), column
+    assert all(callable(getattr(composition.Adapters, model.role)) for model in ASKED_MODELS)
+    assert [model.role for model in ASKED_MODELS] == [role for role in ModelRole if role != "second_opinion"]
+    assert len({model.failed for model in ASKED_MODELS}) == len(ASKED_MODELS)
+
+
+def test_what_is_asked_beyond_what_is_known_and_what_it_has_each_model_read():
+    known = Requests(embed=("a",), classify=(("p", "h"),))
+    asked = Requests(embed=("a", "bc"), classify=(("p", "h"), ("long", "er")), judge=(GroundingRequest("x", ("yz",)),))
+    rest = asked.beyond(known)
+    assert rest == Requests(embed=("bc",), classify=(("long", "er"),), judge=asked.judge)
+    assert {str(role): count for role, count in rest.chars().items() if count} == {
+        "embedding": 3,
+        "entailment": 7,
+        "grounding": 4,
+    }

@@ -150,7 +150,7 @@ async def test_a_detector_that_fails_leaves_the_answer_open():
 
 @pytest.mark.parametrize(("answer", "detected"), [("The fee is 5 euros.", None), (f"Write to {MAIL}.", True)])
 async def test_without_the_recogniser_names_were_not_looked_for(answer, detected):
-    finished = await analyse(answer, using=searching(recognizer=DownModel()))
+    finished = await analyse(answer, using=searching(entity_recognizer=DownModel()))
     assert statuses(finished)["11"] == ("DEGRADED", "ENTITY_RECOGNIZER_FAILED")
     assert finished.analysis.outputs.personal_data.gdpr_detected is detected
 

@@ -11,9 +11,9 @@ from crp.dpe.v1 import report_pb2
 
 from services.common.taxonomy import StageStatus
 from services.dpe.domain import stages as folder
-from services.dpe.domain.analysis import Requests
 from services.dpe.domain.guard.guard_stages import COHERENCE_STAGES
 from services.dpe.domain.guard.judging import JUDGING
+from services.dpe.domain.models import Requests
 from services.dpe.domain.outcome import StageOutcome
 from services.dpe.domain.pipeline import PIPELINE, STAGES, stages_for, steps_of
 from services.dpe.domain.policy import Amplifiers

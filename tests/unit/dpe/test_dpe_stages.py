@@ -132,7 +132,10 @@ async def test_pairs_beyond_the_limit_are_blocked_and_counted():
 @pytest.mark.parametrize(
     ("part", "expected"),
     [
-        ("recognizer", {"1": ("DEGRADED", "ENTITY_RECOGNIZER_FAILED"), "3a": ("DEGRADED", "ENTITY_RECOGNIZER_FAILED")}),
+        (
+            "entity_recognizer",
+            {"1": ("DEGRADED", "ENTITY_RECOGNIZER_FAILED"), "3a": ("DEGRADED", "ENTITY_RECOGNIZER_FAILED")},
+        ),
         (
             "embedding",
             {

@@ -39,9 +39,9 @@ def fact(content=FACT, source=RETENTION):
 async def analysed(answer, content=FACT, *, entailment=(0.2, 0.7, 0.1), support=0.3, source=RETENTION, names=()):
     using = near_models(entailment, support)
     if names:
-        parts = models(recognizer=TableRecognizer(ORGANISATION=names))
+        parts = models(entity_recognizer=TableRecognizer(ORGANISATION=names))
         parts.embedding._calibration = EverythingNear()
-        using = app(embedding=parts.embedding, recognizer=parts.recognizer)
+        using = app(embedding=parts.embedding, entity_recognizer=parts.entity_recognizer)
     given = AnalysisInput("s1", "w1", 1, query="What holds?", answer=answer, facts=(fact(content, source),))
     return await using.analyze(given)
 

@@ -13,12 +13,12 @@ from evaluation import grounding_scores
 from evaluation.grounding_columns import columns_of
 from evaluation.labelled import LabelledClaim
 from evaluation.peers import read_peers
-from evaluation.synthetic_spans import synthetic_claims
 from services.common.grounding.combiner import parse_combiner
 from services.common.ports.grounding import GroundingVerdict
 from tests.fakes.evaluated_models import ScriptedModels
 from tests.fakes.tiny_encoders import TinyEncoder, write_repository
 from tools.evaluate_models import run
+from training.synthetic_spans import synthetic_claims
 
 PAIRS = [
     {"premise": "p", "hypothesis": "0.8/0.1/0.1 right", "label": "entailment", "origin": "one"},

@@ -8,14 +8,14 @@ import tarfile
 import numpy as np
 import pytest
 
-from evaluation.sentence_baselines import (
+from tools.evaluate_sentences import figures, rows_of, table
+from training.sentence_baselines import (
     best_threshold,
     fit_bag,
     kinds_by_readers,
     relation_by_readers,
     words_of_couple,
 )
-from tools.evaluate_sentences import figures, rows_of, table
 from training.sentence_heads import Couple, SentenceDataError, Single
 
 SINGLE = {"text": "Suppose n is even.", "kinds": ["assumption"], "domain": "maths"}

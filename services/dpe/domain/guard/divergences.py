@@ -18,12 +18,13 @@ from typing import Final
 from services.common.ports.entailment import CONTRADICTION, ENTAILMENT
 from services.common.reading.text_types import Claim, Span
 from services.common.taxonomy import StageStatus
-from services.dpe.domain.analysis import Analysis, Vectors
+from services.dpe.domain.analysis import Analysis
 from services.dpe.domain.findings import EXACT, Basis, Judgement, Verdict
 from services.dpe.domain.guard import prompt_statements
 from services.dpe.domain.guard.coherence import Divergences, Exhibit, Origin
 from services.dpe.domain.guard.coherence_grounds import Grounds
 from services.dpe.domain.guard.opinions_held import held_opinions
+from services.dpe.domain.models import Vectors
 from services.dpe.domain.outcome import UNSOUND, Reason, worst
 from services.dpe.domain.verdict_eligibility import judged_claims
 from services.dpe.domain.verdicts import ModelOpinion, heard_cases

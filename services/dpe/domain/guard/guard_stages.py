@@ -6,9 +6,10 @@ wants to know goes out in the same batch of each model.
 
 from typing import Final
 
-from services.dpe.domain.analysis import Analysis, Requests
+from services.dpe.domain.analysis import Analysis
 from services.dpe.domain.guard.opinions_held import held_opinions
 from services.dpe.domain.guard.prompt_statements import pairs
+from services.dpe.domain.models import ModelRole, Requests
 from services.dpe.domain.pipeline import stages_for, steps_of
 from services.dpe.domain.stage import Batch
 from services.dpe.domain.stages import s03_fidelity, s06_coherence
@@ -16,7 +17,7 @@ from services.dpe.domain.stages import s03_fidelity, s06_coherence
 
 def ask_of_prompt(analysis: Analysis) -> Requests:
     """Ask for what the prompt states, and for opinions where there is nothing else."""
-    judge = tuple(one.request for one in held_opinions(analysis)) if analysis.models.grounding_configured else ()
+    judge = tuple(one.request for one in held_opinions(analysis)) if analysis.models.has(ModelRole.GROUNDING) else ()
     classify = tuple(pairs(analysis)) if analysis.models.entailment_tokens is not None else ()
     return Requests(classify=classify, judge=judge)
 

@@ -12,7 +12,8 @@ from typing import Final
 
 from services.common.reading.text_types import Claim, ClaimType
 from services.common.reading.words import content_stems
-from services.dpe.domain.analysis import Analysis, Pair
+from services.dpe.domain.analysis import Analysis
+from services.dpe.domain.models import Pair
 from services.dpe.domain.verdict_eligibility import judged_claims
 from services.dpe.domain.verdicts import STATED_WORDS
 

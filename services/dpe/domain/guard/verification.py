@@ -23,6 +23,7 @@ from services.dpe.domain.guard.verification_votes import (
     by_count,
     decide,
 )
+from services.dpe.domain.models import ModelRole
 from services.dpe.domain.outcome import Reason
 from services.dpe.domain.quotations import Quotation
 from services.dpe.domain.verdicts import DECIDING
@@ -215,10 +216,10 @@ def _status(analysis: Analysis, claims: Sequence[VerifiedClaim]) -> tuple[StageS
     if not claims:
         return StageStatus.NOT_APPLICABLE, Reason.NO_FACTUAL_CLAIMS
     missing = (
-        (models.grounding_configured and models.judged is None, Reason.GROUNDING_MODEL_FAILED),
+        (models.has(ModelRole.GROUNDING) and models.judged is None, Reason.GROUNDING_MODEL_FAILED),
         (models.entailment_tokens is not None and models.classified is None, Reason.ENTAILMENT_MODEL_FAILED),
         (models.recognised is None, Reason.ENTITY_RECOGNIZER_FAILED),
-        (not models.grounding_configured, Reason.GROUNDING_MODEL_NOT_CONFIGURED),
+        (not models.has(ModelRole.GROUNDING), Reason.GROUNDING_MODEL_NOT_CONFIGURED),
         (models.entailment_tokens is None, Reason.ENTAILMENT_MODEL_NOT_CONFIGURED),
         (any(claim.signals is _UNREAD for claim in claims), Reason.LANGUAGE_NOT_SUPPORTED),
     )

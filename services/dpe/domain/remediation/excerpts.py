@@ -6,7 +6,8 @@ from typing import Final
 import numpy as np
 
 from services.common.reading.text_types import Sentence, Span
-from services.dpe.domain.analysis import Analysis, VectorTable
+from services.dpe.domain.analysis import Analysis
+from services.dpe.domain.models import VectorTable
 from services.dpe.domain.policy import REPEATED_COSINE
 from services.dpe.domain.prior_texts import PriorText
 from services.dpe.domain.prior_windows import previous

@@ -7,8 +7,9 @@ code) are kept, because stage 3a searches the whole answer.
 from typing import Final
 
 from services.common.taxonomy import StageStatus
-from services.dpe.domain.analysis import Analysis, Requests
+from services.dpe.domain.analysis import Analysis
 from services.dpe.domain.facts import FactView, read_fact
+from services.dpe.domain.models import Requests
 from services.dpe.domain.outcome import Reason, StageOutcome
 from services.dpe.domain.prior_texts import PriorText
 from services.dpe.domain.results import TextReading

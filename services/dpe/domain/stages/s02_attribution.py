@@ -15,9 +15,10 @@ from numpy.typing import NDArray
 from services.common.reading.text_types import Claim
 from services.common.taxonomy import GroundingMode, StageStatus
 from services.dpe.domain.alignment import ClaimWords, align_values
-from services.dpe.domain.analysis import Analysis, Requests, Vectors, VectorTable, fact_vectors
+from services.dpe.domain.analysis import Analysis, fact_vectors
 from services.dpe.domain.antecedents import antecedents
 from services.dpe.domain.findings import AlignedValue, Attribution, AttributionType, NearFact
+from services.dpe.domain.models import Requests, Vectors, VectorTable
 from services.dpe.domain.notation import restated
 from services.dpe.domain.outcome import Reason, StageOutcome
 from services.dpe.domain.passages import MAX_PASSAGES, MentionIndex, choose, evidence

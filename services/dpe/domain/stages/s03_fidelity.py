@@ -8,9 +8,10 @@ from dataclasses import replace
 from typing import Final
 
 from services.common.taxonomy import StageStatus
-from services.dpe.domain.analysis import Analysis, Requests
+from services.dpe.domain.analysis import Analysis
 from services.dpe.domain.constraints import contradicted_by, held_against, violated
 from services.dpe.domain.findings import Attribution, Distortion, Judgement, Verdict
+from services.dpe.domain.models import ModelRole, Requests
 from services.dpe.domain.outcome import Reason, StageOutcome, worst
 from services.dpe.domain.policy import CONTRADICTION_COST, DISTORTION_COST, FABRICATION_COST
 from services.dpe.domain.results import FidelityResult
@@ -119,7 +120,7 @@ def _verdict_status(analysis: Analysis) -> tuple[StageStatus, Reason]:
     """Say whether the verdicts had their model (ADR 0018)."""
     if not judged_claims(analysis.outputs.text.claims):
         return StageStatus.NOT_APPLICABLE, Reason.NO_FACTUAL_CLAIMS
-    if not analysis.models.grounding_configured:
+    if not analysis.models.has(ModelRole.GROUNDING):
         return StageStatus.DEGRADED, Reason.GROUNDING_MODEL_NOT_CONFIGURED
     if analysis.models.judged is None:
         return StageStatus.DEGRADED, Reason.GROUNDING_MODEL_FAILED

@@ -11,10 +11,11 @@ from typing import Final
 
 from services.common.reading.text_types import ClaimType
 from services.common.taxonomy import StageStatus
-from services.dpe.domain.analysis import Analysis, Requests
+from services.dpe.domain.analysis import Analysis
 from services.dpe.domain.contradictions import Sourced, asked, asked_back, opposed_claims, sourced
 from services.dpe.domain.entailment_status import entailment_status
 from services.dpe.domain.findings import Contradiction
+from services.dpe.domain.models import Requests
 from services.dpe.domain.outcome import Reason, StageOutcome
 from services.dpe.domain.policy import ALL_PAIRS_LIMIT
 from services.dpe.domain.results import ContradictionResult

@@ -21,8 +21,9 @@ from numpy.typing import NDArray
 from services.common.ports.entailment import CONTRADICTION, ENTAILMENT, NEUTRAL
 from services.common.reading.text_types import Claim
 from services.common.taxonomy import StageStatus
-from services.dpe.domain.analysis import Analysis, Requests, fact_vectors
+from services.dpe.domain.analysis import Analysis, fact_vectors
 from services.dpe.domain.findings import OF_FACTS, Verdict
+from services.dpe.domain.models import Requests
 from services.dpe.domain.outcome import Reason, StageOutcome
 from services.dpe.domain.results import Entailment
 from services.dpe.domain.stage import Batch, Stage

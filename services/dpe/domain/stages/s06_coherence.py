@@ -16,10 +16,11 @@ from numpy.typing import NDArray
 
 from services.common.reading.text_types import ClaimType
 from services.common.taxonomy import StageStatus
-from services.dpe.domain.analysis import Analysis, Requests
+from services.dpe.domain.analysis import Analysis
 from services.dpe.domain.contradictions import Sourced, asked, asked_back, opposed_claims, sourced
 from services.dpe.domain.entailment_status import entailment_status
 from services.dpe.domain.findings import CrossContradiction
+from services.dpe.domain.models import Requests
 from services.dpe.domain.outcome import Reason, StageOutcome
 from services.dpe.domain.pairing import related
 from services.dpe.domain.policy import ALL_PAIRS_LIMIT

@@ -9,7 +9,8 @@ from typing import Final
 
 from services.common.reading.words import words
 from services.common.taxonomy import RepetitionLevel, StageStatus
-from services.dpe.domain.analysis import Analysis, Requests
+from services.dpe.domain.analysis import Analysis
+from services.dpe.domain.models import Requests
 from services.dpe.domain.outcome import Reason, StageOutcome
 from services.dpe.domain.policy import REPEATED_COSINE
 from services.dpe.domain.prior_windows import prior_status, verbatim

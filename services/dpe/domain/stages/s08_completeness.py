@@ -17,8 +17,9 @@ from services.common.questions.kinds import asked_kind
 from services.common.questions.reading import read_question
 from services.common.reading.text_types import Sentence
 from services.common.taxonomy import StageStatus
-from services.dpe.domain.analysis import Analysis, Requests
+from services.dpe.domain.analysis import Analysis
 from services.dpe.domain.answering import answering
+from services.dpe.domain.models import Requests
 from services.dpe.domain.outcome import Reason, StageOutcome
 from services.dpe.domain.policy import COVERED_SIMILARITY
 from services.dpe.domain.prior_windows import prior_status

@@ -11,8 +11,9 @@ from typing import Final
 from services.common.reading.text_types import Sentence, SentenceKind
 from services.common.reading.words import jaccard
 from services.common.taxonomy import StageStatus
-from services.dpe.domain.analysis import Analysis, Requests
+from services.dpe.domain.analysis import Analysis
 from services.dpe.domain.discourse import has_transition, topics
+from services.dpe.domain.models import Requests
 from services.dpe.domain.outcome import Reason, StageOutcome
 from services.dpe.domain.policy import OPENING_SIMILARITY
 from services.dpe.domain.prior_texts import PriorText

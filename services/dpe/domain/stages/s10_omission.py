@@ -10,8 +10,9 @@ from collections.abc import Sequence
 from typing import Final
 
 from services.common.taxonomy import StageStatus
-from services.dpe.domain.analysis import Analysis, Requests, fact_vectors
+from services.dpe.domain.analysis import Analysis, fact_vectors
 from services.dpe.domain.findings import Omission, OmissionSeverity
+from services.dpe.domain.models import Requests
 from services.dpe.domain.outcome import Reason, StageOutcome
 from services.dpe.domain.policy import (
     COVERED_SIMILARITY,

@@ -13,8 +13,9 @@ from typing import Final
 from services.common.ports.personal_data import PersonalData, RecognisedText
 from services.common.ports.recognition import Entity
 from services.common.taxonomy import StageStatus
-from services.dpe.domain.analysis import Analysis, AnalysisInput, Requests
+from services.dpe.domain.analysis import Analysis, AnalysisInput
 from services.dpe.domain.findings import PiiFinding, TextOrigin
+from services.dpe.domain.models import ModelRole, Requests
 from services.dpe.domain.outcome import Reason, StageOutcome
 from services.dpe.domain.results import PersonalDataResult
 from services.dpe.domain.stage import Batch, Stage
@@ -73,7 +74,7 @@ def plan(analysis: Analysis) -> Requests:
 
 def apply(analysis: Analysis) -> Analysis:
     """List what was found in prompt and answer, and say whether it is personal data that counts."""
-    if not analysis.models.personal_data_configured:
+    if not analysis.models.has(ModelRole.PERSONAL_DATA):
         return analysis.ended(StageOutcome(STAGE, StageStatus.SKIPPED, Reason.PII_DETECTOR_NOT_CONFIGURED))
     known = analysis.models.personal_data
     if known is None:
