@@ -3,26 +3,17 @@
 import asyncio
 import hashlib
 import hmac
-import math
 import os
 import stat
 from collections.abc import Mapping
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from pathlib import Path
 from typing import Final
 from urllib.parse import quote
 
 import httpx
 
-from services.common.adapters.http.guarded import (
-    ForbiddenAddressError,
-    GuardedHost,
-    HostTraits,
-    Resolve,
-    named,
-    resolve,
-)
+from services.common.adapters.http.deliveries import deliver, judge
+from services.common.adapters.http.guarded import GuardedHost, HostTraits, Resolve, resolve
 from services.common.clock import Clock
 from services.common.ports.event_endpoint import Delivery, EventBatch, Outcome
 from services.common.settings import SettingsError
@@ -33,7 +24,6 @@ TENANT_HEADER: Final = "Groundtrail-Tenant"
 SIGNATURE_HEADER: Final = "Groundtrail-Signature"
 COUNT_HEADER: Final = "Groundtrail-Events"
 MIN_KEY_CHARS: Final = 32
-MAX_RETRY_AFTER_S: Final = 3600.0
 _MAX_SECRET_BYTES: Final = 16 * 1024
 _OTHERS: Final = stat.S_IRWXG | stat.S_IRWXO
 
@@ -53,20 +43,6 @@ def signature(key: bytes, moment: int, body: bytes) -> str:
     return f"t={moment},v1={digest}"
 
 
-def retry_after_s(value: str, now: datetime) -> float | None:
-    """Return the seconds that a Retry-After header asks for (RFC 9110), 0 to 3600; ``None`` for what is none."""
-    text = value.strip()
-    if text.isascii() and text.isdigit():
-        return min(float(text[:9]), MAX_RETRY_AFTER_S)
-    try:
-        moment = parsedate_to_datetime(text)
-    except (ValueError, OverflowError):
-        return None
-    moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-    seconds = (moment - now).total_seconds()
-    return min(max(seconds, 0.0), MAX_RETRY_AFTER_S) if math.isfinite(seconds) else None
-
-
 class HttpEventEndpoint:
     """One endpoint.
 
@@ -84,19 +60,7 @@ class HttpEventEndpoint:
 
     async def send(self, batch: EventBatch) -> Delivery:
         """Post the batch once. Raises nothing but cancellation."""
-        try:
-            async with asyncio.timeout(self._settings.timeout_s):
-                return await self._send(batch)
-        except TimeoutError:
-            return Delivery(Outcome.UNREACHABLE, f"no answer within {self._settings.timeout_s} s")
-        except httpx.HTTPError as error:
-            return Delivery(Outcome.UNREACHABLE, named(error))
-        except OSError as error:
-            return Delivery(Outcome.UNREACHABLE, f"{self._host.host}: {error.strerror or type(error).__name__}")
-        except ForbiddenAddressError as error:
-            return Delivery(Outcome.FORBIDDEN, str(error))
-        except SettingsError as error:
-            return Delivery(Outcome.FORBIDDEN, "; ".join(error.problems))
+        return await deliver(lambda: self._send(batch), self._host.host, self._settings.timeout_s)
 
     async def problem(self) -> str:
         """Return why nothing could be sent: secrets and addresses, without connecting."""
@@ -137,17 +101,11 @@ class HttpEventEndpoint:
         return headers
 
     def _judged(self, answer: httpx.Response) -> Delivery:
-        status = answer.status_code
-        asked = retry_after_s(answer.headers.get("retry-after", ""), self._clock.now())
-        if answer.is_success:
-            return Delivery(Outcome.ACCEPTED)
-        if answer.is_redirect:
-            return Delivery(Outcome.REFUSED, f"HTTP {status}: redirects are not followed; set the url it leads to")
-        if status == httpx.codes.REQUEST_ENTITY_TOO_LARGE:
-            return Delivery(Outcome.TOO_LARGE, f"HTTP {status}", asked)
-        if status in {httpx.codes.TOO_MANY_REQUESTS, httpx.codes.SERVICE_UNAVAILABLE}:
-            return Delivery(Outcome.THROTTLED, f"HTTP {status}", asked)
-        return Delivery(Outcome.REFUSED, f"HTTP {status}", asked)
+        return judge(answer, self._clock.now(), "set the url it leads to", _outcome)
+
+
+def _outcome(status: int) -> Outcome:
+    return Outcome.TOO_LARGE if status == httpx.codes.REQUEST_ENTITY_TOO_LARGE else Outcome.REFUSED
 
 
 async def open_event_endpoint(settings: EventSinkSettings, clock: Clock) -> HttpEventEndpoint:

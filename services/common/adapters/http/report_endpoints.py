@@ -14,15 +14,8 @@ from urllib.parse import urlsplit
 
 import httpx
 
-from services.common.adapters.http.event_endpoint import retry_after_s
-from services.common.adapters.http.guarded import (
-    ForbiddenAddressError,
-    GuardedHost,
-    HostTraits,
-    Resolve,
-    named,
-    resolve,
-)
+from services.common.adapters.http.deliveries import deliver, judge
+from services.common.adapters.http.guarded import GuardedHost, HostTraits, Resolve, resolve
 from services.common.clock import Clock
 from services.common.encoding import sha256_hex
 from services.common.errors import ErrorReason, UnavailableError
@@ -67,19 +60,7 @@ class HttpReportEndpoints:
 
     async def send(self, report: OutgoingReport) -> Delivery:
         """Post the report once. Raises nothing but cancellation."""
-        try:
-            async with asyncio.timeout(self._settings.timeout_s):
-                return await self._send(report)
-        except TimeoutError:
-            return Delivery(Outcome.UNREACHABLE, f"no answer within {self._settings.timeout_s:g} s")
-        except httpx.HTTPError as error:
-            return Delivery(Outcome.UNREACHABLE, named(error))
-        except OSError as error:
-            return Delivery(Outcome.UNREACHABLE, f"{report.host}: {error.strerror or type(error).__name__}")
-        except UnavailableError as error:
-            return Delivery(Outcome.UNREACHABLE, error.message)
-        except ForbiddenAddressError as error:
-            return Delivery(Outcome.FORBIDDEN, str(error))
+        return await deliver(lambda: self._send(report), report.host, self._settings.timeout_s)
 
     async def key(self) -> str:
         """Return the public key that reports are signed with."""
@@ -105,16 +86,7 @@ class HttpReportEndpoints:
         return self._judged((await host.post(path, headers, report.body)).response)
 
     def _judged(self, answer: httpx.Response) -> Delivery:
-        status = answer.status_code
-        asked = retry_after_s(answer.headers.get("retry-after", ""), self._clock.now())
-        if answer.is_success:
-            return Delivery(Outcome.ACCEPTED)
-        if answer.is_redirect:
-            return Delivery(Outcome.REFUSED, f"HTTP {status}: redirects are not followed; name the url it leads to")
-        if status in {HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE}:
-            return Delivery(Outcome.THROTTLED, f"HTTP {status}", asked)
-        again = answer.is_server_error or status in _AGAIN
-        return Delivery(Outcome.UNREACHABLE if again else Outcome.REFUSED, f"HTTP {status}", asked)
+        return judge(answer, self._clock.now(), "name the url it leads to", _outcome)
 
     async def _host(self, origin: str, name: str) -> GuardedHost:
         found = self._hosts.get(origin)
@@ -133,6 +105,11 @@ class HttpReportEndpoints:
             seed = await asyncio.to_thread(_seed, self._key_file)
             self._signer = NoteSigner(self._settings.signer_name, seed)
         return self._signer
+
+
+def _outcome(status: int) -> Outcome:
+    again = status >= HTTPStatus.INTERNAL_SERVER_ERROR or status in _AGAIN
+    return Outcome.UNREACHABLE if again else Outcome.REFUSED
 
 
 def _seed(path: Path) -> bytes:

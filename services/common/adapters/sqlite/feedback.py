@@ -1,14 +1,12 @@
 """``FeedbackStore`` on SQLite, in the file of the reviews."""
 
-from pathlib import Path
-from typing import Any, Final, Self
+from typing import Any, Final
 
-from services.common.adapters.sqlite.database import Database
 from services.common.adapters.sqlite.fetching import fetch
 from services.common.adapters.sqlite.oversight_schema import OVERSIGHT_SCHEMA
+from services.common.adapters.sqlite.single_file import SingleFileStore
 from services.common.adapters.sqlite.values import micros, moment
 from services.common.ports.feedback import FeedbackRecord
-from services.common.settings.stores import StoreSettings
 
 _SELECT: Final = (
     "SELECT tenant_id, feedback_id, report_id, session_id, claim_id, verdict, judged_right, expected, given_by, "
@@ -16,25 +14,10 @@ _SELECT: Final = (
 )
 
 
-class SqliteFeedbackStore:
-    """Feedback in one file.
+class SqliteFeedbackStore(SingleFileStore):
+    """Feedback in one file."""
 
-    Args:
-        database: the open file.
-    """
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
-
-    @classmethod
-    async def open(cls, path: Path, settings: StoreSettings) -> Self:
-        """Open or create the file.
-
-        Raises:
-            UnavailableError: STORE_UNAVAILABLE.
-            LimitExceededError: STORAGE_FULL.
-        """
-        return cls(await Database.open(path, OVERSIGHT_SCHEMA, settings))
+    schema = OVERSIGHT_SCHEMA
 
     async def put(self, feedback: FeedbackRecord) -> None:
         """Keep it."""
@@ -59,14 +42,6 @@ class SqliteFeedbackStore:
         statement = f"{_SELECT}{condition}ORDER BY feedback_id LIMIT ?"
         rows = await self._database.read(lambda c: fetch(c, statement, (tenant_id, after, *named, limit)))
         return [_read(*row) for row in rows]
-
-    async def check(self) -> None:
-        """Return when the file can be read."""
-        await self._database.check()
-
-    async def close(self) -> None:
-        """Close the file; idempotent."""
-        await self._database.close()
 
 
 def _read(*row: Any) -> FeedbackRecord:

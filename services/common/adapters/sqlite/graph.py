@@ -5,12 +5,10 @@ import logging
 import sqlite3
 from collections.abc import Sequence
 from datetime import datetime
-from pathlib import Path
-from typing import Any, Final, Self
+from typing import Any, Final
 
 from services.common.adapters.outline_bytes import pack
 from services.common.adapters.sqlite.connections import Schema
-from services.common.adapters.sqlite.database import Database
 from services.common.adapters.sqlite.fetching import fetch
 from services.common.adapters.sqlite.outlines import (
     OUTLINES_SCHEMA,
@@ -27,6 +25,7 @@ from services.common.adapters.sqlite.receipts import (
     put_receipt,
     scrub_receipts,
 )
+from services.common.adapters.sqlite.single_file import SingleFileStore
 from services.common.adapters.sqlite.values import (
     json_list,
     json_object,
@@ -44,7 +43,6 @@ from services.common.errors import UnreadableRecordError
 from services.common.ports.graph import ClusteringRecord, CommunityRecord, SourceRecord, SourceStatus, uri_taken
 from services.common.ports.outline import OutlineVersion, SourceOutline
 from services.common.ports.receipts import Receipt
-from services.common.settings.stores import StoreSettings
 
 _LOG: Final = logging.getLogger(__name__)
 _IDS_AT_ONCE: Final = 500
@@ -107,25 +105,10 @@ _PUT_SOURCE: Final = f"INSERT OR REPLACE INTO sources ({_COLUMNS}) VALUES ({mark
 _SOURCES: Final = f"SELECT {_COLUMNS} FROM sources "  # noqa: S608
 
 
-class SqliteKnowledgeGraph:
-    """Sources and communities of all tenants in one file.
+class SqliteKnowledgeGraph(SingleFileStore):
+    """Sources and communities of all tenants in one file."""
 
-    Args:
-        database: the open file.
-    """
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
-
-    @classmethod
-    async def open(cls, path: Path, settings: StoreSettings) -> Self:
-        """Open or create the file.
-
-        Raises:
-            UnavailableError: STORE_UNAVAILABLE.
-            LimitExceededError: STORAGE_FULL.
-        """
-        return cls(await Database.open(path, _SCHEMA, settings))
+    schema = _SCHEMA
 
     async def put_source(self, source: SourceRecord, receipt: Receipt | None = None) -> None:
         """Insert or replace, with the receipt in the same transaction."""
@@ -264,14 +247,6 @@ class SqliteKnowledgeGraph:
     async def get_receipt(self, tenant_id: str, rpc: str, request_id: str) -> Receipt | None:
         """Return a remembered answer."""
         return await self._database.read(lambda c: get_receipt(c, tenant_id, rpc, request_id))
-
-    async def check(self) -> None:
-        """Return when the file can be read."""
-        await self._database.check()
-
-    async def close(self) -> None:
-        """Close the file; idempotent."""
-        await self._database.close()
 
     async def _select(self, condition: str, *values: Any) -> list[SourceRecord]:
         rows = await self._database.read(lambda c: c.execute(_SOURCES + condition, values).fetchall())

@@ -2,44 +2,27 @@
 
 import sqlite3
 from dataclasses import replace
-from pathlib import Path
-from typing import Any, Final, Self
+from typing import Any, Final
 
 from pydantic import TypeAdapter
 
 from services.common.adapters.review_faults import reused_decision, stale_review
-from services.common.adapters.sqlite.database import Database
 from services.common.adapters.sqlite.fetching import fetch, fetch_one
 from services.common.adapters.sqlite.oversight_schema import OVERSIGHT_SCHEMA
+from services.common.adapters.sqlite.single_file import SingleFileStore
 from services.common.adapters.sqlite.values import micros
 from services.common.adapters.sqlite.writer import WriteTraits
 from services.common.ports.reviews import ReviewFilter, ReviewPlace, ReviewRecord, ReviewStatus
-from services.common.settings.stores import StoreSettings
 
 _RECORD: Final = TypeAdapter(ReviewRecord)
 _SCRUBS: Final = WriteTraits(scrubs=True)
 """What was sealed before a change is overwritten, in the log too."""
 
 
-class SqliteReviewStore:
-    """Reviews in one file.
+class SqliteReviewStore(SingleFileStore):
+    """Reviews in one file."""
 
-    Args:
-        database: the open file.
-    """
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
-
-    @classmethod
-    async def open(cls, path: Path, settings: StoreSettings) -> Self:
-        """Open or create the file.
-
-        Raises:
-            UnavailableError: STORE_UNAVAILABLE.
-            LimitExceededError: STORAGE_FULL.
-        """
-        return cls(await Database.open(path, OVERSIGHT_SCHEMA, settings))
+    schema = OVERSIGHT_SCHEMA
 
     async def add(self, review: ReviewRecord) -> ReviewRecord:
         """Keep the review, or return the one that stands."""
@@ -109,14 +92,6 @@ class SqliteReviewStore:
         )
         rows = await self._database.read(lambda c: fetch(c, statement, (*values, limit)))
         return [_read(row) for row in rows]
-
-    async def check(self) -> None:
-        """Return when the file can be read."""
-        await self._database.check()
-
-    async def close(self) -> None:
-        """Close the file; idempotent."""
-        await self._database.close()
 
 
 def _get(connection: sqlite3.Connection, tenant_id: str, review_id: str) -> ReviewRecord | None:

@@ -5,9 +5,9 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final
 
-from services.common.adapters.sqlite.database import Database
 from services.common.adapters.sqlite.fetching import Row, damaged_pages, fetch, fetch_one
 from services.common.adapters.sqlite.session_rows import SESSION_COLUMNS, listed_session_of, session_of
+from services.common.adapters.sqlite.single_file import SingleFileStore
 from services.common.adapters.sqlite.values import micros, moment
 from services.common.errors import UnreadableRecordError
 from services.common.ports.session_lists import DuePlace, DueSession, LatestWindow, ListedSession, SessionFilter
@@ -45,10 +45,8 @@ _BEFORE_ALL: Final = 0
 """1970: no session is older, and no moment before it can be read."""
 
 
-class SqliteSessionLists:
+class SqliteSessionLists(SingleFileStore):
     """Lists of one file's sessions."""
-
-    _database: Database
 
     async def list_sessions(
         self, tenant_id: str, wanted: SessionFilter, *, after: str, limit: int

@@ -2,8 +2,7 @@
 
 import sqlite3
 from collections.abc import Sequence
-from pathlib import Path
-from typing import Any, Final, Self
+from typing import Any, Final
 
 from services.common.adapters.log_tips import LogTips
 from services.common.adapters.sqlite import log_rows, published_log, session_reads
@@ -44,7 +43,6 @@ from services.common.ports.sessions import (
     check_whole,
 )
 from services.common.ports.transparency_log import KeptHead, LeafKind, LogLeaf, LogRow, LogState
-from services.common.settings.stores import StoreSettings
 
 
 def _insert(table: str, columns: str) -> str:
@@ -83,19 +81,11 @@ class SqliteSessionStore(SqliteSessionLists):
         database: the open file.
     """
 
+    schema = SESSIONS_SCHEMA
+
     def __init__(self, database: Database) -> None:
-        self._database = database
+        super().__init__(database)
         self._tips = LogTips()
-
-    @classmethod
-    async def open(cls, path: Path, settings: StoreSettings) -> Self:
-        """Open or create the file.
-
-        Raises:
-            UnavailableError: STORE_UNAVAILABLE.
-            LimitExceededError: STORAGE_FULL.
-        """
-        return cls(await Database.open(path, SESSIONS_SCHEMA, settings))
 
     async def store_id(self) -> str:
         """Return this file's id; empty when somebody took it out."""
@@ -209,14 +199,6 @@ class SqliteSessionStore(SqliteSessionLists):
     async def cosigned(self, tenant_id: str) -> str:
         """Return the kept checkpoint."""
         return await self._database.read(lambda c: published_log.cosigned(c, tenant_id))
-
-    async def check(self) -> None:
-        """Return when the file can be read."""
-        await self._database.check()
-
-    async def close(self) -> None:
-        """Close the file; idempotent."""
-        await self._database.close()
 
     async def _select(
         self, table: str, columns: str, condition: str, *values: Any, of: tuple[str, str] = ("record", "")

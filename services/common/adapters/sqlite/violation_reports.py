@@ -3,40 +3,23 @@
 import sqlite3
 from collections.abc import Collection, Sequence
 from datetime import datetime
-from pathlib import Path
-from typing import Any, Final, Self
+from typing import Any, Final
 
-from services.common.adapters.sqlite.database import Database
 from services.common.adapters.sqlite.fetching import fetch, fetch_one
 from services.common.adapters.sqlite.oversight_schema import OVERSIGHT_SCHEMA
+from services.common.adapters.sqlite.single_file import SingleFileStore
 from services.common.adapters.sqlite.values import chunks, marks, micros, moment
 from services.common.ports.receipts import RECEIPT_RETENTION
 from services.common.ports.violation_reports import OutgoingReport, ReportState
-from services.common.settings.stores import StoreSettings
 
 _COLUMNS: Final = "tenant_id, report_id, url, host, body, created_us, due_us, state, attempts, problem"
 _SELECT: Final = f"SELECT {_COLUMNS} FROM violation_reports "  # noqa: S608 - of constants alone
 
 
-class SqliteViolationReportStore:
-    """Reports in one file.
+class SqliteViolationReportStore(SingleFileStore):
+    """Reports in one file."""
 
-    Args:
-        database: the open file.
-    """
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
-
-    @classmethod
-    async def open(cls, path: Path, settings: StoreSettings) -> Self:
-        """Open or create the file.
-
-        Raises:
-            UnavailableError: STORE_UNAVAILABLE.
-            LimitExceededError: STORAGE_FULL.
-        """
-        return cls(await Database.open(path, OVERSIGHT_SCHEMA, settings))
+    schema = OVERSIGHT_SCHEMA
 
     async def file(self, reports: Collection[OutgoingReport], most: int) -> int:
         """Queue what is new and fits."""
@@ -122,14 +105,6 @@ class SqliteViolationReportStore:
         statement = "SELECT state, count(*) FROM violation_reports GROUP BY state"
         counted = {str(row[0]): int(row[1]) for row in await self._database.read(lambda c: fetch(c, statement))}
         return counted.get("QUEUED", 0), counted.get("DEAD", 0)
-
-    async def check(self) -> None:
-        """Return when the file can be read."""
-        await self._database.check()
-
-    async def close(self) -> None:
-        """Close the file; idempotent."""
-        await self._database.close()
 
 
 def _row(report: OutgoingReport) -> tuple[Any, ...]:

@@ -15,12 +15,8 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from pydantic import ValidationError
 
-from services.common.adapters.http.event_endpoint import (
-    HttpEventEndpoint,
-    open_event_endpoint,
-    retry_after_s,
-    signature,
-)
+from services.common.adapters.http.event_endpoint import HttpEventEndpoint, open_event_endpoint, signature
+from services.common.adapters.http.retrying import retry_after_s
 from services.common.clock import SystemClock
 from services.common.ports.event_endpoint import EventBatch, Outcome
 from services.common.settings import SettingsError
