@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from services.ercp.domain.predicates.facts import Comparison, Interval, OrderFact, TextFacts, ValueFact
 from services.ercp.domain.predicates.model import (
+    OF_TEXT,
     Amount,
     Bounds,
     Moment,
@@ -50,15 +51,6 @@ _COMPARISONS: Final = frozenset(
         PredicateName.GREATER_THAN,
         PredicateName.BETWEEN,
         PredicateName.ONE_OF,
-    }
-)
-_OF_TEXT: Final = frozenset(
-    {
-        PredicateName.CONTAINS,
-        PredicateName.NOT_CONTAINS,
-        PredicateName.COUNT,
-        PredicateName.MATCHES,
-        PredicateName.IN_WORDS,
     }
 )
 _DATE: Final = frozenset(words_of("date"))
@@ -109,7 +101,7 @@ class System:
         if isinstance(predicate.left, Steps):
             steps = [Text(text) for text in predicate.left.texts]
             return self.z3.And(*(self._sooner(one, other) for one, other in pairwise(steps)))
-        if predicate.name in _OF_TEXT:
+        if predicate.name in OF_TEXT:
             return self._of_text(predicate)
         if predicate.name is PredicateName.HAS_JUSTIFICATION:
             return self.z3.Bool(f"justified {sorted(operand_words(predicate.left))}", self.context)

@@ -41,6 +41,18 @@ class PredicateName(StrEnum):
     SEQUENCE = "Sequence"
 
 
+OF_TEXT: Final = frozenset(
+    {
+        PredicateName.CONTAINS,
+        PredicateName.NOT_CONTAINS,
+        PredicateName.COUNT,
+        PredicateName.MATCHES,
+        PredicateName.IN_WORDS,
+    }
+)
+"""Those that demand something of a text itself: their left side is words or a pattern, and no solver can deny it."""
+
+
 class PredicateError(ValueError):
     """A predicate that cannot be read.
 

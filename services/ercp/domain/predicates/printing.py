@@ -5,6 +5,7 @@ from decimal import Decimal
 from typing import Any, Final
 
 from services.ercp.domain.predicates.model import (
+    OF_TEXT,
     Amount,
     Bounds,
     Hour,
@@ -23,15 +24,6 @@ from services.ercp.domain.predicates.model import (
 from services.ercp.domain.predicates.parsing import ARGUMENTS, parse_predicate
 
 _EQUALITY: Final = frozenset({PredicateName.EQUAL, PredicateName.NOT_EQUAL})
-_TEXTUAL: Final = frozenset(
-    {
-        PredicateName.CONTAINS,
-        PredicateName.NOT_CONTAINS,
-        PredicateName.COUNT,
-        PredicateName.MATCHES,
-        PredicateName.IN_WORDS,
-    }
-)
 _WORDED: Final = frozenset({"condition", "each", "of"})
 """Options whose value is written in quotes."""
 _COMPARISONS: Final = frozenset(
@@ -54,7 +46,7 @@ def to_document(predicate: Predicate) -> dict[str, Any]:
             operands = ()
     for name, operand in zip(names, operands, strict=False):
         assert operand is not None
-        if predicate.name in _TEXTUAL:
+        if predicate.name in OF_TEXT:
             assert isinstance(operand, Text)
             args[name] = _unless_quoted(operand.text)
         elif isinstance(operand, Amount):
@@ -128,7 +120,7 @@ def _written_operand(operand: Operand | None, name: PredicateName, place: int) -
             return [_in_call(end, name, 1) for end in (operand.low, operand.high)]
         case Options() | Steps():
             return [json.dumps(" | ".join(operand.texts), ensure_ascii=False)]
-        case Text() if name in _TEXTUAL:
+        case Text() if name in OF_TEXT:
             return [] if place else [json.dumps(operand.text, ensure_ascii=False)]
         case _:
             return [_in_call(operand, name, place)]
