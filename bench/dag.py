@@ -44,7 +44,7 @@ from services.dag.chains import Chains
 from services.dag.domain import chain, keys
 from services.dag.domain import token as tokens
 from services.dag.domain.leaf_checks import Records, compare_leaves
-from services.dag.domain.opening import OpenAsk
+from services.dag.domain.opening import OpenCommand
 from services.dag.domain.token import TokenState
 from services.dag.domain.verification import StoredChain
 from services.dag.domain.verify import verify_chain
@@ -342,7 +342,7 @@ def token_rows() -> list[Row]:
             await service.issue(session, leaf)
 
     async def check() -> None:
-        ask = OpenAsk("push", "request")
+        ask = OpenCommand("push", "request")
         for _ in range(each):
             await service.believe(token, caller, ask)
 

@@ -28,7 +28,7 @@ from services.common.ports.sessions import (
 from services.common.provenance import UNHASHED_REPORT_FIELDS
 from services.common.taxonomy import WindowStatus
 from services.dag.domain import chain
-from services.dag.domain.events import Draft, OwnEvent, chain_events, report_data, session_data, window_data
+from services.dag.domain.events import OwnEvent, PendingEvent, chain_events, report_data, session_data, window_data
 from services.dag.domain.keys import MasterKey, session_hmac_key
 from services.dag.domain.leaves import committed_node, event_loggable, leaf_bytes, window_loggable
 from services.dag.domain.promises import Promise
@@ -130,10 +130,10 @@ def _committed(
     begin = OwnEvent.SESSION_CONTINUED if parent else OwnEvent.SESSION_CREATED
     promise = {} if parent else Promise().data()
     drafts = (
-        Draft(begin, "", {"session": session_data(session), **promise}),
-        Draft(OwnEvent.DISPATCH_STARTED, window.window_id, window_data(pending, edges)),
-        Draft(OwnEvent.DPE_COMPLETED, window.window_id, {"report": report_data(report)}),
-        Draft(OwnEvent.DISPATCH_COMPLETED, window.window_id, window_data(window, edges)),
+        PendingEvent(begin, "", {"session": session_data(session), **promise}),
+        PendingEvent(OwnEvent.DISPATCH_STARTED, window.window_id, window_data(pending, edges)),
+        PendingEvent(OwnEvent.DPE_COMPLETED, window.window_id, {"report": report_data(report)}),
+        PendingEvent(OwnEvent.DISPATCH_COMPLETED, window.window_id, window_data(window, edges)),
     )
     events = chain_events(drafts, session.session_id, last, now, key)
     session = told(session, events)

@@ -27,7 +27,7 @@ from services.common.adapters.sqlite.graph import SqliteKnowledgeGraph
 from services.common.adapters.tokens.counter import open_token_counter
 from services.common.blas import limit_blas_threads
 from services.common.clock import SystemClock
-from services.common.collector import settle_collector
+from services.common.collector import freeze_collector
 from services.common.envelope_request import EnvelopeRequest
 from services.common.rpc.authentication import LOCAL_CALLER, LocalAuthenticator
 from services.common.rpc.server import RpcServer
@@ -221,7 +221,7 @@ async def _serve(directory: Path, pipe: Connection) -> None:
     server = RpcServer(await assemble_services(parts), settings, LocalAuthenticator(), telemetry)
     await server.start()
     apps = await open_apps(parts)
-    settle_collector()  # as the service does
+    freeze_collector()  # as the service does
     pipe.send(server.address)
     await _obey(_Bench(store, apps, embedding), pipe)
     await server.drain()

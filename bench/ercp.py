@@ -41,10 +41,10 @@ from services.ercp.clients.knowledge import GrpcKnowledgeSource
 from services.ercp.clients.sessions import GrpcTraceSessions
 from services.ercp.deciding import Deciding
 from services.ercp.domain import predicates, readings, solver
-from services.ercp.domain.holding import ConstraintVerdict
+from services.ercp.domain.constraint_checks import ConstraintVerdict
 from services.ercp.domain.records import Claim
 from services.ercp.generating import Generating, Generator
-from services.ercp.journal import Scribe
+from services.ercp.journal import TraceWriter
 from services.ercp.node_key import open_node_signer
 from services.ercp.operator_app import OperatorApp
 from services.ercp.ports import Analysis, Knowledge, Segments, Window
@@ -110,7 +110,7 @@ async def light(settings: Settings, adapters: Adapters, model: LanguageModel) ->
     adapters.closing(channels.close)
     sessions = GrpcTraceSessions(channels.to("dag"), adapters.ids)
     signer = open_node_signer(settings.ercp, Path(settings.store.data_dir))
-    scribe = Scribe(sessions, signer, NoRedactor(), adapters.clock)
+    scribe = TraceWriter(sessions, signer, NoRedactor(), adapters.clock)
     provenance = InstantProvenance()
     parts = OperatorParts(
         generating=Generating(Generator(model, generative=True), sessions, provenance, settings.ercp),

@@ -28,7 +28,7 @@ from services.common.adapters.encoders.grounding import EncoderGroundingModel, r
 from services.common.adapters.encoders.tokenizer import EncoderTokenizer
 from services.common.adapters.memory.inference import MemoryEntityRecognizer
 from services.common.api_key_format import hash_of, prefix_of
-from services.common.collector import collect_at_rest, settle_collector
+from services.common.collector import collect_at_rest, freeze_collector
 from services.common.composition import Adapters
 from services.common.computing import compute, is_computing, settle_switching
 from services.common.model_repository import ModelEntry, open_repository
@@ -171,7 +171,7 @@ async def serve_suite(folder: Path, *, recogniser: bool) -> None:
     async with StandInAdapters(settings, recogniser=recogniser) as adapters:
         keys = {tenant: await _issue(adapters, tenant) for tenant in TENANTS}
         async with running_server("bench", build_services, settings, adapters=adapters) as server:
-            settle_collector()  # as the main of a server does
+            freeze_collector()  # as the main of a server does
             settle_switching()
             resting = asyncio.create_task(collect_at_rest(is_computing), name="collector")
             echo, echo_address = await _echoing()  # bears what the suite bears: one process, one event loop

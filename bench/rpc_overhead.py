@@ -42,7 +42,7 @@ from services.common.ports.credentials import ApiKeyRecord
 from services.common.rpc.authentication import LocalAuthenticator, open_authenticator
 from services.common.rpc.credential_gate import CredentialGate
 from services.common.rpc.handlers import wrap
-from services.common.rpc.methods import MethodTable, OneTable, build_method
+from services.common.rpc.methods import HandlerTable, MethodTable, build_method
 from services.common.rpc.pipeline import Pipeline
 from services.common.settings import (
     AuthSettings,
@@ -200,7 +200,7 @@ async def _serve_until_told(parts: Parts | None, pipe: Connection) -> None:
     if parts is None:
         server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler(SERVICE, _handlers()),))
     else:
-        server.add_generic_rpc_handlers((OneTable({METHOD: await _wrapped(parts)}),))
+        server.add_generic_rpc_handlers((HandlerTable({METHOD: await _wrapped(parts)}),))
     port = server.add_insecure_port("127.0.0.1:0")
     await server.start()
     pipe.send(port)

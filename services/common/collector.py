@@ -25,7 +25,7 @@ _AT_REST_S: Final = 3.0
 _AT_LATEST_S: Final = 60.0
 
 
-def settle_collector() -> None:
+def freeze_collector() -> None:
     """Take what has been made so far for permanent, and look at what is new less often.
 
     For a process that serves, once it does, with ``collect_at_rest`` beside it; not for a library in somebody else's.

@@ -40,17 +40,17 @@ from services.common.ports.sessions import (
     WindowRecord,
 )
 from services.common.taxonomy import ChainIntegrity, WindowStatus
-from services.dag.beginning import Beginnings, CreateAsk
+from services.dag.beginning import Beginnings, CreateCommand
 from services.dag.chains import Chains
 from services.dag.domain import budget, quality
-from services.dag.domain.committing import CommitAsk, CommitTerms, commit_window
+from services.dag.domain.committing import CommitCommand, CommitTerms, commit_window
 from services.dag.domain.ending import check_open, check_pending, end_session, fail_window, find_window
 from services.dag.domain.erasing import check_not_erased
-from services.dag.domain.events import Draft, OwnEvent, session_data
+from services.dag.domain.events import OwnEvent, PendingEvent, session_data
 from services.dag.domain.limits import check_events
 from services.dag.domain.lineage import lineage_text
 from services.dag.domain.opening import (
-    OpenAsk,
+    OpenCommand,
     Opening,
     check_limits,
     check_strategy,
@@ -59,7 +59,7 @@ from services.dag.domain.opening import (
 )
 from services.dag.domain.opening_note import check_policies, note_of, policy_text
 from services.dag.domain.origins import Adoptions, Origin, origins_of
-from services.dag.domain.place import Fresh
+from services.dag.domain.place import NewWindow
 from services.dag.domain.questions import questions
 from services.dag.domain.returning import Returned, with_return
 from services.dag.domain.step import Step, empty_snapshot
@@ -74,7 +74,7 @@ from services.dag.registers import Registers
 from services.dag.relaying import Relays
 from services.dag.results import Committed, Created, Opened
 from services.dag.returning import Returns, Turns
-from services.dag.tokens import Believed, Leaf, Tokens
+from services.dag.tokens import Leaf, Tokens, TrustedToken
 from services.dag.writing import Changes, RequestKey, ResultT, Writer, refusing_unreadable
 
 DRAFT_KEY_BYTES: Final = 32
@@ -95,7 +95,7 @@ class Dependencies:
 
 
 @dataclass(frozen=True, slots=True)
-class AppendAsk:
+class AppendCommand:
     """An event to append; ``data`` is a JSON object."""
 
     session_id: str
@@ -125,7 +125,7 @@ class SessionApp:
         self._returns = Returns(store, self.chains, self.expiry)
         self._relays = Relays(store, self.chains, clock, dependencies.ids, policy.limits)
 
-    async def create_session(self, caller: Caller, ask: CreateAsk, request: RequestKey[Created]) -> bytes:
+    async def create_session(self, caller: Caller, ask: CreateCommand, request: RequestKey[Created]) -> bytes:
         """Begin a session without a window (SPEC-004 §4.1), or join the one of a trace (ADR 0073).
 
         Raises:
@@ -144,7 +144,7 @@ class SessionApp:
         async def decide(_: int) -> tuple[SessionChange, Created]:
             session = await self._beginnings.session(caller, ask)
             before = empty_snapshot(session)
-            begin = Draft(OwnEvent.SESSION_CREATED, "", {"session": session_data(session)})
+            begin = PendingEvent(OwnEvent.SESSION_CREATED, "", {"session": session_data(session)})
             change = await self._change(Step(session, drafts=(begin,)), before)
             origins = (Origin(await self._relays.store_id(), 0, ""),)
             leaf = Leaf(None, (), session.budget_ceiling, origins=origins)
@@ -153,7 +153,7 @@ class SessionApp:
         with self.budgets.counting_suspended():
             return await self._writer.continued(caller.tenant_id, request, decide)
 
-    async def _joined(self, caller: Caller, ask: CreateAsk) -> Created | None:
+    async def _joined(self, caller: Caller, ask: CreateCommand) -> Created | None:
         """Return the session of a trace with a fresh token for its latest window; ``None`` when there is none yet.
 
         Nothing is written, so that the answer needs no receipt.
@@ -175,7 +175,7 @@ class SessionApp:
         issued = await self._tokens.issue(before.session, Leaf(latest, history, remaining, origins=origins))
         return Created(before.session, issued, dag)
 
-    async def open_window(self, caller: Caller, token: str, ask: OpenAsk, request: RequestKey[Opened]) -> bytes:
+    async def open_window(self, caller: Caller, token: str, ask: OpenCommand, request: RequestKey[Opened]) -> bytes:
         """Open the root of a new session, or a child of the windows that token and pointers name (SPEC-004 §4-§7).
 
         Raises:
@@ -196,7 +196,7 @@ class SessionApp:
                 return await self._writer.continued(caller.tenant_id, request, lambda _: self._begin(caller, ask))
 
         async def decide(_: int) -> tuple[SessionChange, Opened]:
-            return await self._continue(caller, await self._tokens.believe(token, caller, ask), ask)
+            return await self._continue(caller, await self._tokens.verify(token, caller, ask), ask)
 
         # The claimed session only names the queue; the token is believed in its turn.
         session_id = read(token).state.session_id
@@ -218,7 +218,7 @@ class SessionApp:
                         error.metadata["held_policy"] = text
             raise
 
-    async def commit_window(self, caller: Caller, ask: CommitAsk, request: RequestKey[Committed]) -> bytes:
+    async def commit_window(self, caller: Caller, ask: CommitCommand, request: RequestKey[Committed]) -> bytes:
         """Commit a pending window and issue the next token (SPEC-004 §9, §10); an agent's budget goes up (§15.2).
 
         Raises:
@@ -282,7 +282,7 @@ class SessionApp:
         async with Turns(self._queues) as turns:
             return await self._queued(caller, session_id, request, decide)
 
-    async def append_event(self, caller: Caller, ask: AppendAsk, request: RequestKey[AuditEventRecord]) -> bytes:
+    async def append_event(self, caller: Caller, ask: AppendCommand, request: RequestKey[AuditEventRecord]) -> bytes:
         """Append an event to the session's audit chain.
 
         Raises:
@@ -299,7 +299,7 @@ class SessionApp:
             check_events(before.last_event, self._policy.max_session_events)
             if ask.window_id:
                 find_window(DagView.of(before), ask.window_id)
-            draft = Draft(ask.event_type, ask.window_id, json.loads(ask.data))
+            draft = PendingEvent(ask.event_type, ask.window_id, json.loads(ask.data))
             change = await self._change(Step(before.session, drafts=(draft,)), before, check=False)
             return change, change.events[-1]
 
@@ -316,8 +316,8 @@ class SessionApp:
         async with self._queues.lock(caller.tenant_id, session_id) as waited:
             return await self._writer.continued(caller.tenant_id, request, lambda lost: decide(lost + waited))
 
-    async def _begin(self, caller: Caller, ask: OpenAsk) -> tuple[SessionChange, Opened]:
-        create = CreateAsk(
+    async def _begin(self, caller: Caller, ask: OpenCommand) -> tuple[SessionChange, Opened]:
+        create = CreateCommand(
             ask.policy_hash,
             ask.loop_depth,
             ask.parent_session_id,
@@ -330,7 +330,7 @@ class SessionApp:
         opening = open_root(before, ask, self._fresh(), session.budget_ceiling, session.policy_hash)
         return await self._opened(before, opening, Verification(ChainIntegrity.UNVERIFIED, 0, 0, 0, 0))
 
-    async def _continue(self, caller: Caller, token: Believed, ask: OpenAsk) -> tuple[SessionChange, Opened]:
+    async def _continue(self, caller: Caller, token: TrustedToken, ask: OpenCommand) -> tuple[SessionChange, Opened]:
         state, fresh = token.state, self._fresh()
         check_strategy(ask, continues=state.window_number > 0)
         found = await self.expiry.find(caller.tenant_id, state.session_id)
@@ -352,7 +352,7 @@ class SessionApp:
         kept = {report.window_id: report.inputs for report in stored.reports if report.window_id in ancestors}
         return change, replace(opened, questions=questions(kept))
 
-    async def _commit(self, caller: Caller, ask: CommitAsk, lost: int, turns: Turns) -> tuple[Changes, Committed]:
+    async def _commit(self, caller: Caller, ask: CommitCommand, lost: int, turns: Turns) -> tuple[Changes, Committed]:
         stored = await self.expiry.load(caller.tenant_id, ask.session_id)
         before = stored.snapshot
         pending = find_window(DagView.of(before), ask.window_id)
@@ -445,8 +445,8 @@ class SessionApp:
         step = await self._relays.begin(step) if before.session.version == 0 else step
         return await self.chains.change(step, before, check=check)
 
-    def _fresh(self) -> Fresh:
-        return Fresh(new_window_id(self._ids), self._clock.now(), self._policy.pending_lifetime)
+    def _fresh(self) -> NewWindow:
+        return NewWindow(new_window_id(self._ids), self._clock.now(), self._policy.pending_lifetime)
 
 
 def _check_race(window: WindowRecord, lost: int) -> None:

@@ -18,8 +18,8 @@ from services.dag.ports import MasterKeys
 
 
 @dataclass(frozen=True, slots=True)
-class CreateAsk:
-    """A session to begin; fields as in ``OpenAsk``. With ``trace_id`` the one of an ERCP trace, which may be there."""
+class CreateCommand:
+    """A session to begin; fields as in ``OpenCommand``. With ``trace_id`` that of an ERCP trace, which may be there."""
 
     policy_hash: str = ""
     loop_depth: int | None = None
@@ -51,7 +51,7 @@ class Beginnings:
         self._clock, self._ids = sources
         self._policy = policy
 
-    async def session(self, caller: Caller, ask: CreateAsk) -> SessionRecord:
+    async def session(self, caller: Caller, ask: CreateCommand) -> SessionRecord:
         """Return a session to begin; its ceiling is the budget that it starts with.
 
         Raises:

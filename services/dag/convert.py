@@ -30,12 +30,12 @@ from services.common.rpc import enums
 from services.common.rpc.canonical import message_json
 from services.common.rpc.report_views import in_view
 from services.common.taxonomy import ChainIntegrity, Degradation, QualityTier
-from services.dag.app import AppendAsk
-from services.dag.beginning import CreateAsk
+from services.dag.app import AppendCommand
+from services.dag.beginning import CreateCommand
 from services.dag.domain.breaker import breaker
 from services.dag.domain.budget import budget_left
-from services.dag.domain.committing import CommitAsk
-from services.dag.domain.opening import OpenAsk
+from services.dag.domain.committing import CommitCommand
+from services.dag.domain.opening import OpenCommand
 from services.dag.domain.quality import ADVICE
 from services.dag.domain.summaries import FlowedTransfer
 from services.dag.domain.transfer import Transfer
@@ -52,9 +52,9 @@ DEFAULT_STRATEGY: Final = "push"
 _PRODUCT_VERSION: Final = version("groundtrail")
 
 
-def create_ask(request: pb.CreateSessionRequest) -> CreateAsk:
+def create_command(request: pb.CreateSessionRequest) -> CreateCommand:
     """Return what a CreateSessionRequest asks."""
-    return CreateAsk(
+    return CreateCommand(
         policy_hash=request.policy_hash,
         loop_depth=request.loop_depth if request.HasField("loop_depth") else None,
         parent_session_id=request.agent_session_parent,
@@ -64,9 +64,9 @@ def create_ask(request: pb.CreateSessionRequest) -> CreateAsk:
     )
 
 
-def open_ask(request: pb.OpenWindowRequest) -> OpenAsk:
+def open_command(request: pb.OpenWindowRequest) -> OpenCommand:
     """Return what an OpenWindowRequest asks."""
-    return OpenAsk(
+    return OpenCommand(
         strategy=strategy_name(request.strategy) or DEFAULT_STRATEGY,
         request_id=request.request_id,
         continuation_ids=tuple(request.continuation_ids),
@@ -86,9 +86,9 @@ def open_ask(request: pb.OpenWindowRequest) -> OpenAsk:
     )
 
 
-def commit_ask(request: pb.CommitWindowRequest) -> CommitAsk:
+def commit_command(request: pb.CommitWindowRequest) -> CommitCommand:
     """Return what a CommitWindowRequest hands over."""
-    return CommitAsk(
+    return CommitCommand(
         session_id=request.session_id,
         window_id=request.window_id,
         response_text=request.response_text,
@@ -128,10 +128,10 @@ def _inputs(request: pb.CommitWindowRequest) -> str:
     return canonical_json(message_json(request.analysis_inputs)).decode()
 
 
-def append_ask(request: pb.AppendEventRequest) -> AppendAsk:
+def append_command(request: pb.AppendEventRequest) -> AppendCommand:
     """Return what an AppendEventRequest appends."""
     kind = dag_pb2.AuditEventType.Name(request.event_type).removeprefix(_EVENT_PREFIX)
-    return AppendAsk(request.session_id, kind, request.window_id, request.data)
+    return AppendCommand(request.session_id, kind, request.window_id, request.data)
 
 
 def strategy_name(strategy: taxonomy.DispatchStrategy) -> str:

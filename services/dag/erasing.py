@@ -6,7 +6,7 @@ from services.common.clock import Clock
 from services.common.context import Caller
 from services.common.ports.sessions import AuditEventRecord, SessionChange, SessionRecord, SessionStore
 from services.dag.chains import Chains
-from services.dag.domain.erasing import Erasure, ErasureAsk, check_not_erased, erase_session
+from services.dag.domain.erasing import Erasure, ErasureCommand, check_not_erased, erase_session
 from services.dag.domain.retention import check_not_held
 from services.dag.domain.step import to_change
 from services.dag.domain.verification import StoredChain
@@ -63,7 +63,7 @@ class Erasures:
             check_not_erased(stored.snapshot.session)
             check_not_held(stored, tenant_held=await self._is_held(caller.tenant_id))
             verification = await self._chains.verify(stored)
-            erasure = erase_session(stored, verification, ErasureAsk(session_id, reason, caller.subject))
+            erasure = erase_session(stored, verification, ErasureCommand(session_id, reason, caller.subject))
             key = await self._chains.hmac_key(stored.snapshot.session)
             # The invariants are not asked: a broken session's content has to go too.
             change = to_change(erasure.step, stored.snapshot, self._clock.now(), key, check=False)

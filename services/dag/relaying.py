@@ -16,7 +16,7 @@ from services.dag.domain.adopting import adopt, adopt_leaf, find_leaf, token_fau
 from services.dag.domain.ending import branch_ended, check_open
 from services.dag.domain.limits import Limits
 from services.dag.domain.origins import Adoptions
-from services.dag.domain.place import Fresh
+from services.dag.domain.place import NewWindow
 from services.dag.domain.step import Step, empty_snapshot, to_change
 from services.dag.domain.token import TokenState
 from services.dag.domain.verification import StoredChain, Verification
@@ -79,7 +79,7 @@ class Relays:
         await self._write(to_change(await self.begin(adoption), before, self._clock.now(), key))
 
     async def line(
-        self, caller: Caller, token: TokenState, fresh: Fresh, stored: StoredChain
+        self, caller: Caller, token: TokenState, fresh: NewWindow, stored: StoredChain
     ) -> tuple[StoredChain, Verification]:
         """Return the session, verified, with the token's leaf in it; ``stored`` is the session as it was loaded.
 

@@ -14,7 +14,7 @@ from services.common.ports.sessions import SessionChange, SessionRecord, Session
 from services.common.taxonomy import ChainIntegrity
 from services.dag.chains import Chains
 from services.dag.domain.budget import budget_left
-from services.dag.domain.events import Draft
+from services.dag.domain.events import PendingEvent
 from services.dag.domain.returning import Lowering, Returned, lowering, returned_draft, takes
 from services.dag.domain.view import DagView
 from services.dag.expiry import Expiry
@@ -24,7 +24,7 @@ from services.dag.expiry import Expiry
 class Upward:
     """What a return comes to: the event of the agent's trail, and the changes of the sessions above."""
 
-    draft: Draft
+    draft: PendingEvent
     changes: tuple[SessionChange, ...]
 
 

@@ -15,7 +15,7 @@ from services.common.rpc.idempotency import body_hash
 from services.common.rpc.paging import after_number, decode_page, encode_page_token
 from services.dag import answers, convert, list_convert, validate
 from services.dag.app import SessionApp
-from services.dag.domain.committing import CommitAsk
+from services.dag.domain.committing import CommitCommand
 from services.dag.erasing import Erasures
 from services.dag.exports.drawings import draw
 from services.dag.reading import SessionReads
@@ -41,7 +41,7 @@ class SessionServicer(pb_grpc.SessionServiceServicer):
         """Begin a session."""
         validate.create_session(request)
         key = _key("CreateSession", request, answers.created)
-        answer = await self._app.create_session(current_call().caller, convert.create_ask(request), key)
+        answer = await self._app.create_session(current_call().caller, convert.create_command(request), key)
         return pb.CreateSessionResponse.FromString(answer)
 
     async def OpenWindow(self, request: pb.OpenWindowRequest, context: Context) -> pb.OpenWindowResponse:
@@ -54,7 +54,7 @@ class SessionServicer(pb_grpc.SessionServiceServicer):
             return made[-1]
 
         key = _key("OpenWindow", request, encode)
-        ask = convert.open_ask(request)
+        ask = convert.open_command(request)
         answer = await self._app.open_window(current_call().caller, request.session_token, ask, key)
         response = pb.OpenWindowResponse.FromString(answer)
         response.fresh = bool(made) and answer is made[-1]  # else a receipt of before, or of a twin that came first
@@ -117,7 +117,7 @@ class SessionServicer(pb_grpc.SessionServiceServicer):
         """Append an event."""
         validate.append_event(request)
         key = _key("AppendEvent", request, answers.appended)
-        answer = await self._app.append_event(current_call().caller, convert.append_ask(request), key)
+        answer = await self._app.append_event(current_call().caller, convert.append_command(request), key)
         return pb.AppendEventResponse.FromString(answer)
 
     async def ListAuditEvents(self, request: pb.ListAuditEventsRequest, context: Context) -> pb.ListAuditEventsResponse:
@@ -207,9 +207,9 @@ class SessionServicer(pb_grpc.SessionServiceServicer):
         return pb.EraseSessionResponse.FromString(answer)
 
 
-def _commit_of(request: pb.CommitWindowRequest) -> tuple[CommitAsk, RequestKey[Committed]]:
+def _commit_of(request: pb.CommitWindowRequest) -> tuple[CommitCommand, RequestKey[Committed]]:
     validate.commit_window(request)
-    return convert.commit_ask(request), _key("CommitWindow", request, answers.committed)
+    return convert.commit_command(request), _key("CommitWindow", request, answers.committed)
 
 
 def _tenant() -> str:

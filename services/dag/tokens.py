@@ -9,7 +9,7 @@ from services.common.ports.sessions import SessionRecord, WindowRecord
 from services.dag.domain import keys, quality, token_checks
 from services.dag.domain import token as tokens
 from services.dag.domain.limits import Limits
-from services.dag.domain.opening import OpenAsk
+from services.dag.domain.opening import OpenCommand
 from services.dag.domain.origins import Origin
 from services.dag.domain.token import TokenState, invalid_token
 from services.dag.ports import MasterKeys
@@ -24,7 +24,7 @@ class Issued:
 
 
 @dataclass(frozen=True, slots=True)
-class Believed:
+class TrustedToken:
     """A token that holds but for its chain tip, and the policy hash that is in force from now on."""
 
     state: TokenState
@@ -85,7 +85,7 @@ class Tokens:
         text = tokens.issue(state, keys.session_sign_key(master, session.session_id))
         return Issued(text, tokens.set_session(text, state, quality.printed_history(leaf.quality_history)))
 
-    async def believe(self, token: str, caller: Caller, ask: OpenAsk) -> Believed:
+    async def verify(self, token: str, caller: Caller, ask: OpenCommand) -> TrustedToken:
         """Check everything about the token but its chain tip, in the order of CRP-SPEC-007.
 
         Raises:
@@ -104,4 +104,4 @@ class Tokens:
         tightened = ask.has_compared(presented.state.policy_hash)
         policy_hash = token_checks.check_policy(presented, ask.policy_hash, tightened=tightened)
         token_checks.check_nonce(presented, sign_key)
-        return Believed(presented.state, policy_hash)
+        return TrustedToken(presented.state, policy_hash)

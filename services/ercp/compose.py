@@ -18,7 +18,7 @@ from services.ercp.clients.sessions import GrpcTraceSessions
 from services.ercp.deciding import Deciding
 from services.ercp.domain import predicates, solver
 from services.ercp.generating import Generating, Generator
-from services.ercp.journal import Scribe
+from services.ercp.journal import TraceWriter
 from services.ercp.metrics import RunMetrics
 from services.ercp.node_key import open_node_signer
 from services.ercp.operator_app import OperatorApp
@@ -54,7 +54,7 @@ async def build(
     generator = await _generator(settings, adapters, language_model)
     signer = open_node_signer(settings.ercp, settings.store.data_dir)
     sessions = GrpcTraceSessions(channels.to("dag"), adapters.ids)
-    scribe = Scribe(sessions, signer, await _redactor(settings.ercp, adapters), adapters.clock)
+    scribe = TraceWriter(sessions, signer, await _redactor(settings.ercp, adapters), adapters.clock)
     provenance = GrpcProvenance(channels.to("dpe"))
     parts = await _parts(settings, adapters, Generating(generator, sessions, provenance, settings.ercp), channels)
     adapters.closing(parts.generating.close)

@@ -13,7 +13,7 @@ from google.protobuf.timestamp_pb2 import Timestamp
 from services.common.encoding import sha256_hex
 from services.common.message_json import struct_json, word_of
 from services.common.settings import ErcpSettings
-from services.ercp.deciding import ExtractAsk, MutateAsk
+from services.ercp.deciding import ExtractCommand, MutateCommand
 from services.ercp.domain import vocabulary as words
 from services.ercp.domain.duplicates import Duplicates
 from services.ercp.domain.identifiers import derived_uuid
@@ -38,10 +38,10 @@ from services.ercp.domain.trace import TraceEvent
 from services.ercp.domain.vocabulary import ConstraintType, Detector, ErrorType, Priority, RunStatus, Strategy
 from services.ercp.operator_app import Call, TraceRead
 from services.ercp.ports import Analysis, Knowledge
-from services.ercp.run_app import RunAsk, RunResult
+from services.ercp.run_app import RunCommand, RunResult
 from services.ercp.understanding import UNDERSTOOD_BY, WAYS
 from services.ercp.unknown_fields import unknown_fields
-from services.ercp.verifying import Verification, VerifyAsk
+from services.ercp.verifying import Verification, VerifyCommand
 
 _MILLISECONDS: Final = 1_000
 MessageT = TypeVar("MessageT", bound=Message)
@@ -61,9 +61,9 @@ def call(request: Any, name: str) -> Call:
     return Call(name, request.request_id, body_sha256(request), request.trace_id, unknown_fields(request))
 
 
-def run_ask(request: rpc.RunRequest | rpc.RunStreamRequest, settings: ErcpSettings) -> RunAsk:
+def run_command(request: rpc.RunRequest | rpc.RunStreamRequest, settings: ErcpSettings) -> RunCommand:
     """Read a RunRequest or a RunStreamRequest."""
-    return RunAsk(
+    return RunCommand(
         request_id=request.request_id,
         body_sha256=body_sha256(request),
         problem=problem(request.problem),
@@ -111,11 +111,11 @@ def _decoding(config: Any, temperature: float, top_p: float) -> Decoding:
     )
 
 
-def verify_ask(request: rpc.VerifyRequest) -> VerifyAsk:
+def verify_command(request: rpc.VerifyRequest) -> VerifyCommand:
     """Read a VerifyRequest; knowledge that is not ``None`` asks for the fact check."""
     config = request.verify_config
     nothing = Knowledge(b"", (), ())
-    return VerifyAsk(
+    return VerifyCommand(
         name="",
         text=request.reasoning_text,
         sentences=(),
@@ -126,10 +126,10 @@ def verify_ask(request: rpc.VerifyRequest) -> VerifyAsk:
     )
 
 
-def extract_ask(request: rpc.ExtractConstraintsRequest) -> ExtractAsk:
+def extract_command(request: rpc.ExtractConstraintsRequest) -> ExtractCommand:
     """Read an ExtractConstraintsRequest."""
     config = request.extract_config
-    return ExtractAsk(
+    return ExtractCommand(
         name="",
         faults=tuple(fault(each) for each in request.errors),
         text=request.reasoning_text,
@@ -140,10 +140,10 @@ def extract_ask(request: rpc.ExtractConstraintsRequest) -> ExtractAsk:
     )
 
 
-def mutate_ask(request: rpc.MutateRequest) -> MutateAsk:
+def mutate_command(request: rpc.MutateRequest) -> MutateCommand:
     """Read a MutateRequest."""
     config = struct_json(request.mutation_config)
-    return MutateAsk(
+    return MutateCommand(
         strategy=Strategy(word_of(pb.MutationStrategy.DESCRIPTOR, request.mutation_strategy)),
         problem=problem(request.problem),
         constraints=constraints(request.constraints, request.request_id),

@@ -18,13 +18,13 @@ from services.ercp.domain.run import Mutated
 from services.ercp.domain.solver import Consistency, SolverAnswer, Stop, check
 from services.ercp.domain.trace import constraint_summary, fault_summary, text_summary
 from services.ercp.domain.vocabulary import Strategy
-from services.ercp.performed import Performed
+from services.ercp.operator_results import OperatorResult
 
 EXACT_SIMILARITY = 1.0
 
 
 @dataclass(frozen=True, slots=True)
-class ExtractAsk:
+class ExtractCommand:
     """What constraints are derived from.
 
     Attributes:
@@ -53,7 +53,7 @@ class Extraction:
 
 
 @dataclass(frozen=True, slots=True)
-class MutateAsk:
+class MutateCommand:
     """What is changed, and how.
 
     Attributes:
@@ -106,11 +106,11 @@ class Deciding:
             stop.ask()
             raise
 
-    async def extract(self, ask: ExtractAsk) -> Performed[Extraction]:
+    async def extract(self, ask: ExtractCommand) -> OperatorResult[Extraction]:
         """Derive constraints, admit the sure ones and check all that are in force then."""
         admission = await compute(_admission, ask)
         answer = await self.consistency(admission.constraints)
-        return Performed(
+        return OperatorResult(
             Extraction(admission, answer),
             inputs={
                 "errors": fault_summary(ask.faults),
@@ -131,28 +131,28 @@ class Deciding:
             identity=models.RULES,
         )
 
-    async def stabilize(self, previous: str, current: str, threshold: float) -> Performed[Stability]:
+    async def stabilize(self, previous: str, current: str, threshold: float) -> OperatorResult[Stability]:
         """Compare two texts: the cosine of their embeddings, not below 0; the same text is the same (§3.5)."""
         score = EXACT_SIMILARITY
         if previous != current:
             first, second = await self._embedding.embed([previous, current])
             score = round(float(np.clip(np.dot(first, second), 0.0, 1.0)), 6)
         stability = Stability(score >= threshold, score)
-        return Performed(
+        return OperatorResult(
             stability,
             inputs={"previous": text_summary(previous), "current": text_summary(current), "threshold": threshold},
             outputs={"stable": stability.stable, "score": score},
             identity=models.of_models("embedder", [self._embedding.fingerprint]),
         )
 
-    async def mutate(self, ask: MutateAsk) -> Performed[Mutation]:
+    async def mutate(self, ask: MutateCommand) -> OperatorResult[Mutation]:
         """Change the problem or its constraints."""
         if ask.strategy is Strategy.RELAX:
             mutation = await self._relaxed(ask)
         else:
             mutation = _reworded(ask)
         mutated = mutation.mutated
-        return Performed(
+        return OperatorResult(
             mutation,
             inputs={
                 "strategy": ask.strategy.value,
@@ -170,7 +170,7 @@ class Deciding:
             identity=models.RULES,
         )
 
-    async def _relaxed(self, ask: MutateAsk) -> Mutation:
+    async def _relaxed(self, ask: MutateCommand) -> Mutation:
         """Take the least of each core out of force until the rest can hold, or only immutable ones clash (§4.1)."""
         kept, gone = list(ask.constraints), list[Constraint]()
         core = ask.core or (await self.consistency(kept)).core
@@ -195,7 +195,7 @@ class Deciding:
         return Mutation(mutated, notes)
 
 
-def _reworded(ask: MutateAsk) -> Mutation:
+def _reworded(ask: MutateCommand) -> Mutation:
     description = ask.problem.description
     if ask.strategy is Strategy.REFRAME:
         topics = [found for fault in ask.faults if (found := topic(fault.excerpt).replace("_", " "))]
@@ -209,7 +209,7 @@ def _reworded(ask: MutateAsk) -> Mutation:
     return Mutation(Mutated(ask.strategy, problem, ask.constraints), notes)
 
 
-def _admission(ask: ExtractAsk) -> Admission:
+def _admission(ask: ExtractCommand) -> Admission:
     found = extract(ask.faults, ask.text, ask.most_per_error, ask.name)
     sure, maybe = sorted_out(found, ask.verify_threshold, ask.candidate_threshold)
     return replace(admit(ask.held, sure, ask.relaxed, ask.most, readings.demand_key), candidates=tuple(maybe))

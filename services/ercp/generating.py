@@ -20,7 +20,7 @@ from services.common.ports.language_model import (
 )
 from services.common.settings import ErcpSettings
 from services.ercp.domain import models, readings
-from services.ercp.domain.holding import hold
+from services.ercp.domain.constraint_checks import check_constraints
 from services.ercp.domain.identifiers import derived_uuid
 from services.ercp.domain.predicates import TextFacts
 from services.ercp.domain.prompt import clean, system_prompt
@@ -35,7 +35,7 @@ from services.ercp.domain.records import (
     Reasoning,
 )
 from services.ercp.domain.trace import constraint_summary, text_summary
-from services.ercp.performed import Performed, fidelity_summary
+from services.ercp.operator_results import OperatorResult, fidelity_summary
 from services.ercp.ports import (
     Analysis,
     Knowledge,
@@ -66,7 +66,7 @@ class Generator:
 
 
 @dataclass(frozen=True, slots=True)
-class GenerateAsk:
+class GenerateCommand:
     """What a candidate is written for.
 
     Attributes:
@@ -112,7 +112,7 @@ class Generating:
         self._settings = settings
         self._cleanups = Cleanups(CLEANUP_S)
 
-    async def generate(self, ask: GenerateAsk, session: TraceSession) -> Performed[Candidate]:
+    async def generate(self, ask: GenerateCommand, session: TraceSession) -> OperatorResult[Candidate]:
         """Write a candidate into a fresh window; whatever goes wrong gives the window up.
 
         Raises:
@@ -137,18 +137,18 @@ class Generating:
         """Wait for windows that are being given up."""
         await self._cleanups.close()
 
-    async def _written(self, ask: GenerateAsk, session: TraceSession, window: Window) -> Performed[Candidate]:
+    async def _written(self, ask: GenerateCommand, session: TraceSession, window: Window) -> OperatorResult[Candidate]:
         reply = await self._asked(ask)
         text, was_cut = self._taken(reply.text)
         identity = models.of_reply(reply.model_fingerprint, reply.text)
         segments = await self.segmented(text)
         reasoning = self.reasoning(ask.name, text, segments)
-        held = await compute(hold, text, reasoning.sentences, ask.constraints)
+        held = await compute(check_constraints, text, reasoning.sentences, ask.constraints)
         analysis = await self._provenance.analyze(ask.problem.description, text, ask.knowledge, window, held.verdicts)
         draft = WindowDraft(text, ask.knowledge.envelope, analysis.report, identity.fingerprint)
         committed = await self._sessions.commit_window(derived_uuid(window.window_id, "commit"), window, draft)
         committed = replace(committed, windows=session.windows + 1)
-        return Performed(
+        return OperatorResult(
             Candidate(reasoning, analysis, committed, was_cut, held.facts),
             inputs=_inputs(ask),
             outputs={
@@ -166,7 +166,7 @@ class Generating:
             window_id=window.window_id,
         )
 
-    async def _asked(self, ask: GenerateAsk) -> LanguageReply:
+    async def _asked(self, ask: GenerateCommand) -> LanguageReply:
         """Call the model; an adapter that breaks is a model that does not answer, and no fault of this service."""
         try:
             return await self._generator.model.complete(self._request(ask))
@@ -178,7 +178,7 @@ class Generating:
             text = f"the language model's adapter failed with {cause}; see its log"
             raise UnavailableError(ErrorReason.LLM_UNAVAILABLE, text, cause=cause) from error
 
-    async def again(self, ask: GenerateAsk, session: TraceSession, window_id: str, *, was_cut: bool) -> Candidate:
+    async def again(self, ask: GenerateCommand, session: TraceSession, window_id: str, *, was_cut: bool) -> Candidate:
         """Return a candidate that was committed before: read, not written anew (resuming, ADR 0073)."""
         text, report = await self._sessions.candidate(session.session_id, window_id)
         analysis = self._provenance.read(report, ask.knowledge)
@@ -197,12 +197,12 @@ class Generating:
             claims=tuple(Claim(claim.claim, self._generator.source) for claim in segments.claims),
         )
 
-    def failed(self, ask: GenerateAsk, reason: str) -> Performed[None]:
+    def failed(self, ask: GenerateCommand, reason: str) -> OperatorResult[None]:
         """Return what the trace says of a candidate that could not be written."""
         identity = ModelIdentity(ask.model or self._generator.model.default_model)
-        return Performed(None, _inputs(ask), {"failed": reason}, identity, ask.decoding)
+        return OperatorResult(None, _inputs(ask), {"failed": reason}, identity, ask.decoding)
 
-    def _request(self, ask: GenerateAsk) -> LanguageRequest:
+    def _request(self, ask: GenerateCommand) -> LanguageRequest:
         default, generator = self._generator.model.default_model, self._generator
         passages = ask.knowledge.passages
         return LanguageRequest(
@@ -230,7 +230,7 @@ class Generating:
         return kept, len(text) > most
 
 
-def _inputs(ask: GenerateAsk) -> dict[str, object]:
+def _inputs(ask: GenerateCommand) -> dict[str, object]:
     return {
         "problem": text_summary(ask.problem.description),
         "problem_id_chars": len(ask.problem.id),

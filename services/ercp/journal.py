@@ -15,7 +15,7 @@ from services.ercp.domain.identifiers import derived_uuid
 from services.ercp.domain.trace import TraceEvent
 from services.ercp.domain.unknown import UnknownFields, told
 from services.ercp.domain.vocabulary import Operator
-from services.ercp.performed import Performed
+from services.ercp.operator_results import OperatorResult
 from services.ercp.ports import NodeSigner, Redactor, StoredEvent, StoredTrace, TraceSession, TraceSessions
 
 EVENT: Final = "trace_event"
@@ -52,7 +52,7 @@ class Recorded:
 
 
 @dataclass(frozen=True, slots=True)
-class Scribe:
+class TraceWriter:
     """What events are written with."""
 
     sessions: TraceSessions
@@ -64,7 +64,7 @@ class Scribe:
 class Journal:
     """One trace, for one request; ``unknown`` is what the request holds beyond what this version knows (§10)."""
 
-    def __init__(self, scribe: Scribe, trace_id: str, mark: RequestMark, session_id: str) -> None:
+    def __init__(self, scribe: TraceWriter, trace_id: str, mark: RequestMark, session_id: str) -> None:
         self._scribe = scribe
         self._mark = mark
         self.trace_id = trace_id
@@ -76,7 +76,9 @@ class Journal:
         self._session: TraceSession | None = None
 
     @classmethod
-    async def opened(cls, scribe: Scribe, trace_id: str, mark: RequestMark, stored: StoredTrace | None) -> "Journal":
+    async def opened(
+        cls, scribe: TraceWriter, trace_id: str, mark: RequestMark, stored: StoredTrace | None
+    ) -> "Journal":
         """Return the journal of a trace; the session of one that is not stored yet is begun."""
         if stored is not None:
             return cls(scribe, trace_id, mark, stored.session_id)
@@ -126,7 +128,7 @@ class Journal:
         """Note the session after a window was committed."""
         self._session = session
 
-    async def record(self, operator: Operator, performed: Performed[Any]) -> TraceEvent:
+    async def record(self, operator: Operator, performed: OperatorResult[Any]) -> TraceEvent:
         """Write the next event, or give the recorded one back.
 
         Raises:
@@ -160,7 +162,7 @@ class Journal:
             await self._scribe.sessions.end(derived_uuid(self.trace_id, "end"), self.session_id, reason)
             self.end_reason = reason
 
-    async def _event(self, operator: Operator, performed: Performed[Any]) -> TraceEvent:
+    async def _event(self, operator: Operator, performed: OperatorResult[Any]) -> TraceEvent:
         beside = {} if self.events else told(self.unknown)  # §10: a request's first event tells what else it asked
         whole = trace.bounded({"input": {**performed.inputs, **beside}, "output": performed.outputs})
         texts = await self._scribe.redactor.redact(trace.told_texts(whole))

@@ -14,21 +14,21 @@ from services.common.concurrency import KeyedLock, remaining_s
 from services.common.context import current_call
 from services.common.errors import ErrorReason, FieldViolation, InvalidRequestError, NotFoundError
 from services.common.progress import at, stored
-from services.ercp.deciding import ExtractAsk, Extraction, MutateAsk, Mutation, Stability
+from services.ercp.deciding import ExtractCommand, Extraction, MutateCommand, Mutation, Stability
 from services.ercp.domain import readings
-from services.ercp.domain.holding import hold
+from services.ercp.domain.constraint_checks import check_constraints
 from services.ercp.domain.identifiers import derived_uuid
 from services.ercp.domain.records import Constraint, Decoding, Passage, Problem, Reasoning
 from services.ercp.domain.trace import TraceEvent
 from services.ercp.domain.unknown import UnknownFields
 from services.ercp.domain.vocabulary import Operator
-from services.ercp.generating import Candidate, GenerateAsk
-from services.ercp.journal import Journal, RequestMark, Scribe, mismatch, read_all
-from services.ercp.performed import Performed
+from services.ercp.generating import Candidate, GenerateCommand
+from services.ercp.journal import Journal, RequestMark, TraceWriter, mismatch, read_all
+from services.ercp.operator_results import OperatorResult
 from services.ercp.ports import Knowledge, Provenance, TraceSession, Window
 from services.ercp.run_counts import RunCounts
 from services.ercp.run_parts import OperatorParts
-from services.ercp.verifying import Verification, VerifyAsk
+from services.ercp.verifying import Verification, VerifyCommand
 
 ResultT = TypeVar("ResultT")
 
@@ -84,7 +84,7 @@ class OperatorApp:
         self,
         parts: OperatorParts,
         provenance: Provenance,
-        scribe: Scribe,
+        scribe: TraceWriter,
         turns: KeyedLock,
         counts: RunCounts,
     ) -> None:
@@ -108,29 +108,29 @@ class OperatorApp:
         await self._refuse_contradictory(constraints)
         knowledge = await self._parts.knowledge.retrieve(problem.description)
 
-        async def perform(turn: _Turn) -> Performed[Candidate]:
-            ask = GenerateAsk(turn.name, problem, constraints, knowledge, decoding, model, remaining_s())
+        async def perform(turn: _Turn) -> OperatorResult[Candidate]:
+            ask = GenerateCommand(turn.name, problem, constraints, knowledge, decoding, model, remaining_s())
             if turn.known is not None:
                 session = TraceSession(turn.journal.session_id, "")
                 was_cut = bool(turn.known.output_summary.get("was_cut"))
                 again = await self._parts.generating.again(ask, session, turn.known.window_id, was_cut=was_cut)
-                return Performed(again, {}, {}, turn.known.identity)
+                return OperatorResult(again, {}, {}, turn.known.identity)
             return await self._parts.generating.generate(ask, await turn.journal.session())
 
         answer = await self._once(call, Operator.GENERATE, perform)
         return Answer(answer.result.reasoning, answer.session_id, answer.event)
 
-    async def verify(self, call: Call, ask: VerifyAsk, passages: tuple[Passage, ...]) -> Answer[Verification]:
+    async def verify(self, call: Call, ask: VerifyCommand, passages: tuple[Passage, ...]) -> Answer[Verification]:
         """Find the errors of a text (§3.3); ``ask.knowledge`` says whether facts are checked, and is filled here."""
 
-        async def perform(turn: _Turn) -> Performed[Verification]:
+        async def perform(turn: _Turn) -> OperatorResult[Verification]:
             knowledge = await self._knowledge(ask, passages)
             held = knowledge or self._parts.knowledge.given(())
             window = Window(turn.journal.session_id, derived_uuid(turn.name, "window")[:36], 1)
             segments = await self._parts.generating.segmented(ask.text)
             sentences = segments.sentences or await compute(readings.sentences_of, ask.text)
             question = ask.question or (sentences[0].text if sentences else "text")
-            obeyed = await compute(hold, ask.text, sentences, ask.constraints)
+            obeyed = await compute(check_constraints, ask.text, sentences, ask.constraints)
             analysis = await self._provenance.analyze(question, ask.text, held, window, obeyed.verdicts)
             whole = replace(
                 ask,
@@ -147,10 +147,10 @@ class OperatorApp:
 
         return await self._once(call, Operator.VERIFY, perform)
 
-    async def extract(self, call: Call, ask: ExtractAsk) -> Answer[Extraction]:
+    async def extract(self, call: Call, ask: ExtractCommand) -> Answer[Extraction]:
         """Derive constraints from errors (§3.4)."""
 
-        async def perform(turn: _Turn) -> Performed[Extraction]:
+        async def perform(turn: _Turn) -> OperatorResult[Extraction]:
             return await self._parts.deciding.extract(replace(ask, name=turn.name))
 
         return await self._once(call, Operator.EXTRACT, perform)
@@ -158,15 +158,15 @@ class OperatorApp:
     async def stabilize(self, call: Call, previous: str, current: str, threshold: float) -> Answer[Stability]:
         """Compare two candidates (§3.5)."""
 
-        async def perform(_: _Turn) -> Performed[Stability]:
+        async def perform(_: _Turn) -> OperatorResult[Stability]:
             return await self._parts.deciding.stabilize(previous, current, threshold)
 
         return await self._once(call, Operator.STABILIZE, perform)
 
-    async def mutate(self, call: Call, ask: MutateAsk) -> Answer[Mutation]:
+    async def mutate(self, call: Call, ask: MutateCommand) -> Answer[Mutation]:
         """Change a problem (§3.6)."""
 
-        async def perform(_: _Turn) -> Performed[Mutation]:
+        async def perform(_: _Turn) -> OperatorResult[Mutation]:
             return await self._parts.deciding.mutate(ask)
 
         return await self._once(call, Operator.MUTATE, perform)
@@ -186,7 +186,7 @@ class OperatorApp:
         return TraceRead(trace_id, stored.session_id, events, self._clock.now())
 
     async def _once(
-        self, call: Call, operator: Operator, perform: Callable[[_Turn], Awaitable[Performed[ResultT]]]
+        self, call: Call, operator: Operator, perform: Callable[[_Turn], Awaitable[OperatorResult[ResultT]]]
     ) -> Answer[ResultT]:
         """Carry an operator out and record it, or answer as the first time."""
         trace_id = call.trace_id or derived_uuid("trace", call.request_id)
@@ -211,7 +211,7 @@ class OperatorApp:
         journal.unknown = call.unknown
         return _Turn(journal, f"{trace_id}/{call.request_id}", known)
 
-    async def _knowledge(self, ask: VerifyAsk, passages: tuple[Passage, ...]) -> Knowledge | None:
+    async def _knowledge(self, ask: VerifyCommand, passages: tuple[Passage, ...]) -> Knowledge | None:
         if ask.knowledge is None:
             return None
         if passages:

@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from services.ercp.domain.constraint_checks import ConstraintVerdict
 from services.ercp.domain.findings import Finding
-from services.ercp.domain.holding import ConstraintVerdict
 from services.ercp.domain.records import Claim, Passage, Sentence
 
 

@@ -18,7 +18,7 @@ from services.common.context import current_call
 from services.common.errors import CrpError, DeadlineError, ErrorReason
 from services.common.progress import at
 from services.common.settings import ErcpSettings
-from services.ercp.deciding import ExtractAsk, MutateAsk
+from services.ercp.deciding import ExtractCommand, MutateCommand
 from services.ercp.domain import readings, standing
 from services.ercp.domain import run as loop
 from services.ercp.domain.duplicates import Duplicates, duplicates
@@ -36,14 +36,14 @@ from services.ercp.domain.run import Command, Outcome, RunState
 from services.ercp.domain.trace import TraceEvent
 from services.ercp.domain.unknown import UnknownFields
 from services.ercp.domain.vocabulary import Operator, RunStatus
-from services.ercp.generating import Candidate, GenerateAsk
-from services.ercp.journal import RUN, Journal, RequestMark, Scribe
-from services.ercp.performed import Performed
+from services.ercp.generating import Candidate, GenerateCommand
+from services.ercp.journal import RUN, Journal, RequestMark, TraceWriter
+from services.ercp.operator_results import OperatorResult
 from services.ercp.ports import Knowledge, TraceSession
 from services.ercp.run_counts import RunCounts
 from services.ercp.run_parts import OperatorParts
 from services.ercp.timing import Stopwatch
-from services.ercp.verifying import VerifyAsk
+from services.ercp.verifying import VerifyCommand
 
 END_MARK: Final = "ercp-1.0"
 _STEP_FAILURES: Final = frozenset(
@@ -69,7 +69,7 @@ _OPERATORS: Final = {
 
 
 @dataclass(frozen=True, slots=True)
-class RunAsk:
+class RunCommand:
     """What is asked of a run.
 
     Attributes:
@@ -118,10 +118,10 @@ class RunResult:
 
 
 @dataclass(slots=True)
-class _Course:
+class _RunContext:
     """One run under way; ``verified``: the text that was verified last, and how it stands to its constraints."""
 
-    ask: RunAsk
+    ask: RunCommand
     journal: Journal
     watch: Stopwatch
     knowledge: Knowledge | None = None
@@ -138,7 +138,7 @@ class RunApp:
     """
 
     def __init__(
-        self, parts: OperatorParts, scribe: Scribe, settings: ErcpSettings, clock: Clock, turns: KeyedLock
+        self, parts: OperatorParts, scribe: TraceWriter, settings: ErcpSettings, clock: Clock, turns: KeyedLock
     ) -> None:
         self._parts = parts
         self._scribe = scribe
@@ -147,7 +147,7 @@ class RunApp:
         self._turns = turns
         self.counts = RunCounts()
 
-    async def run(self, ask: RunAsk) -> AsyncGenerator[TraceEvent | RunResult, None]:
+    async def run(self, ask: RunCommand) -> AsyncGenerator[TraceEvent | RunResult, None]:
         """Carry the loop out; yield each event once it is written, then the result.
 
         Raises:
@@ -160,7 +160,7 @@ class RunApp:
             async for step in steps:
                 yield step
 
-    async def _steps(self, ask: RunAsk, trace_id: str) -> AsyncGenerator[TraceEvent | RunResult, None]:
+    async def _steps(self, ask: RunCommand, trace_id: str) -> AsyncGenerator[TraceEvent | RunResult, None]:
         course = await self._begun(ask, trace_id)
         core = (await self._parts.deciding.consistency(ask.constraints)).core
         limits = loop.MutationLimits(self._settings.max_reframes, self._settings.max_decompositions)
@@ -194,7 +194,7 @@ class RunApp:
             self.counts.ended(command.status, command.reason, state.iterations)
         yield await self._result(course, state, command)
 
-    async def _begun(self, ask: RunAsk, trace_id: str) -> _Course:
+    async def _begun(self, ask: RunCommand, trace_id: str) -> _RunContext:
         mark = RequestMark(RUN, ask.request_id, ask.body_sha256)
         stored = await self._scribe.sessions.find(trace_id)
         limit = ask.config.max_duration_s or self._settings.max_duration_s
@@ -203,9 +203,11 @@ class RunApp:
         journal.unknown = ask.unknown
         if stored is not None:
             journal.resume(stored)
-        return _Course(ask, journal, watch)
+        return _RunContext(ask, journal, watch)
 
-    async def _step(self, course: _Course, state: RunState, command: Command) -> tuple[Performed[Any] | None, Outcome]:
+    async def _step(
+        self, course: _RunContext, state: RunState, command: Command
+    ) -> tuple[OperatorResult[Any] | None, Outcome]:
         """Carry a command out; a step that cannot run ends the run with an event that says why."""
         known = course.journal.next_recorded
         if known is not None and "failed" in known.output_summary:
@@ -220,16 +222,18 @@ class RunApp:
             return self._failure(course, state, command, error.reason.value)
 
     def _failure(
-        self, course: _Course, state: RunState, command: Command, reason: str
-    ) -> tuple[Performed[Any], Outcome]:
-        performed: Performed[Any] = Performed(
+        self, course: _RunContext, state: RunState, command: Command, reason: str
+    ) -> tuple[OperatorResult[Any], Outcome]:
+        performed: OperatorResult[Any] = OperatorResult(
             None, {"iteration": state.iterations}, {"failed": reason}, ModelIdentity("")
         )
         if isinstance(command, loop.Generate):
             performed = self._parts.generating.failed(self._generate_ask(course, command, _NOTHING), reason)
         return performed, loop.Failed(reason)
 
-    async def _performed(self, course: _Course, state: RunState, command: Command) -> tuple[Performed[Any], Outcome]:
+    async def _performed(
+        self, course: _RunContext, state: RunState, command: Command
+    ) -> tuple[OperatorResult[Any], Outcome]:
         match command:
             case loop.Generate():
                 return await self._generate(course, command)
@@ -242,20 +246,22 @@ class RunApp:
                 compared = await self._parts.deciding.stabilize(previous.text, current.text, threshold)
                 return compared, loop.Stabilized(compared.result.stable)
             case loop.Mutate():
-                ask = MutateAsk(command.strategy, command.problem, command.constraints, command.faults, command.core)
+                ask = MutateCommand(
+                    command.strategy, command.problem, command.constraints, command.faults, command.core
+                )
                 changed = await self._parts.deciding.mutate(ask)
                 return changed, changed.result.mutated
             case loop.Stop():
                 raise AssertionError("a stopped run performs nothing")
 
-    async def _generate(self, course: _Course, command: loop.Generate) -> tuple[Performed[Any], Outcome]:
+    async def _generate(self, course: _RunContext, command: loop.Generate) -> tuple[OperatorResult[Any], Outcome]:
         ask = self._generate_ask(course, command, await self._knowledge(course))
         known = course.journal.next_recorded
         if known is not None:
             session = TraceSession(course.journal.session_id, "")
             was_cut = bool(known.output_summary.get("was_cut"))
             course.candidate = await self._parts.generating.again(ask, session, known.window_id, was_cut=was_cut)
-            performed: Performed[Any] = Performed(course.candidate, {}, {}, known.identity)
+            performed: OperatorResult[Any] = OperatorResult(course.candidate, {}, {}, known.identity)
         else:
             performed = await self._parts.generating.generate(ask, await course.journal.session())
             course.candidate = performed.result
@@ -263,9 +269,9 @@ class RunApp:
         assert course.candidate is not None
         return performed, loop.Generated(course.candidate.reasoning)
 
-    def _generate_ask(self, course: _Course, command: loop.Generate, knowledge: Knowledge) -> GenerateAsk:
+    def _generate_ask(self, course: _RunContext, command: loop.Generate, knowledge: Knowledge) -> GenerateCommand:
         config = course.ask.config
-        return GenerateAsk(
+        return GenerateCommand(
             name=course.journal.name(),
             problem=command.problem,
             constraints=command.constraints,
@@ -275,10 +281,12 @@ class RunApp:
             timeout_s=max(0.001, course.watch.left()),
         )
 
-    async def _verify(self, course: _Course, state: RunState, command: loop.Verify) -> tuple[Performed[Any], Outcome]:
+    async def _verify(
+        self, course: _RunContext, state: RunState, command: loop.Verify
+    ) -> tuple[OperatorResult[Any], Outcome]:
         candidate, config = course.candidate, course.ask.config
         assert candidate is not None
-        ask = VerifyAsk(
+        ask = VerifyCommand(
             name=course.journal.name(),
             text=command.reasoning.text,
             sentences=command.reasoning.sentences,
@@ -299,9 +307,9 @@ class RunApp:
         happened = loop.Verified(result.faults, undecided, unanswered=result.is_unanswered)
         return replace(verified, outputs=outputs), happened
 
-    async def _extract(self, course: _Course, command: loop.Extract) -> tuple[Performed[Any], Outcome]:
+    async def _extract(self, course: _RunContext, command: loop.Extract) -> tuple[OperatorResult[Any], Outcome]:
         config = course.ask.config
-        ask = ExtractAsk(
+        ask = ExtractCommand(
             name=course.journal.name(),
             faults=command.faults,
             text=command.reasoning.text,
@@ -316,7 +324,7 @@ class RunApp:
         result = extracted.result
         return extracted, loop.Extracted(result.admission, result.answer.core)
 
-    async def _knowledge(self, course: _Course) -> Knowledge:
+    async def _knowledge(self, course: _RunContext) -> Knowledge:
         """Return what candidates are written from: the caller's passages, or the tenant's facts on the first question.
 
         A mutated problem is still about the same facts: they are retrieved once.
@@ -330,7 +338,7 @@ class RunApp:
                 course.knowledge = self._parts.knowledge.given(())
         return course.knowledge
 
-    async def _result(self, course: _Course, state: RunState, stop: loop.Stop) -> RunResult:
+    async def _result(self, course: _RunContext, state: RunState, stop: loop.Stop) -> RunResult:
         events = tuple(course.journal.events)
         return RunResult(
             trace_id=course.journal.trace_id,

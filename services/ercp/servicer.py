@@ -52,7 +52,7 @@ class ErcpServicer(ercp_service_pb2_grpc.ErcpServiceServicer):
         await self._wording.complete(request.constraints)
         await _checked(validate.run, request)
         validate.priority(request.problem, self._settings)
-        async with aclosing(self._runs.run(convert.run_ask(request, self._settings))) as steps:
+        async with aclosing(self._runs.run(convert.run_command(request, self._settings))) as steps:
             async for step in steps:
                 if isinstance(step, RunResult):
                     return self._signed(convert.run_response(step), step.session_id)
@@ -63,7 +63,7 @@ class ErcpServicer(ercp_service_pb2_grpc.ErcpServiceServicer):
         await self._wording.complete(request.constraints)
         await _checked(validate.run, request)
         validate.priority(request.problem, self._settings)
-        async with aclosing(self._runs.run(convert.run_ask(request, self._settings))) as steps:
+        async with aclosing(self._runs.run(convert.run_command(request, self._settings))) as steps:
             async for step in steps:
                 if isinstance(step, RunResult):
                     signed = self._signed(convert.run_response(step), step.session_id)
@@ -90,7 +90,7 @@ class ErcpServicer(ercp_service_pb2_grpc.ErcpServiceServicer):
         await self._wording.complete(request.constraints)
         await _checked(validate.verify, request)
         call, passages = convert.call(request, "Verify"), convert.passages(request.retrieval_context)
-        ask = convert.verify_ask(request)
+        ask = convert.verify_command(request)
         answer = await self._operators.verify(call, ask, passages)
         found = await compute(duplicates, ask.constraints)
         return self._signed(convert.verify_response(answer.result, found, answer.event), answer.session_id)
@@ -101,7 +101,7 @@ class ErcpServicer(ercp_service_pb2_grpc.ErcpServiceServicer):
         """Derive constraints from errors."""
         validate.extract_constraints(request)
         call = convert.call(request, "ExtractConstraints")
-        answer = await self._operators.extract(call, convert.extract_ask(request))
+        answer = await self._operators.extract(call, convert.extract_command(request))
         admission = answer.result.admission
         response = rpc.ExtractConstraintsResponse(
             constraints=[convert.constraint_message(each) for each in admission.added],
@@ -129,7 +129,7 @@ class ErcpServicer(ercp_service_pb2_grpc.ErcpServiceServicer):
         await self._wording.complete(request.constraints)
         await _checked(validate.mutate, request)
         validate.priority(request.problem, self._settings)
-        answer = await self._operators.mutate(convert.call(request, "Mutate"), convert.mutate_ask(request))
+        answer = await self._operators.mutate(convert.call(request, "Mutate"), convert.mutate_command(request))
         mutated = answer.result.mutated
         response = rpc.MutateResponse(
             new_problem=convert.problem_message(mutated.problem),

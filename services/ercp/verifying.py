@@ -27,7 +27,7 @@ from services.ercp.domain.units import Units
 from services.ercp.domain.validators import validate
 from services.ercp.domain.vocabulary import Detector, Standing
 from services.ercp.domain.weighing import Reading
-from services.ercp.performed import Performed, fidelity_summary
+from services.ercp.operator_results import OperatorResult, fidelity_summary
 from services.ercp.ports import Analysis, Knowledge
 from services.ercp.unit_reading import UnitReading
 
@@ -36,7 +36,7 @@ NO_UNITS = Units(())
 
 
 @dataclass(frozen=True, slots=True)
-class VerifyAsk:
+class VerifyCommand:
     """What is verified.
 
     Attributes:
@@ -138,7 +138,7 @@ class Verifying:
         self._second = second
         self._units = units or UnitReading(None, settings.max_nli_pairs)
 
-    async def verify(self, ask: VerifyAsk) -> Performed[Verification]:
+    async def verify(self, ask: VerifyCommand) -> OperatorResult[Verification]:
         """Return the errors of a text, merged over all detectors, in text order.
 
         Raises:
@@ -171,7 +171,7 @@ class Verifying:
         own = [self._entailment.fingerprint] if self._entailment else []
         own += [self._second.embedding.fingerprint] if self._second is not None else []
         fingerprints = [*ask.analysis.models, *own, *self._units.fingerprints]
-        return Performed(
+        return OperatorResult(
             Verification(faults, skipped, stands, question, units),
             inputs={
                 "reasoning": text_summary(ask.text),
@@ -193,7 +193,7 @@ class Verifying:
             identity=models.of_models("verifiers", fingerprints),
         )
 
-    async def _nli(self, ask: VerifyAsk, reading: Reading, planned: Sequence[tuple[int, int]]) -> list[Suspicion]:
+    async def _nli(self, ask: VerifyCommand, reading: Reading, planned: Sequence[tuple[int, int]]) -> list[Suspicion]:
         """Read all pairs of the text in one batch."""
         if self._entailment is None or not planned:
             return []
@@ -203,7 +203,7 @@ class Verifying:
 
 
 def _contradictions(
-    ask: VerifyAsk, reading: Reading, planned: Sequence[tuple[int, int]], scores: Sequence[float]
+    ask: VerifyCommand, reading: Reading, planned: Sequence[tuple[int, int]], scores: Sequence[float]
 ) -> list[Suspicion]:
     amounts = readings.mentions_of(reading.facts)
 
@@ -214,17 +214,17 @@ def _contradictions(
     return pairs.contradictions(ask.sentences, planned, scores, ask.nli_threshold, weigh)
 
 
-def _reading(ask: VerifyAsk, facts: TextFacts) -> Reading:
+def _reading(ask: VerifyCommand, facts: TextFacts) -> Reading:
     return Reading(ask.sentences, topics_of(ask.sentences), facts)
 
 
-def _findings(ask: VerifyAsk, reading: Reading) -> list[Suspicion]:
+def _findings(ask: VerifyCommand, reading: Reading) -> list[Suspicion]:
     """Return what stands of the dpe service's findings (ADR 0074, 0080)."""
     has_facts = ask.knowledge is not None and bool(ask.knowledge.passages)
     return [suspicion_of(each) for each in weighing.kept(ask.analysis.findings, reading, has_facts=has_facts)]
 
 
-def _checked(ask: VerifyAsk, facts: TextFacts) -> list[Suspicion]:
+def _checked(ask: VerifyCommand, facts: TextFacts) -> list[Suspicion]:
     """Return what predicates have against the text; run off the event loop."""
     passages = ask.knowledge.passages if ask.knowledge is not None else ()
     asserted = [(each, readings.facts_of(each.text, readings.sentences_of(each.text))) for each in passages]

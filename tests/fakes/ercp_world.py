@@ -39,7 +39,7 @@ from services.ercp.clients.sessions import GrpcTraceSessions
 from services.ercp.deciding import Deciding
 from services.ercp.domain.readings import sentences_of
 from services.ercp.generating import Generating, Generator
-from services.ercp.journal import Scribe
+from services.ercp.journal import TraceWriter
 from services.ercp.node_key import HmacNodeSigner
 from services.ercp.operator_app import OperatorApp
 from services.ercp.run_app import RunApp
@@ -199,7 +199,7 @@ class ErcpWorld:
         clock = self.dag.clock
         self.signer = HmacNodeSigner([NODE_KEY])
         sessions = GrpcTraceSessions(channels.to("dag"), RandomIds())
-        scribe = Scribe(sessions, self.signer, PatternRedactor(), clock)
+        scribe = TraceWriter(sessions, self.signer, PatternRedactor(), clock)
         provenance = GrpcProvenance(channels.to("dpe"))
         generating = Generating(Generator(self.model, self.generative), sessions, provenance, self.settings)
         parts = OperatorParts(

@@ -13,9 +13,9 @@ from pathlib import Path
 
 from services.common.rpc.canonical import message_json
 from services.dag.app import SessionApp
-from services.dag.beginning import CreateAsk
-from services.dag.domain.committing import CommitAsk
-from services.dag.domain.opening import OpenAsk
+from services.dag.beginning import CreateCommand
+from services.dag.domain.committing import CommitCommand
+from services.dag.domain.opening import OpenCommand
 from tests.fakes.dag_world import ALICE, report_for
 from tests.faults.commit_writer import Results, open_app, open_store, text_of
 from tests.faults.killed_writers import say, write_in_rounds
@@ -24,17 +24,17 @@ AGENTS = 6
 RISKS = cycle(("MEDIUM", "LOW", "MEDIUM", "HIGH"))
 
 
-def commit_ask(session_id: str, window_id: str, number: int, risk: str) -> CommitAsk:
+def commit_ask(session_id: str, window_id: str, number: int, risk: str) -> CommitCommand:
     """Return the same request whenever it is made: a retry after a crash sends it again."""
     text = text_of(window_id)
     report_id = str(uuid.uuid5(uuid.NAMESPACE_OID, window_id))
     report = report_for(session_id, window_id, number, text, risk, report_id=report_id)
-    return CommitAsk(session_id, window_id, text, message_json(report), risk, "A", response_tokens=40)
+    return CommitCommand(session_id, window_id, text, message_json(report), risk, "A", response_tokens=40)
 
 
 async def window(app: SessionApp, token: str, risk: str, above: str):
     answers = Results()
-    ask = OpenAsk("push", str(uuid.uuid4()), available_budget_tokens=1000)
+    ask = OpenCommand("push", str(uuid.uuid4()), available_budget_tokens=1000)
     await app.open_window(ALICE, token, ask, answers.key("OpenWindow", ask.request_id))
     opened = answers.last.window
     request_id = str(uuid.uuid4())
@@ -48,7 +48,7 @@ async def window(app: SessionApp, token: str, risk: str, above: str):
 async def create(app: SessionApp, parent: str = ""):
     answers = Results()
     await app.create_session(
-        ALICE, CreateAsk(parent_session_id=parent), answers.key("CreateSession", str(uuid.uuid4()))
+        ALICE, CreateCommand(parent_session_id=parent), answers.key("CreateSession", str(uuid.uuid4()))
     )
     return answers.last
 

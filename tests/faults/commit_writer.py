@@ -18,8 +18,8 @@ from services.common.rpc.canonical import message_json
 from services.common.settings.dag import DagSettings
 from services.common.settings.stores import StoreSettings
 from services.dag.app import Dependencies, SessionApp
-from services.dag.domain.committing import CommitAsk
-from services.dag.domain.opening import OpenAsk
+from services.dag.domain.committing import CommitCommand
+from services.dag.domain.opening import OpenCommand
 from services.dag.master_keys import FixedMasterKeys
 from services.dag.policy import DagPolicy
 from services.dag.sealed_store import SealedSessionStore
@@ -46,11 +46,11 @@ def text_of(window_id: str) -> str:
     return f"The answer of {window_id}. " * 50
 
 
-def commit_ask(session_id: str, window_id: str, number: int) -> CommitAsk:
+def commit_ask(session_id: str, window_id: str, number: int) -> CommitCommand:
     """Return the same request whenever it is made: a retry after a crash sends it again."""
     text = text_of(window_id)
     report = report_for(session_id, window_id, number, text, report_id=str(uuid.uuid5(uuid.NAMESPACE_OID, window_id)))
-    return CommitAsk(session_id, window_id, text, message_json(report), "LOW", "A", response_tokens=40)
+    return CommitCommand(session_id, window_id, text, message_json(report), "LOW", "A", response_tokens=40)
 
 
 class Results:
@@ -73,7 +73,7 @@ async def write_session(app: SessionApp) -> None:
     token, continuations = "", ()
 
     async def window(strategy: str, token: str, continuations: tuple[str, ...] = ()):
-        ask = OpenAsk(strategy, str(uuid.uuid4()), continuations, available_budget_tokens=1000)
+        ask = OpenCommand(strategy, str(uuid.uuid4()), continuations, available_budget_tokens=1000)
         await app.open_window(ALICE, token, ask, answers.key("OpenWindow", ask.request_id))
         opened = answers.last.window
         request_id = str(uuid.uuid4())

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from services.common.ports.sessions import SessionStatus
 from services.common.taxonomy import ChainIntegrity
-from services.dag.beginning import CreateAsk
+from services.dag.beginning import CreateCommand
 from services.dag.writing import RequestKey
 from tests.fakes.dag_world import ALICE, NOW, fresh_uuid
 from tests.faults.retention_process import open_keeper, walk
@@ -32,7 +32,7 @@ async def created(directory):
     keeper = await open_keeper(directory, NOW)
     for _ in range(SESSIONS):
         key = RequestKey("CreateSession", fresh_uuid(), "h", lambda _: b"x")
-        await keeper.app.create_session(ALICE, CreateAsk(), key)
+        await keeper.app.create_session(ALICE, CreateCommand(), key)
     await keeper.store.close()
 
 

@@ -9,7 +9,7 @@ import pytest
 from pymilvus import MilvusClient
 
 from services.common.adapters.memory import MemoryFactStore, bm25
-from services.common.adapters.milvus import MilvusFactStore, fact_rows, rewording, schema
+from services.common.adapters.milvus import MilvusFactStore, fact_rows, reindexing, schema
 from services.common.adapters.milvus.database import MilvusDatabase
 from services.common.adapters.milvus.failures import unavailable
 from services.common.adapters.milvus.schema import bare, facts_collection
@@ -335,7 +335,7 @@ class TestLayouts:
             await after.close()
 
     async def test_writing_anew_goes_on_where_it_ended(self, fresh, monkeypatch):
-        monkeypatch.setattr(rewording, "_FACTS_PER_WRITE", 2)
+        monkeypatch.setattr(reindexing, "_FACTS_PER_WRITE", 2)
         before = await opened(fresh, stemming=Stemming.NONE)
         await before.upsert([fact(f"f{n}", content=f"claims of {n}") for n in range(7)])
         await before.close()
@@ -349,7 +349,7 @@ class TestLayouts:
             return fact_rows.reworded(row, stemming)
 
         with monkeypatch.context() as patch:
-            patch.setattr(rewording, "reworded", ends_there)
+            patch.setattr(reindexing, "reworded", ends_there)
             with pytest.raises(UnavailableError):
                 await opened(fresh)
         again = []
@@ -359,7 +359,7 @@ class TestLayouts:
             again.extend([] if found is None else [fact_rows.fact_id_of(row["key"])])
             return found
 
-        monkeypatch.setattr(rewording, "reworded", counted)
+        monkeypatch.setattr(reindexing, "reworded", counted)
         after = await opened(fresh)
         try:
             assert again == ["f4", "f5", "f6"]

@@ -16,13 +16,13 @@ from services.common.ports.sessions import DeferredFact
 from services.common.rpc.canonical import message_json
 from services.common.settings.dag import DagSettings
 from services.common.taxonomy import ChainIntegrity, Degradation, QualityTier
-from services.dag.app import AppendAsk
-from services.dag.beginning import CreateAsk
+from services.dag.app import AppendCommand
+from services.dag.beginning import CreateCommand
 from services.dag.domain import budget, chain, quality
 from services.dag.domain import token as tokens
-from services.dag.domain.committing import CommitAsk
+from services.dag.domain.committing import CommitCommand
 from services.dag.domain.invariants import violations
-from services.dag.domain.opening import OpenAsk
+from services.dag.domain.opening import OpenCommand
 from services.dag.domain.token import TokenState
 from services.dag.domain.view import DagView
 from services.dag.writing import RequestKey
@@ -148,7 +148,7 @@ class SessionMachine(RuleBasedStateMachine):
         self.world = World(settings=DagSettings(max_windows=max_windows, max_dag_nodes=8))
         self.max_windows = max_windows
         self.result = {}
-        created = self.run(self.world.app.create_session(ALICE, CreateAsk(), self.key("CreateSession")))
+        created = self.run(self.world.app.create_session(ALICE, CreateCommand(), self.key("CreateSession")))
         self.session_id = created.session.session_id
         self.token = created.issued.session_token
         self.pending, self.nodes, self.committed, self.open = None, 0, [], True
@@ -174,7 +174,7 @@ class SessionMachine(RuleBasedStateMachine):
 
     def opening(self, token):
         self.result.pop("OpenWindow", None)
-        ask = OpenAsk("push", fresh_uuid(), available_budget_tokens=100)
+        ask = OpenCommand("push", fresh_uuid(), available_budget_tokens=100)
         return self.world.app.open_window(ALICE, token, ask, self.key("OpenWindow"))
 
     @rule()
@@ -199,7 +199,7 @@ class SessionMachine(RuleBasedStateMachine):
     )
     def commit(self, risk, tier, text, tokens_):
         report = report_for(self.session_id, self.pending.window_id, self.pending.window_number, text, risk)
-        ask = CommitAsk(
+        ask = CommitCommand(
             self.session_id,
             self.pending.window_id,
             text,
@@ -231,7 +231,7 @@ class SessionMachine(RuleBasedStateMachine):
     @rule()
     def append(self):
         self.result.pop("AppendEvent", None)
-        ask = AppendAsk(self.session_id, "TOOL_CALL", "", '{"n":1}')
+        ask = AppendCommand(self.session_id, "TOOL_CALL", "", '{"n":1}')
         self.run(self.world.app.append_event(ALICE, ask, self.key("AppendEvent")))
 
     @precondition(lambda self: self.spent and self.open)

@@ -16,9 +16,9 @@ from services.common.errors import CrpError
 from services.common.rpc.canonical import message_json
 from services.common.settings.dag import DagSettings
 from services.common.taxonomy import ChainIntegrity
-from services.dag.domain.committing import CommitAsk
+from services.dag.domain.committing import CommitCommand
 from services.dag.domain.invariants import violations
-from services.dag.domain.opening import OpenAsk
+from services.dag.domain.opening import OpenCommand
 from services.dag.domain.view import DagView
 from services.dag.writing import RequestKey
 from tests.fakes.dag_world import ALICE, CountingIds, TurnedClock, World, report_for
@@ -69,13 +69,13 @@ class Stores:
         return self.results[key.request_id]
 
     async def open(self, at, token="", strategy="push", pointers=()):
-        ask = OpenAsk(strategy, str(uuid.uuid4()), continuation_ids=pointers, available_budget_tokens=10)
+        ask = OpenCommand(strategy, str(uuid.uuid4()), continuation_ids=pointers, available_budget_tokens=10)
         return await self.call(at, "open_window", token, ask)
 
     async def commit(self, at, opened, parents=()):
         window = opened.window
         report = message_json(report_for(window.session_id, window.window_id, window.window_number, "text"))
-        ask = CommitAsk(window.session_id, window.window_id, "text", report, "LOW", "A")
+        ask = CommitCommand(window.session_id, window.window_id, "text", report, "LOW", "A")
         done = await self.call(at, "commit_window", ask)
         self.session_id = window.session_id
         self.made.append(

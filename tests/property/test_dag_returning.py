@@ -9,10 +9,10 @@ import pytest
 from services.common.ports.sessions import SessionStatus
 from services.common.rpc.canonical import message_json
 from services.common.taxonomy import ChainIntegrity
-from services.dag.beginning import CreateAsk
+from services.dag.beginning import CreateCommand
 from services.dag.domain.budget import after_window
-from services.dag.domain.committing import CommitAsk
-from services.dag.domain.opening import OpenAsk
+from services.dag.domain.committing import CommitCommand
+from services.dag.domain.opening import OpenCommand
 from services.dag.reading import SessionReads
 from tests.fakes.dag_world import report_for
 from tests.property.test_dag_writers import Client, stores  # noqa: F401 - the fixture
@@ -24,7 +24,7 @@ RISKS = ("LOW", "MEDIUM", "HIGH", "CRITICAL")
 async def commit(client, opened, risk):
     window, text = opened.window, f"answer of {opened.window.window_id}"
     report = report_for(window.session_id, window.window_id, window.window_number, text, risk)
-    ask = CommitAsk(window.session_id, window.window_id, text, message_json(report), risk, "A", response_tokens=9)
+    ask = CommitCommand(window.session_id, window.window_id, text, message_json(report), risk, "A", response_tokens=9)
     return await client.call("commit_window", ask)
 
 
@@ -48,11 +48,11 @@ async def test_thirty_two_agents_end_at_once(stores, depth, instances):  # noqa:
     clients = [Client(stores[number % 2]) for number in range(instances)]
     above = [await commit(clients[0], await clients[0].open("", "push"), "LOW")]
     for _ in range(depth - 1):
-        ask = OpenAsk("push", "r", parent_session_id=above[-1].session.session_id)
+        ask = OpenCommand("push", "r", parent_session_id=above[-1].session.session_id)
         above.append(await commit(clients[0], await clients[0].call("open_window", "", ask), "LOW"))
     parent_id = above[-1].session.session_id
     agents = [
-        await clients[n % instances].call("create_session", CreateAsk(parent_session_id=parent_id))
+        await clients[n % instances].call("create_session", CreateCommand(parent_session_id=parent_id))
         for n in range(AGENTS)
     ]
 

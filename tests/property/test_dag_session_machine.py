@@ -18,11 +18,11 @@ from services.common.errors import CrpError
 from services.common.rpc.canonical import message_json
 from services.common.settings.dag import DagSettings
 from services.common.taxonomy import ChainIntegrity
-from services.dag.app import AppendAsk
-from services.dag.beginning import CreateAsk
-from services.dag.domain.committing import CommitAsk
+from services.dag.app import AppendCommand
+from services.dag.beginning import CreateCommand
+from services.dag.domain.committing import CommitCommand
 from services.dag.domain.invariants import violations
-from services.dag.domain.opening import OpenAsk
+from services.dag.domain.opening import OpenCommand
 from services.dag.domain.view import DagView
 from services.dag.writing import RequestKey
 from tests.fakes.dag_world import ALICE, NOW, World, report_for
@@ -94,10 +94,10 @@ class SessionMachine(RuleBasedStateMachine):
             )
         )
         self.caller = Caller(self.world)
-        created, answer, request_id = self.caller.attempt("create_session", (CreateAsk(),))
+        created, answer, request_id = self.caller.attempt("create_session", (CreateCommand(),))
         self.session_id, self.first_token = created.session.session_id, created.issued.session_token
         self.nodes, self.open, self.events = {}, True, 1
-        self.answered = [("create_session", (CreateAsk(),), request_id, answer)]
+        self.answered = [("create_session", (CreateCommand(),), request_id, answer)]
         self.expect_open(self.first_token, self.ask("push"), "", (), pattern="LINEAR")
         self.finish(self.pending()[0], "LOW", "A", "root")
 
@@ -154,7 +154,7 @@ class SessionMachine(RuleBasedStateMachine):
         self.answered.append(("open_window", (token, ask), request_id, answer))
 
     def ask(self, strategy, **fields):
-        return OpenAsk(strategy, unique(), available_budget_tokens=1000, **fields)
+        return OpenCommand(strategy, unique(), available_budget_tokens=1000, **fields)
 
     def committed(self):
         return [node for node in self.nodes.values() if node.status == COMMITTED]
@@ -275,7 +275,7 @@ class SessionMachine(RuleBasedStateMachine):
 
     def finish(self, node, risk, tier, text):
         report = report_for(self.session_id, node.window_id, node.number, text, risk)
-        ask = CommitAsk(self.session_id, node.window_id, text, message_json(report), risk, tier, response_tokens=9)
+        ask = CommitCommand(self.session_id, node.window_id, text, message_json(report), risk, tier, response_tokens=9)
         result, answer, request_id = self.caller.attempt("commit_window", (ask,))
         assert answer is not None, result
         node.status, node.budget = COMMITTED, node.budget - COST[risk]
@@ -296,7 +296,7 @@ class SessionMachine(RuleBasedStateMachine):
     @rule(seconds=st.integers(-5, 20))
     def append_while_time_passes_or_goes_back(self, seconds):
         self.world.clock.moment += timedelta(seconds=seconds)
-        arguments = (AppendAsk(self.session_id, "TOOL_CALL", "", '{"n":1}'),)
+        arguments = (AppendCommand(self.session_id, "TOOL_CALL", "", '{"n":1}'),)
         result, answer, request_id = self.caller.attempt("append_event", arguments)
         assert answer is not None, result
         self.answered.append(("append_event", arguments, request_id, answer))
@@ -382,13 +382,13 @@ def merged_in(order, siblings):
     """Fan out, finish the children in this order, merge them, and return everything that was said of them."""
     world = World(clock=StoppedClock())
     caller = Caller(world)
-    root = opened(caller, "", OpenAsk("push", "root"))
+    root = opened(caller, "", OpenCommand("push", "root"))
     root = finished(caller, root, ("root", "A", "LOW"))
-    asks = [OpenAsk("fan-out", f"child-{n}", available_budget_tokens=1000) for n in range(len(siblings))]
+    asks = [OpenCommand("fan-out", f"child-{n}", available_budget_tokens=1000) for n in range(len(siblings))]
     children = [opened(caller, root.issued.session_token, ask) for ask in asks]
     done = {n: finished(caller, children[n], siblings[n]) for n in order}
     pointers = tuple(done[n].window.continuation_id for n in order)
-    ask = OpenAsk("fan-in", "merge", pointers, available_budget_tokens=1000)
+    ask = OpenCommand("fan-in", "merge", pointers, available_budget_tokens=1000)
     merged = opened(caller, done[order[0]].issued.session_token, ask)
     last = finished(caller, merged, ("merged", "B", "MEDIUM"))
     said = [
@@ -412,7 +412,7 @@ def finished(caller, opening, plan):
     report_id = str(uuid.uuid5(uuid.NAMESPACE_OID, window.window_id))
     report = report_for(window.session_id, window.window_id, window.window_number, text, risk, report_id=report_id)
     facts = (f"fact of {window.window_id}",)
-    ask = CommitAsk(
+    ask = CommitCommand(
         window.session_id,
         window.window_id,
         text,

@@ -14,10 +14,10 @@ from services.common.rpc.canonical import message_json
 from services.common.settings.dag import DagSettings
 from services.common.settings.stores import StoreSettings
 from services.common.taxonomy import ChainIntegrity, WindowStatus
-from services.dag.app import AppendAsk, Dependencies, SessionApp
-from services.dag.domain.committing import CommitAsk
+from services.dag.app import AppendCommand, Dependencies, SessionApp
+from services.dag.domain.committing import CommitCommand
 from services.dag.domain.invariants import violations
-from services.dag.domain.opening import OpenAsk
+from services.dag.domain.opening import OpenCommand
 from services.dag.domain.view import DagView
 from services.dag.master_keys import FixedMasterKeys
 from services.dag.policy import DagPolicy
@@ -69,12 +69,14 @@ class Client:
                 return results[-1]
 
     async def open(self, token, strategy, pointers=()):
-        return await self.call("open_window", token, OpenAsk(strategy, "r", pointers, available_budget_tokens=1000))
+        return await self.call("open_window", token, OpenCommand(strategy, "r", pointers, available_budget_tokens=1000))
 
     async def commit(self, opened, text):
         window = opened.window
         report = report_for(window.session_id, window.window_id, window.window_number, text)
-        ask = CommitAsk(window.session_id, window.window_id, text, message_json(report), "LOW", "A", response_tokens=9)
+        ask = CommitCommand(
+            window.session_id, window.window_id, text, message_json(report), "LOW", "A", response_tokens=9
+        )
         return await self.call("commit_window", ask)
 
 
@@ -86,7 +88,7 @@ async def test_thirty_two_writers_lose_nothing(stores):
     async def write(number):
         client = clients[number % 2]
         child = await client.commit(await client.open(token, "fan-out"), f"child {number}")
-        note = AppendAsk(session_id, "TOOL_CALL", child.window.window_id, f'{{"writer":{number}}}')
+        note = AppendCommand(session_id, "TOOL_CALL", child.window.window_id, f'{{"writer":{number}}}')
         return child, await client.call("append_event", note)
 
     written = await asyncio.gather(*(write(number) for number in range(WRITERS)))

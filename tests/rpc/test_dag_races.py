@@ -218,11 +218,11 @@ async def test_endless_conflicts_end_in_a_race():
             raise ConflictError(ErrorReason.COMMIT_RACE, "always")
 
     world.app._writer._store = Losing()
-    from services.dag.beginning import CreateAsk
+    from services.dag.beginning import CreateCommand
 
     key = RequestKey("CreateSession", fresh_uuid(), "h", lambda _: b"")
     with pytest.raises(CrpError) as caught:
-        await world.app.create_session(ALICE, CreateAsk(), key)
+        await world.app.create_session(ALICE, CreateCommand(), key)
     assert caught.value.reason is ErrorReason.COMMIT_RACE
 
 
@@ -244,7 +244,7 @@ async def test_as_many_processes_commit_siblings_of_one_session(tmp_path, writer
     async def commit(world, child):
         request = commit_request(child)
         key = RequestKey("CommitWindow", request.request_id, body_hash(request), answers.committed)
-        answer = await world.app.commit_window(ALICE, convert.commit_ask(request), key)
+        answer = await world.app.commit_window(ALICE, convert.commit_command(request), key)
         return pb.CommitWindowResponse.FromString(answer)
 
     committed = await asyncio.gather(*(commit(*pair) for pair in zip(elsewhere, children, strict=True)))

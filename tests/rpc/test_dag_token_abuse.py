@@ -13,7 +13,7 @@ from services.common.encoding import base64url, base64url_decode
 from services.common.errors import CrpError
 from services.common.taxonomy import ChainIntegrity
 from services.dag.domain.keys import MasterKey, session_sign_key
-from services.dag.domain.opening import OpenAsk
+from services.dag.domain.opening import OpenCommand
 from services.dag.domain.token import issue, read
 from services.dag.master_keys import FixedMasterKeys
 from services.dag.tokens import Tokens
@@ -60,7 +60,7 @@ async def believes(world, token, caller=ALICE, **asked):
     """Return the reason why the token is not believed; empty when it is."""
     service = Tokens(world.keys, world.clock, LIFETIME)
     try:
-        await service.believe(token, caller, OpenAsk("push", "r", **asked))
+        await service.verify(token, caller, OpenCommand("push", "r", **asked))
     except CrpError as error:
         return error.reason.value
     return ""

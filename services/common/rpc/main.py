@@ -21,7 +21,7 @@ from pydantic import ValidationError
 
 from services.common.blas import limit_blas_threads
 from services.common.build_manifest import BuildIdentity
-from services.common.collector import collect_at_rest, settle_collector
+from services.common.collector import collect_at_rest, freeze_collector
 from services.common.composition import Adapters
 from services.common.computing import configure, is_computing, settle_switching
 from services.common.errors import CrpError, StartupError
@@ -97,7 +97,7 @@ async def serve(name: str, build: Build, settings: Settings, ready_file: Path | 
     log.info("configuration", service=name, settings=effective_configuration(settings))
     stop = _stop_on_signal()
     async with running_server(name, build, settings, serving=True) as server:
-        settle_collector()
+        freeze_collector()
         settle_switching()
         resting = asyncio.create_task(collect_at_rest(is_computing), name="collector")
         listening = _listening(name, server, settings)

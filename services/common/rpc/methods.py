@@ -130,7 +130,7 @@ def _is_generated(behavior: Callable[..., Any]) -> bool:
     return (getattr(behavior, "__module__", "") or "").endswith(_GENERATED)
 
 
-class OneTable(grpc.GenericRpcHandler):
+class HandlerTable(grpc.GenericRpcHandler):
     """All served RPCs under one lookup."""
 
     def __init__(self, handlers: Mapping[str, WrappedHandler]) -> None:

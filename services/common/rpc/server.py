@@ -20,7 +20,7 @@ from services.common.rpc.credential_gate import CredentialGate
 from services.common.rpc.handlers import wrap
 from services.common.rpc.heartbeat import Heartbeat
 from services.common.rpc.http_endpoint import HttpEndpoint
-from services.common.rpc.methods import MethodTable, OneTable, WrappedHandler, build_method
+from services.common.rpc.methods import HandlerTable, MethodTable, WrappedHandler, build_method
 from services.common.rpc.pipeline import Pipeline
 from services.common.rpc.readiness import Readiness
 from services.common.rpc.tls import server_credentials
@@ -127,7 +127,7 @@ class RpcServer:
         """
         handlers = self._handlers()
         self._server = grpc.aio.server(options=server_options(self._settings))
-        self._server.add_generic_rpc_handlers((OneTable(handlers),))
+        self._server.add_generic_rpc_handlers((HandlerTable(handlers),))
         health_pb2_grpc.add_HealthServicer_to_server(self._readiness.servicer, self._server)
         self._listen(self._server)
         self._tell_services()

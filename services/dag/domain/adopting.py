@@ -24,11 +24,11 @@ from services.common.ports.sessions import (
 from services.common.taxonomy import WindowStatus
 from services.dag.domain import chain
 from services.dag.domain.ending import fail, not_here
-from services.dag.domain.events import Draft, OwnEvent, session_data, window_data
+from services.dag.domain.events import OwnEvent, PendingEvent, session_data, window_data
 from services.dag.domain.groups import Groups
 from services.dag.domain.limits import Limits
 from services.dag.domain.origins import TIP_DIGITS, Adoptions, group_tips, origin_fields, tip_of
-from services.dag.domain.place import Fresh, give_way, spent
+from services.dag.domain.place import NewWindow, give_way, spent
 from services.dag.domain.quality import tiers_of
 from services.dag.domain.step import Step
 from services.dag.domain.token import TokenState
@@ -72,7 +72,7 @@ def adopt(token: TokenState, tenant_id: str, now: datetime, audit_trail_id: str,
     return _adoption(session, token, _Place((), WindowPattern.LINEAR, groups))
 
 
-def adopt_leaf(before: SessionSnapshot, token: TokenState, adoptions: Adoptions, fresh: Fresh) -> Step:
+def adopt_leaf(before: SessionSnapshot, token: TokenState, adoptions: Adoptions, fresh: NewWindow) -> Step:
     """Return the stand-in for a token's leaf in a session of which earlier windows are here.
 
     It takes the place that the window would have been given here: where a store can know that the line was continued
@@ -142,7 +142,7 @@ class _Place:
     abandoned: tuple[WindowRecord, ...] = ()
 
 
-def _place(dag: DagView, token: TokenState, adoptions: Adoptions, limits: Limits, fresh: Fresh) -> _Place:
+def _place(dag: DagView, token: TokenState, adoptions: Adoptions, limits: Limits, fresh: NewWindow) -> _Place:
     parents = _nearest(dag, token) or _stood_in(dag, token, adoptions, fresh)
     opened = tuple(origin.tip for origin in token.origins if origin.opened_group)
     if not parents:
@@ -185,7 +185,7 @@ def _nearest(dag: DagView, token: TokenState) -> tuple[WindowRecord, ...]:
     return tuple(known[window_id] for window_id in sorted(known))
 
 
-def _stood_in(dag: DagView, token: TokenState, adoptions: Adoptions, fresh: Fresh) -> tuple[WindowRecord, ...]:
+def _stood_in(dag: DagView, token: TokenState, adoptions: Adoptions, fresh: NewWindow) -> tuple[WindowRecord, ...]:
     """Return the latest stand-in before the token's window where a store holds nothing but stand-ins of one line.
 
     The token's line may have gone on past all of them, each of its stores having later windows to name: a store that
@@ -212,7 +212,7 @@ def _names_other_root(token: TokenState, root: WindowRecord) -> bool:
     return root.window_number == 1 and named
 
 
-def _free_root(dag: DagView, token: TokenState, adoptions: Adoptions, fresh: Fresh) -> tuple[WindowRecord, ...]:
+def _free_root(dag: DagView, token: TokenState, adoptions: Adoptions, fresh: NewWindow) -> tuple[WindowRecord, ...]:
     """Return the abandoned root that gives way; a store holds one living root of a session (SPEC-004 §3.3).
 
     Raises:
@@ -250,12 +250,12 @@ def _lives(window: WindowRecord) -> bool:
     return window.status is not WindowStatus.FAILED
 
 
-def _continued(session: SessionRecord) -> Draft:
-    return Draft(OwnEvent.SESSION_CONTINUED, "", {"session": session_data(session), "adopted": True})
+def _continued(session: SessionRecord) -> PendingEvent:
+    return PendingEvent(OwnEvent.SESSION_CONTINUED, "", {"session": session_data(session), "adopted": True})
 
 
 def _adoption(
-    session: SessionRecord, token: TokenState, place: _Place, failed: Sequence[tuple[WindowRecord, Draft]] = ()
+    session: SessionRecord, token: TokenState, place: _Place, failed: Sequence[tuple[WindowRecord, PendingEvent]] = ()
 ) -> Step:
     leaf = _stand_in(token, place)
     edges = tuple(
@@ -268,7 +268,7 @@ def _adoption(
         "origins": origin_fields(token.origins),
         "groups": list(place.groups),
     }
-    stood_in = Draft(OwnEvent.DISPATCH_COMPLETED, leaf.window_id, {**window_data(leaf, edges), "adopted": said})
+    stood_in = PendingEvent(OwnEvent.DISPATCH_COMPLETED, leaf.window_id, {**window_data(leaf, edges), "adopted": said})
     drafts = (*(draft for _, draft in failed), _continued(session), stood_in)
     return Step(session, windows=(*(window for window, _ in failed), leaf), edges=edges, drafts=drafts)
 

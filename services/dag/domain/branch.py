@@ -4,13 +4,13 @@ from services.common.errors import ErrorReason, PreconditionError
 from services.common.ports.sessions import WindowPattern, WindowRecord
 from services.dag.domain.fan_out import make_room, take_over
 from services.dag.domain.limits import Limits
-from services.dag.domain.place import Fresh, Place
+from services.dag.domain.place import NewWindow, Place
 from services.dag.domain.view import DagView
 
 REFLEXIVE = "reflexive"
 
 
-def place_branch(dag: DagView, parent: WindowRecord, limits: Limits, fresh: Fresh) -> Place:
+def place_branch(dag: DagView, parent: WindowRecord, limits: Limits, fresh: NewWindow) -> Place:
     """Return the place of a sibling of a pending or committed reflexive child.
 
     Raises:

@@ -25,7 +25,7 @@ from services.common.taxonomy import ChainIntegrity, WindowStatus
 from services.dag.domain.budget import BudgetProfile, after_window, starting_budget
 from services.dag.domain.chain import WindowMaterial, chained_hmac, same, window_hmac
 from services.dag.domain.ending import SESSION_ENDED, check_open, check_pending, fail, find_window, session_ended
-from services.dag.domain.events import BUDGET_DEPLETED, Draft, OwnEvent, report_data, window_data
+from services.dag.domain.events import BUDGET_DEPLETED, OwnEvent, PendingEvent, report_data, window_data
 from services.dag.domain.groups import Groups
 from services.dag.domain.opening_note import OpeningNote
 from services.dag.domain.step import Step
@@ -37,7 +37,7 @@ INTEGRITY_PREFIX: Final = "CHAIN_INTEGRITY_"
 
 
 @dataclass(frozen=True, slots=True)
-class CommitAsk:
+class CommitCommand:
     """What the window produced.
 
     Attributes:
@@ -101,7 +101,7 @@ class CommitTerms:
     note: OpeningNote
 
 
-def commit_window(before: SessionSnapshot, ask: CommitAsk, terms: CommitTerms) -> Commit:
+def commit_window(before: SessionSnapshot, ask: CommitCommand, terms: CommitTerms) -> Commit:
     """Commit a pending window of a verified session.
 
     Raises:
@@ -166,7 +166,7 @@ def commit_window(before: SessionSnapshot, ask: CommitAsk, terms: CommitTerms) -
     return Commit(step, session, committed, integrity, end_cause)
 
 
-def _checked_report_hash(ask: CommitAsk, window: WindowRecord, response_hash: str) -> str:
+def _checked_report_hash(ask: CommitCommand, window: WindowRecord, response_hash: str) -> str:
     """Return the recomputed report hash; the report must be this window's and this response's.
 
     Raises:
@@ -193,7 +193,7 @@ def _end_cause(session: SessionRecord, window: WindowRecord, budget: float, prof
     return LAST_WINDOW if window.window_number >= session.max_windows else ""
 
 
-def _report_record(ask: CommitAsk, window: WindowRecord, integrity: ChainIntegrity, now: datetime) -> ReportRecord:
+def _report_record(ask: CommitCommand, window: WindowRecord, integrity: ChainIntegrity, now: datetime) -> ReportRecord:
     """Return the report with hmac and chain_integrity filled in; neither is under its hash."""
     filled = {**ask.report, "hmac": window.hmac, "chain_integrity": INTEGRITY_PREFIX + integrity.value}
     return ReportRecord(
@@ -209,21 +209,23 @@ def _report_record(ask: CommitAsk, window: WindowRecord, integrity: ChainIntegri
 
 def _own_drafts(
     window: WindowRecord, dag: DagView, report: ReportRecord, end_cause: str, note: OpeningNote
-) -> tuple[Draft, ...]:
+) -> tuple[PendingEvent, ...]:
     """Return the events of the window itself; ``dag`` holds it as committed."""
     drafts = [
-        Draft(OwnEvent.DPE_COMPLETED, window.window_id, {"report": report_data(report)}),
-        Draft(OwnEvent.DISPATCH_COMPLETED, window.window_id, window_data(window, dag.edges_into(window.window_id))),
+        PendingEvent(OwnEvent.DPE_COMPLETED, window.window_id, {"report": report_data(report)}),
+        PendingEvent(
+            OwnEvent.DISPATCH_COMPLETED, window.window_id, window_data(window, dag.edges_into(window.window_id))
+        ),
     ]
     if window.pattern is WindowPattern.FAN_IN:
         drafts.append(_merged(window, dag, note))
     if end_cause == BUDGET_DEPLETED:
         data = {"safety_budget": window.safety_budget, "risk_level": window.risk_level}
-        drafts.append(Draft(BUDGET_DEPLETED, window.window_id, data))
+        drafts.append(PendingEvent(BUDGET_DEPLETED, window.window_id, data))
     return tuple(drafts)
 
 
-def _merged(window: WindowRecord, dag: DagView, note: OpeningNote) -> Draft:
+def _merged(window: WindowRecord, dag: DagView, note: OpeningNote) -> PendingEvent:
     parents = [dag.by_id[parent] for parent in sorted(window.parent_ids)]
     data = {
         "parents": {
@@ -232,4 +234,4 @@ def _merged(window: WindowRecord, dag: DagView, note: OpeningNote) -> Draft:
         "fan_in_policy": note.fan_in_policy,
         "left_out": list(note.left_out),
     }
-    return Draft(OwnEvent.FAN_IN_MERGED, window.window_id, data)
+    return PendingEvent(OwnEvent.FAN_IN_MERGED, window.window_id, data)

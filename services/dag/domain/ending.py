@@ -6,7 +6,7 @@ from typing import Final
 from services.common.errors import ChainBrokenError, ErrorReason, NotFoundError, PreconditionError
 from services.common.ports.sessions import SessionRecord, SessionSnapshot, SessionStatus, WindowRecord
 from services.common.taxonomy import WindowStatus
-from services.dag.domain.events import Draft, OwnEvent, session_data, window_data
+from services.dag.domain.events import OwnEvent, PendingEvent, session_data, window_data
 from services.dag.domain.step import Step
 from services.dag.domain.verification import Fault
 from services.dag.domain.view import DagView
@@ -70,10 +70,10 @@ def check_pending(window: WindowRecord) -> None:
         )
 
 
-def fail(dag: DagView, window: WindowRecord, reason: str) -> tuple[WindowRecord, Draft]:
+def fail(dag: DagView, window: WindowRecord, reason: str) -> tuple[WindowRecord, PendingEvent]:
     """Return the window as FAILED and the event that says so."""
     failed = replace(window, status=WindowStatus.FAILED, failure_reason=reason)
-    return failed, Draft(
+    return failed, PendingEvent(
         OwnEvent.DISPATCH_FAILED, window.window_id, window_data(failed, dag.edges_into(window.window_id))
     )
 
@@ -111,9 +111,9 @@ def end_session(before: SessionSnapshot, status: SessionStatus, cause: str, faul
     return Step(session, windows=tuple(window for window, _ in failed), drafts=drafts)
 
 
-def session_ended(session: SessionRecord, cause: str, fault: Fault | None = None) -> Draft:
+def session_ended(session: SessionRecord, cause: str, fault: Fault | None = None) -> PendingEvent:
     """Return the SESSION_TERMINATED event of a session whose status is set."""
     data: dict[str, object] = {"session": session_data(session), "cause": cause}
     if fault is not None:
         data |= {"severity": "CRITICAL", "record_kind": fault.record_kind, "record_id": fault.record_id}
-    return Draft(OwnEvent.SESSION_TERMINATED, "", data)
+    return PendingEvent(OwnEvent.SESSION_TERMINATED, "", data)

@@ -12,7 +12,7 @@ from services.common.encoding import sha256_hex
 from services.common.errors import ErrorReason, PreconditionError
 from services.common.ports.sessions import AuditEventRecord, SessionRecord, SessionStatus, WindowRecord
 from services.common.taxonomy import ChainIntegrity, WindowStatus
-from services.dag.domain.events import Draft, OwnEvent, session_data
+from services.dag.domain.events import OwnEvent, PendingEvent, session_data
 from services.dag.domain.promises import Promise, promise_of
 from services.dag.domain.register import check_no_register
 from services.dag.domain.remains import report_digest, window_digest
@@ -24,7 +24,7 @@ PENDING_CAUSE: Final = "SESSION_ERASED"
 
 
 @dataclass(frozen=True, slots=True)
-class ErasureAsk:
+class ErasureCommand:
     """Who wants a session erased, and why."""
 
     session_id: str
@@ -45,7 +45,7 @@ class Erasure:
     events: tuple[AuditEventRecord, ...]
 
 
-def erase_session(stored: StoredChain, verification: Verification, ask: ErasureAsk) -> Erasure:
+def erase_session(stored: StoredChain, verification: Verification, ask: ErasureCommand) -> Erasure:
     """Take the content out of every record of the session.
 
     Raises:
@@ -72,7 +72,7 @@ def erase_session(stored: StoredChain, verification: Verification, ask: ErasureA
     if verification.integrity is ChainIntegrity.BROKEN and verification.fault is not None:
         fault = verification.fault
         data["fault_before"] = {"record_kind": fault.record_kind, "record_id": fault.record_id}
-    draft = Draft(OwnEvent.SESSION_ERASED, "", data)
+    draft = PendingEvent(OwnEvent.SESSION_ERASED, "", data)
     reseals = promise is None and not before.trail_mac
     step = Step(session, windows=windows, reports=reports, drafts=(draft,), reseals=reseals)
     return Erasure(step, tuple(without_data(event) for event in stored.events))

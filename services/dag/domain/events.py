@@ -58,7 +58,7 @@ _NO_CEILING: Final = 1.0
 
 
 @dataclass(frozen=True, slots=True)
-class Draft:
+class PendingEvent:
     """An event before it is chained."""
 
     event_type: str
@@ -67,7 +67,7 @@ class Draft:
 
 
 def chain_events(
-    drafts: Sequence[Draft], session_id: str, last: AuditEventRecord | None, now: datetime, key: bytes
+    drafts: Sequence[PendingEvent], session_id: str, last: AuditEventRecord | None, now: datetime, key: bytes
 ) -> tuple[AuditEventRecord, ...]:
     """Return the drafts as records that continue the session's chain.
 

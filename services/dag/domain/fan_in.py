@@ -12,7 +12,7 @@ from services.common.errors import ErrorReason, PreconditionError
 from services.common.ports.sessions import WindowPattern, WindowRecord
 from services.common.taxonomy import WindowStatus
 from services.dag.domain.groups import Groups, Path, shared_path
-from services.dag.domain.place import Fresh, Place, give_way
+from services.dag.domain.place import NewWindow, Place, give_way
 from services.dag.domain.view import DagView
 
 ENDED = "ENDED"
@@ -32,7 +32,7 @@ class _Missing:
         return self.state in (WindowStatus.FAILED.value, ABANDONED, ENDED)
 
 
-def place_fan_in(dag: DagView, parents: Sequence[WindowRecord], fresh: Fresh, *, partial: bool) -> Place:
+def place_fan_in(dag: DagView, parents: Sequence[WindowRecord], fresh: NewWindow, *, partial: bool) -> Place:
     """Return the place of the window that merges the parents.
 
     Args:
@@ -67,7 +67,7 @@ def place_fan_in(dag: DagView, parents: Sequence[WindowRecord], fresh: Fresh, *,
 
 
 def _missing(
-    dag: DagView, groups: Groups, shared: Path, parents: Sequence[WindowRecord], fresh: Fresh
+    dag: DagView, groups: Groups, shared: Path, parents: Sequence[WindowRecord], fresh: NewWindow
 ) -> list[_Missing]:
     """Return the fan-out's windows, inner unmerged ones included, that are not on a way to a parent."""
     merged = {window.window_id for window in dag.lineage(parent.window_id for parent in parents)}
@@ -80,7 +80,7 @@ def _missing(
     return found
 
 
-def _state(dag: DagView, window: WindowRecord, fresh: Fresh) -> str:
+def _state(dag: DagView, window: WindowRecord, fresh: NewWindow) -> str:
     if fresh.is_abandoned(window):
         return ABANDONED
     if window.status is not WindowStatus.COMMITTED:

@@ -5,11 +5,11 @@ from collections.abc import Sequence
 from services.common.ports.sessions import WindowPattern, WindowRecord
 from services.dag.domain.groups import Groups
 from services.dag.domain.limits import Limits
-from services.dag.domain.place import Fresh, Place, give_way
+from services.dag.domain.place import NewWindow, Place, give_way
 from services.dag.domain.view import DagView
 
 
-def place_fan_out(dag: DagView, parent: WindowRecord, limits: Limits, fresh: Fresh) -> Place:
+def place_fan_out(dag: DagView, parent: WindowRecord, limits: Limits, fresh: NewWindow) -> Place:
     """Return the place of one more child.
 
     A child that failed gives its place back; an abandoned one only when the place is needed, so that a slow sibling
@@ -26,7 +26,7 @@ def place_fan_out(dag: DagView, parent: WindowRecord, limits: Limits, fresh: Fre
     return Place((parent,), WindowPattern.FAN_OUT, (*others, *takers, *make_room(siblings, limits, fresh)))
 
 
-def take_over(dag: DagView, parent: WindowRecord, fresh: Fresh) -> tuple[WindowRecord, ...]:
+def take_over(dag: DagView, parent: WindowRecord, fresh: NewWindow) -> tuple[WindowRecord, ...]:
     """Return the abandoned fan-ins of the siblings that give way to one more; any other fan-in has taken them.
 
     Raises:
@@ -36,7 +36,7 @@ def take_over(dag: DagView, parent: WindowRecord, fresh: Fresh) -> tuple[WindowR
     return groups.take_over((*groups.paths[parent.window_id], parent.window_id), fresh)
 
 
-def make_room(siblings: Sequence[WindowRecord], limits: Limits, fresh: Fresh) -> tuple[WindowRecord, ...]:
+def make_room(siblings: Sequence[WindowRecord], limits: Limits, fresh: NewWindow) -> tuple[WindowRecord, ...]:
     """Return the abandoned siblings that must fail for one more to fit.
 
     Raises:

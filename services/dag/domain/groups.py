@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from services.common.ports.sessions import WindowPattern, WindowRecord
 from services.common.taxonomy import WindowStatus
-from services.dag.domain.place import Fresh, give_way
+from services.dag.domain.place import NewWindow, give_way
 from services.dag.domain.view import DagView
 
 Path = tuple[str, ...]
@@ -46,11 +46,11 @@ class Groups:
                 paths[window.window_id] = shared
         return cls(paths, takers)
 
-    def is_taken(self, path: Path, fresh: Fresh) -> bool:
+    def is_taken(self, path: Path, fresh: NewWindow) -> bool:
         """Say whether a fan-in that was not abandoned has taken one of the groups."""
         return any(not fresh.is_abandoned(self.takers[group]) for group in path if group in self.takers)
 
-    def take_over(self, path: Path, fresh: Fresh) -> tuple[WindowRecord, ...]:
+    def take_over(self, path: Path, fresh: NewWindow) -> tuple[WindowRecord, ...]:
         """Return the abandoned fan-ins that took the groups and give way.
 
         Raises:

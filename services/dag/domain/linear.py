@@ -1,11 +1,11 @@
 """Linear continuation: one parent, one child (SPEC-004 §5)."""
 
 from services.common.ports.sessions import WindowPattern, WindowRecord
-from services.dag.domain.place import Fresh, Place, give_way
+from services.dag.domain.place import NewWindow, Place, give_way
 from services.dag.domain.view import DagView
 
 
-def place_linear(dag: DagView, parent: WindowRecord, fresh: Fresh) -> Place:
+def place_linear(dag: DagView, parent: WindowRecord, fresh: NewWindow) -> Place:
     """Return the place of the only child of an open leaf.
 
     Raises:

@@ -16,14 +16,14 @@ from services.dag.domain.branch import place_branch
 from services.dag.domain.breaker import check_delegation
 from services.dag.domain.budget import starting_budget
 from services.dag.domain.ending import branch_ended, fail
-from services.dag.domain.events import Draft, OwnEvent, session_data, window_data
+from services.dag.domain.events import OwnEvent, PendingEvent, session_data, window_data
 from services.dag.domain.fan_in import place_fan_in
 from services.dag.domain.fan_out import place_fan_out
 from services.dag.domain.groups import Groups
 from services.dag.domain.limits import Limits
 from services.dag.domain.linear import place_linear
 from services.dag.domain.opening_note import PARTIAL, REQUIRE_ALL, OpeningNote, note_data
-from services.dag.domain.place import Fresh, Place, give_way, spent
+from services.dag.domain.place import NewWindow, Place, give_way, spent
 from services.dag.domain.step import Step
 from services.dag.domain.token import TokenState, invalid_token
 from services.dag.domain.transfer import Room, Transfer, choose_transfers
@@ -37,7 +37,7 @@ PARALLEL_STRATEGIES: Final = (FAN_OUT, "hierarchical", "batch")
 
 
 @dataclass(frozen=True, slots=True)
-class OpenAsk:
+class OpenCommand:
     """What the caller wants.
 
     Attributes:
@@ -94,7 +94,7 @@ class Opening:
     transfers: tuple[tuple[WindowRecord, Transfer], ...] = ()
 
 
-def check_strategy(ask: OpenAsk, *, continues: bool) -> None:
+def check_strategy(ask: OpenCommand, *, continues: bool) -> None:
     """Refuse a strategy that does not fit what it is to continue.
 
     Args:
@@ -113,7 +113,7 @@ def check_strategy(ask: OpenAsk, *, continues: bool) -> None:
         raise PreconditionError(ErrorReason.UNSUPPORTED_STRATEGY, text, strategy=ask.strategy)
 
 
-def check_limits(before: SessionSnapshot, token: TokenState, ask: OpenAsk, fresh: Fresh) -> None:
+def check_limits(before: SessionSnapshot, token: TokenState, ask: OpenCommand, fresh: NewWindow) -> None:
     """Refuse what is beyond the limits before the chain is read and verified (SPEC-004 §17.4).
 
     Args:
@@ -141,7 +141,7 @@ def check_limits(before: SessionSnapshot, token: TokenState, ask: OpenAsk, fresh
 
 
 def open_root(
-    before: SessionSnapshot, ask: OpenAsk, fresh: Fresh, inherited_budget: float, policy_hash: str
+    before: SessionSnapshot, ask: OpenCommand, fresh: NewWindow, inherited_budget: float, policy_hash: str
 ) -> Opening:
     """Open the root window of a session that has none that lives.
 
@@ -170,7 +170,9 @@ def open_root(
     return _opening(dag, session, (place, window), (), (note, begin))
 
 
-def open_child(before: SessionSnapshot, token: TokenState, policy_hash: str, ask: OpenAsk, fresh: Fresh) -> Opening:
+def open_child(
+    before: SessionSnapshot, token: TokenState, policy_hash: str, ask: OpenCommand, fresh: NewWindow
+) -> Opening:
     """Open a child of the windows that token and pointers name (SPEC-004 §4.2, §5-§7).
 
     Args:
@@ -214,7 +216,7 @@ def open_child(before: SessionSnapshot, token: TokenState, policy_hash: str, ask
     return _opening(dag, session, (place, window), transfers, (note, begin))
 
 
-def _named(dag: DagView, token: TokenState, ask: OpenAsk) -> list[WindowRecord]:
+def _named(dag: DagView, token: TokenState, ask: OpenCommand) -> list[WindowRecord]:
     """Return the windows that token and pointers name together (SPEC-004 §4.2 step 3, §7.3.2, §17.3)."""
     if not token.continuation_id:
         raise branch_ended(token.session_id)
@@ -241,7 +243,7 @@ def _check_pointers(dag: DagView, continuation_ids: Sequence[str]) -> dict[str, 
     return pointers
 
 
-def _place(dag: DagView, parents: Sequence[WindowRecord], ask: OpenAsk, limits: Limits, fresh: Fresh) -> Place:
+def _place(dag: DagView, parents: Sequence[WindowRecord], ask: OpenCommand, limits: Limits, fresh: NewWindow) -> Place:
     match ask.pattern:
         case WindowPattern.FAN_IN:
             return place_fan_in(dag, parents, fresh, partial=ask.partial)
@@ -253,7 +255,7 @@ def _place(dag: DagView, parents: Sequence[WindowRecord], ask: OpenAsk, limits: 
             return place_linear(dag, parents[0], fresh)
 
 
-def _window(session: SessionRecord, place: Place, ask: OpenAsk, fresh: Fresh, budget: float) -> WindowRecord:
+def _window(session: SessionRecord, place: Place, ask: OpenCommand, fresh: NewWindow, budget: float) -> WindowRecord:
     return WindowRecord(
         session_id=session.session_id,
         window_id=fresh.window_id,
@@ -275,7 +277,7 @@ def _with_policy(before: SessionSnapshot, window: WindowRecord, note: OpeningNot
     return before.session if inside else replace(before.session, policy_hash=note.policy_hash)
 
 
-def _fan_out_created(dag: DagView, window: WindowRecord, limits: Limits) -> tuple[Draft, ...]:
+def _fan_out_created(dag: DagView, window: WindowRecord, limits: Limits) -> tuple[PendingEvent, ...]:
     """Return the event of a fan-out's first child; the later ones are known by their own events."""
     if window.pattern is not WindowPattern.FAN_OUT:
         return ()
@@ -284,7 +286,7 @@ def _fan_out_created(dag: DagView, window: WindowRecord, limits: Limits) -> tupl
         return ()
     bounds = {"max_fan_out": limits.max_fan_out, "safety_budget": window.safety_budget}
     data = {"first_child_id": window.window_id, **bounds}
-    return (Draft(OwnEvent.FAN_OUT_CREATED, parent_id, data),)
+    return (PendingEvent(OwnEvent.FAN_OUT_CREATED, parent_id, data),)
 
 
 def _opening(
@@ -292,7 +294,7 @@ def _opening(
     session: SessionRecord,
     placed: tuple[Place, WindowRecord],
     transfers: tuple[tuple[WindowRecord, Transfer], ...],
-    said: tuple[OpeningNote, tuple[Draft, ...]],
+    said: tuple[OpeningNote, tuple[PendingEvent, ...]],
 ) -> Opening:
     """Return the step: abandoned windows fail, the session's events, the window with its edges."""
     place, window = placed
@@ -303,11 +305,11 @@ def _opening(
         for parent, flow in transfers
     )
     data = {**window_data(window, edges), **note_data(note, transfers)}
-    started = Draft(OwnEvent.DISPATCH_STARTED, window.window_id, data)
+    started = PendingEvent(OwnEvent.DISPATCH_STARTED, window.window_id, data)
     drafts = (*(draft for _, draft in failed), *begin, started)
     step = Step(session, windows=(*(failing for failing, _ in failed), window), edges=edges, drafts=drafts)
     return Opening(step, window, transfers)
 
 
-def _session_draft(kind: OwnEvent, session: SessionRecord) -> Draft:
-    return Draft(kind, "", {"session": session_data(session)})
+def _session_draft(kind: OwnEvent, session: SessionRecord) -> PendingEvent:
+    return PendingEvent(kind, "", {"session": session_data(session)})

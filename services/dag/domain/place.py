@@ -10,7 +10,7 @@ from services.common.taxonomy import WindowStatus
 
 
 @dataclass(frozen=True, slots=True)
-class Fresh:
+class NewWindow:
     """The impure values of one step.
 
     Attributes:
@@ -48,7 +48,7 @@ def spent(window: WindowRecord) -> UnauthenticatedError:
     return UnauthenticatedError(ErrorReason.TOKEN_SPENT, text, retry_after_s=0, window_id=window.window_id)
 
 
-def give_way(children: Iterable[WindowRecord], fresh: Fresh) -> tuple[WindowRecord, ...]:
+def give_way(children: Iterable[WindowRecord], fresh: NewWindow) -> tuple[WindowRecord, ...]:
     """Return the abandoned ones among a leaf's living children; any other child means that the leaf was continued.
 
     Raises:

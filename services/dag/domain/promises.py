@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from services.common.ports.sessions import AuditEventRecord, SessionRecord
-from services.dag.domain.events import SESSION_EVENTS, Draft, OwnEvent, session_data
+from services.dag.domain.events import SESSION_EVENTS, OwnEvent, PendingEvent, session_data
 
 PROMISE: Final = "promise"
 HOLDS: Final = ("leaves", "log_head", "trail_mac")
@@ -35,7 +35,7 @@ class Promise:
         return {PROMISE: {"holds": list(HOLDS), "since": self.since}}
 
 
-def promising(drafts: Sequence[Draft]) -> tuple[Draft, ...]:
+def promising(drafts: Sequence[PendingEvent]) -> tuple[PendingEvent, ...]:
     """Return a new session's drafts, the first of which says what is held."""
     if not drafts or drafts[0].event_type not in SESSION_EVENTS:
         return tuple(drafts)
@@ -43,9 +43,9 @@ def promising(drafts: Sequence[Draft]) -> tuple[Draft, ...]:
     return (replace(first, data={**first.data, **Promise().data()}), *drafts[1:])
 
 
-def resealing(session: SessionRecord, since: int) -> Draft:
+def resealing(session: SessionRecord, since: int) -> PendingEvent:
     """Return the event that seals a trail which an earlier version left open, from itself on."""
-    return Draft(OwnEvent.SESSION_CONTINUED, "", {"session": session_data(session), **Promise(since).data()})
+    return PendingEvent(OwnEvent.SESSION_CONTINUED, "", {"session": session_data(session), **Promise(since).data()})
 
 
 def read_promise(event: AuditEventRecord) -> Promise | None:

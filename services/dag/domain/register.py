@@ -12,7 +12,7 @@ from services.common.errors import ErrorReason, PreconditionError
 from services.common.ids import derived_session_id
 from services.common.ports.sessions import AuditEventRecord, SessionRecord, SessionStatus
 from services.dag.domain.ending import session_ended
-from services.dag.domain.events import Draft, OwnEvent, session_data
+from services.dag.domain.events import OwnEvent, PendingEvent, session_data
 from services.dag.domain.retention import OwnRules
 from services.dag.domain.step import Step
 
@@ -41,16 +41,16 @@ def begin_register(session: SessionRecord, reason: str, set_by: str) -> Step:
     """
     ended = replace(session, status=SessionStatus.COMPLETED)
     drafts = (
-        Draft(OwnEvent.SESSION_CREATED, "", {"session": session_data(session)}),
-        Draft(OwnEvent.LEGAL_HOLD_SET, "", {"reason": reason, "set_by": set_by}),
+        PendingEvent(OwnEvent.SESSION_CREATED, "", {"session": session_data(session)}),
+        PendingEvent(OwnEvent.LEGAL_HOLD_SET, "", {"reason": reason, "set_by": set_by}),
         session_ended(ended, REGISTER_CAUSE),
     )
     return Step(ended, drafts=drafts)
 
 
-def rules_set(rules: OwnRules, reason: str, set_by: str) -> Draft:
+def rules_set(rules: OwnRules, reason: str, set_by: str) -> PendingEvent:
     """Return the RETENTION_SET event."""
-    return Draft(OwnEvent.RETENTION_SET, "", {"rules": rules.data(), "reason": reason, "set_by": set_by})
+    return PendingEvent(OwnEvent.RETENTION_SET, "", {"rules": rules.data(), "reason": reason, "set_by": set_by})
 
 
 def rules_of(event: AuditEventRecord | None) -> OwnRules:

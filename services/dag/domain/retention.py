@@ -13,7 +13,7 @@ from typing import Any, Final
 from services.common.errors import ErrorReason, PreconditionError
 from services.common.ports.sessions import SessionRecord, SessionSnapshot, SessionStatus
 from services.dag.domain.ending import end_session
-from services.dag.domain.events import Draft, OwnEvent
+from services.dag.domain.events import OwnEvent, PendingEvent
 from services.dag.domain.repeated import is_held
 from services.dag.domain.step import Step
 from services.dag.domain.verification import StoredChain
@@ -161,4 +161,4 @@ def check_not_held(stored: StoredChain, *, tenant_held: bool) -> None:
 def hold_session(before: SessionRecord, *, held: bool, reason: str, set_by: str) -> Step:
     """Place or end a legal hold; the event alone says so, and the session's row repeats it."""
     kind = OwnEvent.LEGAL_HOLD_SET if held else OwnEvent.LEGAL_HOLD_RELEASED
-    return Step(before, drafts=(Draft(kind, "", {"reason": reason, "set_by": set_by}),))
+    return Step(before, drafts=(PendingEvent(kind, "", {"reason": reason, "set_by": set_by}),))

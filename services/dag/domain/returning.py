@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from services.common.ports.sessions import SessionRecord, SessionSnapshot, SessionStatus
 from services.dag.domain.breaker import breaker
 from services.dag.domain.budget import budget_left
-from services.dag.domain.events import Draft, OwnEvent, session_data
+from services.dag.domain.events import OwnEvent, PendingEvent, session_data
 from services.dag.domain.step import Step
 from services.dag.domain.view import DagView
 
@@ -64,20 +64,20 @@ def lowering(before: SessionSnapshot, agent_id: str, returned: Returned) -> Lowe
         "safety_budget": returned.budget,
         "circuit_breaker": breaker(returned.budget).value,
     }
-    step = Step(session, drafts=(Draft(OwnEvent.SAFETY_BUDGET_LOWERED, "", data),))
+    step = Step(session, drafts=(PendingEvent(OwnEvent.SAFETY_BUDGET_LOWERED, "", data),))
     return Lowering(before, step, agent_id, left)
 
 
-def returned_draft(returned: Returned, lowerings: Sequence[Lowering]) -> Draft:
+def returned_draft(returned: Returned, lowerings: Sequence[Lowering]) -> PendingEvent:
     """Return the event of the agent's own trail: what it has left, and which sessions that lowered."""
     lowered = [
         {"session_id": each.step.session.session_id, "safety_budget_before": each.budget_before} for each in lowerings
     ]
     data = {"safety_budget": returned.budget, "lowered": lowered}
-    return Draft(OwnEvent.SAFETY_BUDGET_RETURNED, returned.window_id, data)
+    return PendingEvent(OwnEvent.SAFETY_BUDGET_RETURNED, returned.window_id, data)
 
 
-def with_return(step: Step, draft: Draft) -> Step:
+def with_return(step: Step, draft: PendingEvent) -> Step:
     """Return the step with the event, before the one that ends the session, which stays the last."""
     drafts = list(step.drafts)
     ends = bool(drafts) and drafts[-1].event_type == OwnEvent.SESSION_TERMINATED

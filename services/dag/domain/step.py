@@ -14,7 +14,7 @@ from services.common.ports.sessions import (
     WindowRecord,
 )
 from services.dag.domain.chain import Macs, same
-from services.dag.domain.events import Draft, chain_events
+from services.dag.domain.events import PendingEvent, chain_events
 from services.dag.domain.invariants import violations
 from services.dag.domain.promises import promising, resealing
 from services.dag.domain.repeated import carry
@@ -33,7 +33,7 @@ class Step:
     windows: tuple[WindowRecord, ...] = ()
     edges: tuple[EdgeRecord, ...] = ()
     reports: tuple[ReportRecord, ...] = ()
-    drafts: tuple[Draft, ...] = ()
+    drafts: tuple[PendingEvent, ...] = ()
     reseals: bool = False
 
 

@@ -7,7 +7,7 @@ from typing import Final
 from services.common.encoding import sha256_hex
 from services.common.errors import FieldViolation, InvalidRequestError
 from services.common.ports.sessions import EdgeRecord, TransferType
-from services.dag.domain.events import Draft, OwnEvent
+from services.dag.domain.events import OwnEvent, PendingEvent
 
 FAITHFUL_FROM: Final = 0.80
 """§12.3: under it RESULT_ONLY flows."""
@@ -37,7 +37,7 @@ class FlowedTransfer:
 
 def settle(
     edges: Sequence[EdgeRecord], flowed: Sequence[FlowedTransfer], asked_tokens: Mapping[str, int]
-) -> tuple[tuple[EdgeRecord, ...], tuple[Draft, ...]]:
+) -> tuple[tuple[EdgeRecord, ...], tuple[PendingEvent, ...]]:
     """Return the edges that were opened as SUMMARY as they shall be, and a SUMMARISATION event for each.
 
     Args:
@@ -79,7 +79,7 @@ def _edge(edge: EdgeRecord, transfer: FlowedTransfer) -> EdgeRecord:
     )
 
 
-def _draft(edge: EdgeRecord, transfer: FlowedTransfer, asked_tokens: int) -> Draft:
+def _draft(edge: EdgeRecord, transfer: FlowedTransfer, asked_tokens: int) -> PendingEvent:
     data: dict[str, object] = {
         "source_id": edge.source_id,
         "summary_tokens": asked_tokens,
@@ -91,4 +91,4 @@ def _draft(edge: EdgeRecord, transfer: FlowedTransfer, asked_tokens: int) -> Dra
     }
     if transfer.fidelity_score is not None:
         data["fidelity_score"] = transfer.fidelity_score
-    return Draft(OwnEvent.SUMMARISATION, edge.target_id, data)
+    return PendingEvent(OwnEvent.SUMMARISATION, edge.target_id, data)

@@ -18,7 +18,7 @@ from services.common.ports.sessions import AuditEventRecord, SessionStatus
 from services.common.ports.transparency_log import LeafKind, LogLeaf
 from services.common.taxonomy import ChainIntegrity
 from services.dag.domain import chain
-from services.dag.domain.events import Draft, OwnEvent, session_data
+from services.dag.domain.events import OwnEvent, PendingEvent, session_data
 from services.dag.domain.leaf_checks import fits_its_hash, name_of
 from services.dag.domain.leaves import SALT_BYTES, event_loggable, salted_hmac
 from services.dag.domain.repeated import repeats
@@ -76,7 +76,7 @@ def bury_session(stored: StoredChain, verification: Verification, reason: str) -
         },
     }
     # The event says how many there were before it: it seals a trail that an earlier version left open (ADR 0099).
-    return Step(session, drafts=(Draft(OwnEvent.SESSION_TOMBSTONED, "", data),), reseals=True)
+    return Step(session, drafts=(PendingEvent(OwnEvent.SESSION_TOMBSTONED, "", data),), reseals=True)
 
 
 def leaves_digest(leaves: Sequence[LogLeaf]) -> str:

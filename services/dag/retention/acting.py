@@ -17,7 +17,7 @@ from services.common.ports.session_lists import DuePlace, DueSession
 from services.common.ports.sessions import SessionChange, SessionStatus, SessionStore
 from services.common.progress import writing
 from services.dag.chains import Chains
-from services.dag.domain.erasing import ErasureAsk, erase_session
+from services.dag.domain.erasing import ErasureCommand, erase_session
 from services.dag.domain.register import is_register
 from services.dag.domain.repeated import is_held, told
 from services.dag.domain.retention import RETAINED, STAGES, Rules, Stage
@@ -197,7 +197,7 @@ class Retention:
         verification = await self._chains.verify(stored)
         if item.stage is Stage.ERASE:
             reason = f"{RETAINED}: {session.status.value} since {iso_micros(item.since)}"
-            ask = ErasureAsk(session.session_id, reason, RETAINED)
+            ask = ErasureCommand(session.session_id, reason, RETAINED)
             erasure = erase_session(stored, verification, ask)
             key = await self._chains.hmac_key(session)
             # As by EraseSession: a broken session's content has to go too, and what its trail lacks stays visible.

@@ -15,8 +15,8 @@ from crp.dpe.v1 import (
 )
 from crp.envelope.v1 import envelope_pb2
 
+from services.ercp.domain.constraint_checks import ConstraintVerdict
 from services.ercp.domain.findings import Finding, FindingKind
-from services.ercp.domain.holding import ConstraintVerdict
 from services.ercp.domain.records import Claim, Sentence
 from services.ercp.ports import Analysis, Fidelity, Knowledge, Segments, Window
 

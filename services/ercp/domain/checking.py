@@ -32,7 +32,7 @@ CONSTRAINT_PREFIX: Final = "constraint:"
 
 
 @dataclass(frozen=True, slots=True)
-class Ground:
+class ReferenceTexts:
     """What a text is held against.
 
     Attributes:
@@ -46,7 +46,7 @@ class Ground:
     question: TextFacts | None = None
 
 
-def check(facts: TextFacts, ground: Ground) -> list[Suspicion]:
+def check(facts: TextFacts, ground: ReferenceTexts) -> list[Suspicion]:
     """Return everything that predicates have against a text; CPU work."""
     found = list(_denied(facts, ground.constraints))
     found += _denied_together(facts, ground.constraints)

@@ -28,7 +28,7 @@ _UUID: Final = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class SensitiveText:
     """A text in a summary that may hold personal data; the journal redacts it before it goes anywhere (§11)."""
 
     text: str
@@ -104,7 +104,7 @@ def text_summary(text: str) -> dict[str, Any]:
     return {
         "chars": len(text),
         "sha256": sha256_hex(text.encode("utf-8", "surrogatepass")),
-        "excerpt": Told(text[:MAX_TEXT_CHARS]),
+        "excerpt": SensitiveText(text[:MAX_TEXT_CHARS]),
     }
 
 
@@ -117,7 +117,7 @@ def constraint_summary(constraints: Sequence[Constraint]) -> dict[str, Any]:
                 "constraint_id": each.constraint_id,
                 "type": each.type.value,
                 "priority": each.priority.value,
-                "nl_text": Told(each.nl_text[:MAX_TEXT_CHARS]),
+                "nl_text": SensitiveText(each.nl_text[:MAX_TEXT_CHARS]),
                 "predicate_name": each.predicate.name,
                 "args": {_name(name): _told(value) for name, value in each.predicate.args.items()},
                 "detected_by": each.source.detected_by.value,
@@ -139,7 +139,7 @@ def fault_summary(faults: Sequence[Fault]) -> dict[str, Any]:
                 "error_id": each.error_id if _UUID.fullmatch(each.error_id) else _told(each.error_id),
                 "type": each.type.value,
                 "span": list(each.span or ()),
-                "excerpt": Told(each.excerpt[:MAX_TEXT_CHARS]),
+                "excerpt": SensitiveText(each.excerpt[:MAX_TEXT_CHARS]),
                 "confidence": each.confidence,
                 "detected_by": [detector.value for detector in each.detected_by],
             }
@@ -164,9 +164,9 @@ def outcome_summary(outcomes: Sequence[ConstraintOutcome]) -> dict[str, Any]:
                 "constraint_id": each.constraint_id,
                 "state": each.standing.value,
                 "undecided_reason": "" if each.reason is None else each.reason.value,
-                "why": Told(each.why[:MAX_TEXT_CHARS]),
+                "why": SensitiveText(each.why[:MAX_TEXT_CHARS]),
                 "places": [
-                    {"span": [place.start, place.end], "sentence": Told(place.sentence[:MAX_TEXT_CHARS])}
+                    {"span": [place.start, place.end], "sentence": SensitiveText(place.sentence[:MAX_TEXT_CHARS])}
                     for place in each.places[:MAX_TOLD_PLACES]
                 ],
             }
@@ -175,15 +175,15 @@ def outcome_summary(outcomes: Sequence[ConstraintOutcome]) -> dict[str, Any]:
     }
 
 
-def _name(name: str) -> str | Told:
+def _name(name: str) -> str | SensitiveText:
     """Return an argument's name: one that is no word of a predicate language may be anything, a person's included."""
-    return name if _WORD.fullmatch(name) else Told(name[:MAX_TEXT_CHARS])
+    return name if _WORD.fullmatch(name) else SensitiveText(name[:MAX_TEXT_CHARS])
 
 
 def _told(value: Any) -> Any:
     if isinstance(value, Mapping | list | tuple):
         value = json.dumps(value, ensure_ascii=False, sort_keys=True)
-    return Told(value[:MAX_TEXT_CHARS]) if isinstance(value, str) else value
+    return SensitiveText(value[:MAX_TEXT_CHARS]) if isinstance(value, str) else value
 
 
 def bounded(summary: Any) -> Any:
@@ -194,7 +194,7 @@ def bounded(summary: Any) -> Any:
         size = len(json.dumps(with_texts(short, list(texts)), ensure_ascii=False).encode())
         if size <= MAX_BYTES:
             break
-    return with_texts(short, [Told(text) for text in texts])
+    return with_texts(short, [SensitiveText(text) for text in texts])
 
 
 def _shortened(summary: Any, listed: int) -> Any:
@@ -208,7 +208,7 @@ def _shortened(summary: Any, listed: int) -> Any:
 
 def told_texts(summary: Any) -> list[str]:
     """Return every text of a summary that has to be redacted, in order."""
-    if isinstance(summary, Told):
+    if isinstance(summary, SensitiveText):
         return [summary.text]
     if isinstance(summary, Mapping):
         return [text for pair in summary.items() for part in pair for text in told_texts(part)]
@@ -219,7 +219,7 @@ def told_texts(summary: Any) -> list[str]:
 
 def with_texts(summary: Any, texts: list[Any]) -> Any:
     """Return the summary with its texts replaced, in order; ``texts`` is used up."""
-    if isinstance(summary, Told):
+    if isinstance(summary, SensitiveText):
         return texts.pop(0)
     if isinstance(summary, Mapping):
         return {with_texts(name, texts): with_texts(value, texts) for name, value in summary.items()}

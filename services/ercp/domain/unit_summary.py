@@ -4,7 +4,7 @@ from collections import Counter
 from typing import Any
 
 from services.ercp.domain.records import ConstraintOutcome
-from services.ercp.domain.trace import MAX_LISTED, MAX_TEXT_CHARS, MAX_TOLD_PLACES, Told
+from services.ercp.domain.trace import MAX_LISTED, MAX_TEXT_CHARS, MAX_TOLD_PLACES, SensitiveText
 from services.ercp.domain.units import Units
 
 
@@ -50,7 +50,7 @@ def question_summary(outcome: ConstraintOutcome | None) -> dict[str, Any]:
             "undecided_reason": "" if outcome.reason is None else outcome.reason.value,
             "why": outcome.why,
             "places": [
-                {"span": [place.start, place.end], "sentence": Told(place.sentence[:MAX_TEXT_CHARS])}
+                {"span": [place.start, place.end], "sentence": SensitiveText(place.sentence[:MAX_TEXT_CHARS])}
                 for place in outcome.places[:MAX_TOLD_PLACES]
             ],
         }

@@ -10,7 +10,7 @@ from tests.patience import patient
 
 _SCRIPT = """
 import gc, weakref
-from services.common.collector import YOUNG_OBJECTS, settle_collector
+from services.common.collector import YOUNG_OBJECTS, freeze_collector
 
 class Ring:
     pass
@@ -21,7 +21,7 @@ def ring():
     return weakref.ref(one)
 
 before = ring()
-settle_collector()
+freeze_collector()
 print(before() is None, gc.get_freeze_count() > 1_000, gc.get_threshold()[0] == YOUNG_OBJECTS)
 after = ring()
 held = [[] for _ in range(2 * YOUNG_OBJECTS)]

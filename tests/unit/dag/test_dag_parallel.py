@@ -23,15 +23,15 @@ from services.dag.domain.groups import Groups
 from services.dag.domain.limits import Limits
 from services.dag.domain.lineage import lineage_text
 from services.dag.domain.linear import place_linear
-from services.dag.domain.opening import OpenAsk, open_child
-from services.dag.domain.place import Fresh
+from services.dag.domain.opening import OpenCommand, open_child
+from services.dag.domain.place import NewWindow
 from services.dag.domain.quality import degradation, history_of, latest, printed_history, tiers_of
 from services.dag.domain.step import Step, to_change
 from services.dag.domain.token import TokenState
 from services.dag.domain.view import DagView
 
 START = datetime(2026, 5, 24, tzinfo=UTC)
-FRESH = Fresh("new", START + timedelta(seconds=60), timedelta(seconds=900))
+FRESH = NewWindow("new", START + timedelta(seconds=60), timedelta(seconds=900))
 LATE = replace(FRESH, now=START + timedelta(seconds=900))
 LIMITS = Limits(max_windows=9, max_fan_out=3, max_dag_nodes=50, max_loop_depth=5)
 COMMITTED, PENDING, FAILED = WindowStatus.COMMITTED, WindowStatus.PENDING, WindowStatus.FAILED
@@ -382,7 +382,7 @@ def token(leaf, **changes):
 def test_the_limits_hold_for_the_verified_session_too(limits, reason):
     """What was checked before the chain was read may have changed by then; the deepest parent counts."""
     stored = APPENDIX_A[:5]
-    ask = OpenAsk("fan-in", "r", tuple(f"c-{name}" for name in ("w2b", "w2c", "w3a")), available_budget_tokens=9)
+    ask = OpenCommand("fan-in", "r", tuple(f"c-{name}" for name in ("w2b", "w2c", "w3a")), available_budget_tokens=9)
     ordered = tuple(sorted(stored, key=lambda w: (w.window_number, w.window_id)))
     before = SessionSnapshot(session(**limits), ordered, edges(stored), None)
     with pytest.raises(LimitExceededError) as caught:

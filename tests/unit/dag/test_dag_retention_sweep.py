@@ -12,7 +12,7 @@ from services.common.ports.sessions import SessionStatus
 from services.common.settings.dag import DagSettings
 from services.common.settings.retention import RetentionSettings
 from services.dag.app import Dependencies, SessionApp
-from services.dag.beginning import CreateAsk
+from services.dag.beginning import CreateCommand
 from services.dag.domain.retention import OwnRules, Stage
 from services.dag.master_keys import FixedMasterKeys
 from services.dag.policy import DagPolicy
@@ -49,7 +49,7 @@ class World:
     async def create(self, caller=ALICE):
         made = []
         key = RequestKey("CreateSession", fresh_uuid(), "h", lambda created: made.append(created) or b"")
-        await self.app.create_session(caller, CreateAsk(), key)
+        await self.app.create_session(caller, CreateCommand(), key)
         return made[0].session.session_id
 
     async def status(self, name, tenant="tenant-a"):

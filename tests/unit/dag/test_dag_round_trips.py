@@ -12,9 +12,9 @@ from services.common.rpc.canonical import message_json
 from services.common.settings.dag import DagSettings
 from services.common.settings.stores import StoreSettings
 from services.dag import chains
-from services.dag.app import AppendAsk, Dependencies, SessionApp
-from services.dag.domain.committing import CommitAsk
-from services.dag.domain.opening import OpenAsk
+from services.dag.app import AppendCommand, Dependencies, SessionApp
+from services.dag.domain.committing import CommitCommand
+from services.dag.domain.opening import OpenCommand
 from services.dag.master_keys import FixedMasterKeys
 from services.dag.policy import DagPolicy
 from services.dag.sealed_store import SealedSessionStore
@@ -61,12 +61,12 @@ class Caller:
         return results[-1], list(self.counted.asked)
 
     async def open(self, token=""):
-        return await self.call("open_window", token, OpenAsk("push", "r", available_budget_tokens=1000))
+        return await self.call("open_window", token, OpenCommand("push", "r", available_budget_tokens=1000))
 
     async def commit(self, opened):
         window = opened.window
         report = report_for(window.session_id, window.window_id, window.window_number, "text")
-        ask = CommitAsk(window.session_id, window.window_id, "text", message_json(report), "LOW", "A")
+        ask = CommitCommand(window.session_id, window.window_id, "text", message_json(report), "LOW", "A")
         return await self.call("commit_window", ask)
 
     async def session(self, windows):
@@ -75,7 +75,7 @@ class Caller:
             opened, _ = await self.open(token)
             committed, _ = await self.commit(opened)
             token = committed.issued.session_token
-        await self.call("append_event", AppendAsk(opened.session.session_id, "TOOL_CALL", "", "{}"))
+        await self.call("append_event", AppendCommand(opened.session.session_id, "TOOL_CALL", "", "{}"))
         return opened.session.session_id
 
 
@@ -123,7 +123,7 @@ async def test_what_is_written_between_two_pages_is_left_out(monkeypatch):
         found = await find(*arguments, **named)
         if late:
             late.clear()
-            await caller.call("append_event", AppendAsk(session_id, "TOOL_CALL", "", "{}"))
+            await caller.call("append_event", AppendCommand(session_id, "TOOL_CALL", "", "{}"))
         return found
 
     monkeypatch.setattr(chains, "_PAGE", 4)  # the last page has room for what came meanwhile

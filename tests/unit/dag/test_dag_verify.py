@@ -21,7 +21,7 @@ from services.common.ports.sessions import (
 from services.common.settings.dag import DagSettings
 from services.common.taxonomy import ChainIntegrity
 from services.dag.domain.chain import Macs
-from services.dag.domain.events import Draft, chain_events, report_data, window_data
+from services.dag.domain.events import PendingEvent, chain_events, report_data, window_data
 from services.dag.domain.keys import session_hmac_key
 from services.dag.domain.verification import StoredChain
 from services.dag.domain.verify import verify_chain
@@ -289,7 +289,7 @@ class TestSomeoneWithTheKeyRewroteTheTrail:
                 data = window_data(changed, edges)
             if event.window_id == window.window_id and event.event_type == "DPE_COMPLETED":
                 data = {"report": report_data(next(r for r in reports if r.window_id == window.window_id))}
-            drafts.append((event, Draft(event.event_type, event.window_id, data)))
+            drafts.append((event, PendingEvent(event.event_type, event.window_id, data)))
         events = []
         for event, draft in drafts:
             last = events[-1] if events else None

@@ -4,7 +4,7 @@ import pytest
 
 from services.common.ports.personal_data import PersonalData, PersonalDataCategory
 from services.ercp.domain import checking, readings
-from services.ercp.domain.checking import Ground
+from services.ercp.domain.checking import ReferenceTexts
 from services.ercp.domain.predicates import TextFacts
 from services.ercp.domain.records import Constraint, Passage, PredicateForm
 from services.ercp.domain.vocabulary import ConstraintType
@@ -17,7 +17,7 @@ def facts(text: str) -> TextFacts:
 
 def found(text, *, constraints=(), passages=(), question=""):
     held = [(Passage(f"p{n}", each), facts(each)) for n, each in enumerate(passages)]
-    ground = Ground(constraints, held, facts(question) if question else None)
+    ground = ReferenceTexts(constraints, held, facts(question) if question else None)
     return [
         (each.type.value, each.detector.value, each.evidence[0].source) for each in checking.check(facts(text), ground)
     ]

@@ -22,7 +22,7 @@ from services.ercp.domain.records import (
     PredicateForm,
     Source,
 )
-from services.ercp.domain.trace import Told, TraceEvent, document, from_document, told_texts, with_texts
+from services.ercp.domain.trace import SensitiveText, TraceEvent, document, from_document, told_texts, with_texts
 from services.ercp.domain.vocabulary import ConstraintType, Detector, ErrorType, Operator, Priority
 
 
@@ -181,7 +181,7 @@ class TestEvents:
         assert json_of(convert.event_message(event)) == document(event)
 
     def test_texts_are_taken_out_and_put_back_in_order(self):
-        summary = {"a": Told("one"), "b": [Told("two"), {"c": Told("three")}], "d": 4}
+        summary = {"a": SensitiveText("one"), "b": [SensitiveText("two"), {"c": SensitiveText("three")}], "d": 4}
         assert told_texts(summary) == ["one", "two", "three"]
         assert with_texts(summary, ["1", "2", "3"]) == {"a": "1", "b": ["2", {"c": "3"}], "d": 4}
 

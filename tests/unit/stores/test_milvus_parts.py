@@ -71,7 +71,7 @@ class TestRows:
             fact("a", content="secret words", metadata={"k": "secret"}), "0" * 64, DIMENSION, Stemming.ENGLISH
         )
         row |= {"key": fact_rows.key_of(row["key"], 1)}
-        buried = fact_rows.entombed(row, fact_rows.micros(LATER))
+        buried = fact_rows.tombstone_of(row, fact_rows.micros(LATER))
         assert "secret" not in str(buried)
         assert (buried["words"], buried["terms"]) == ([], "")
         found = fact_rows.record("tenant-a", buried)

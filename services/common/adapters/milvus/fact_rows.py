@@ -162,7 +162,7 @@ def encode(fact: FactRecord, tenant: str, dimension: int, stemming: Stemming) ->
     }
 
 
-def entombed(row: Row, modified_us: int) -> Row:
+def tombstone_of(row: Row, modified_us: int) -> Row:
     """Return a row with its content, location, entities, metadata, words and vector destroyed."""
     body = json.loads("".join(row["body"]))
     body |= {"content": "", "hash": ERASED_HASH, "location": "", "entities": [], "metadata": {}}
@@ -180,7 +180,7 @@ def entombed(row: Row, modified_us: int) -> Row:
 
 
 def without_hash(row: Row) -> Row | None:
-    """Return a tombstone without the hash of what it was, as ``entombed`` leaves it; ``None`` where it has none."""
+    """Return a tombstone without the hash of what it was, as ``tombstone_of`` leaves it; ``None`` where it has none."""
     if row["content_hash"] == ERASED_HASH:
         return None
     body = json.loads("".join(row["body"])) | {"hash": ERASED_HASH}
@@ -244,7 +244,7 @@ def relabelled(row: Row, label: str) -> Row:
 
 def gone(row: Row) -> Row:
     """Return the row that removes a fact without a trace."""
-    return entombed(row, 0) | {"status": GONE, "body": [], "content_hash": ""}
+    return tombstone_of(row, 0) | {"status": GONE, "body": [], "content_hash": ""}
 
 
 def marker(name: str, dimension: int) -> Row:

@@ -20,7 +20,6 @@ from services.common.adapters.milvus.fact_rows import (
     WHOLE_FIELDS,
     digest,
     encode,
-    entombed,
     fact_id_of,
     gone,
     micros,
@@ -33,11 +32,12 @@ from services.common.adapters.milvus.fact_rows import (
     stem_of,
     stems,
     superseded,
+    tombstone_of,
 )
 from services.common.adapters.milvus.keywords import KeywordSearch
 from services.common.adapters.milvus.nearest import NearestFacts
 from services.common.adapters.milvus.reads import FactReads, sorted_rows
-from services.common.adapters.milvus.rewording import Rewording
+from services.common.adapters.milvus.reindexing import Reindexing
 from services.common.adapters.milvus.schema import Collections, facts_collection, open_collections
 from services.common.adapters.milvus.tenants import Change, Tenants, View
 from services.common.errors import CrpError
@@ -123,7 +123,7 @@ class MilvusFactStore:
             )
             store = cls(database, collections, settings, dimension=dimension, stemming=stemming)
             await store.catch_up()
-            await Rewording(database, collections, store._tenants).ready(stemming)
+            await Reindexing(database, collections, store._tenants).ready(stemming)
         except BaseException:
             await database.close()
             raise
@@ -219,7 +219,7 @@ class MilvusFactStore:
             if row["status"] in (_DELETED, STATUS_CODES[status]):
                 return None
             if status is FactStatus.DELETED:
-                return entombed(row, micros(at))
+                return tombstone_of(row, micros(at))
             return row | {"status": STATUS_CODES[status], "modified_us": micros(at)}
 
         return await self._rewrite(tenant_id, fact_ids, changed)
@@ -290,7 +290,7 @@ class MilvusFactStore:
             found = await self._reads(view).of_source(source_id, WHOLE_FIELDS)
             erased = sum(map(len, found.values()))
             gone_from_sight.extend(stem_of(row["key"]) for rows in found.values() for row in rows)
-            return Change.replacing(found, lambda row: entombed(row, micros(at)))
+            return Change.replacing(found, lambda row: tombstone_of(row, micros(at)))
 
         await self._write(tenant_id, prepare, gone_from_sight)
         return erased

@@ -160,7 +160,7 @@ MIGRATIONS: tuple[tuple[Step, ...], ...] = ((_first_layout,), (), (_timed_facts,
 """Entry ``n`` takes the layout from version ``n`` to ``n + 1``.
 
 Version 2 changed the words of keyword search (ADR 0082), no collection: its number keeps earlier programs out. The rows
-are written anew by ``rewording``, as whenever they were written in another way than the settings ask for. Version 3
+are written anew by ``reindexing``, as whenever they were written in another way than the settings ask for. Version 3
 says of each fact from when to when it holds.
 """
 

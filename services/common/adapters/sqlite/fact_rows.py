@@ -214,7 +214,7 @@ class FactChanges:
     def set_status(self, fact_ids: Sequence[str], status: FactStatus, modified_us: int) -> int:
         """Set the status of facts that have another one and are not DELETED; return how many."""
         if status is FactStatus.DELETED:
-            return self.entomb(fact_ids, modified_us)
+            return self.tombstone(fact_ids, modified_us)
         return sum(
             self.connection.execute(
                 "UPDATE facts SET status = ?, modified_us = ?, change = ? WHERE tenant_no = ? "  # noqa: S608
@@ -248,7 +248,7 @@ class FactChanges:
             for some in chunks(list(dict.fromkeys(fact_ids)))
         )
 
-    def entomb(self, fact_ids: Sequence[str], modified_us: int) -> int:
+    def tombstone(self, fact_ids: Sequence[str], modified_us: int) -> int:
         """Destroy content, location, entities, metadata, vectors and words; leave DELETED rows; return how many."""
         found = self._find(fact_ids, "AND status <> 'DELETED'")
         if not found:

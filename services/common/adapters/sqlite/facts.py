@@ -156,7 +156,7 @@ class SqliteFactStore:
     async def set_status(self, tenant_id: str, fact_ids: Sequence[str], status: FactStatus, *, at: datetime) -> int:
         """Set the status of facts that have another one; DELETED is final and destroys the content."""
         if status is FactStatus.DELETED:
-            return await self._entomb(tenant_id, lambda _: fact_ids, at)
+            return await self._tombstone(tenant_id, lambda _: fact_ids, at)
         return await self._change(tenant_id, lambda changes: changes.set_status(fact_ids, status, micros(at)))
 
     async def supersede(self, tenant_id: str, fact_ids: Sequence[str], *, ended_at: datetime, at: datetime) -> int:
@@ -208,7 +208,7 @@ class SqliteFactStore:
 
     async def erase_source(self, tenant_id: str, source_id: str, *, at: datetime) -> int:
         """Turn the source's facts into tombstones (SPEC-003 §17.2)."""
-        return await self._entomb(tenant_id, lambda c: self._of(c, tenant_id).ids_of_source(source_id), at)
+        return await self._tombstone(tenant_id, lambda c: self._of(c, tenant_id).ids_of_source(source_id), at)
 
     async def delete(self, tenant_id: str, fact_ids: Sequence[str]) -> None:
         """Remove facts without a trace."""
@@ -298,11 +298,13 @@ class SqliteFactStore:
 
         return await self._database.write(job, traits)
 
-    async def _entomb(self, tenant_id: str, chosen: Callable[[sqlite3.Connection], Sequence[str]], at: datetime) -> int:
+    async def _tombstone(
+        self, tenant_id: str, chosen: Callable[[sqlite3.Connection], Sequence[str]], at: datetime
+    ) -> int:
         erasures: list[tuple[int, int]] = []
 
         def change(changes: FactChanges) -> int:
-            count = changes.entomb(chosen(changes.connection), micros(at))
+            count = changes.tombstone(chosen(changes.connection), micros(at))
             if count:
                 erasures.append((changes.tenant_no, changes.number))
                 self._vectors.erased(*erasures[-1])  # before: whatever breaks off, no file outlives the facts

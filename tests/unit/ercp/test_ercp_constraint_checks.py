@@ -7,8 +7,8 @@ import pytest
 
 from services.common.taxonomy import ConstraintState
 from services.ercp.domain import readings
-from services.ercp.domain.checking import CONSTRAINT_PREFIX, Ground, check
-from services.ercp.domain.holding import MAX_WHY, MAX_WORDS, hold
+from services.ercp.domain.checking import CONSTRAINT_PREFIX, ReferenceTexts, check
+from services.ercp.domain.constraint_checks import MAX_WHY, MAX_WORDS, check_constraints
 from services.ercp.domain.predicates import ABOUT_TOLERANCE, demand_of, parse_text, to_document
 from services.ercp.domain.records import Constraint, PredicateForm
 from services.ercp.domain.vocabulary import ConstraintType, Detector
@@ -21,7 +21,7 @@ def rule(name, *, constraint_id="r1", words="A rule.", **args):
 
 
 def held(text, *constraints):
-    return hold(text, readings.sentences_of(text), constraints).verdicts
+    return check_constraints(text, readings.sentences_of(text), constraints).verdicts
 
 
 @pytest.mark.parametrize("vector", VECTORS, ids=[vector["test_id"] for vector in VECTORS])
@@ -42,11 +42,11 @@ def test_what_is_violated_is_what_the_predicate_check_reports():
         rule("LessThan", constraint_id="r3", left="deadline", right="30", unit="day"),
         rule("TemporalOrder", constraint_id="r4", before="2024-06-01", after="audit"),
     ]
-    found = hold(text, readings.sentences_of(text), rules)
+    found = check_constraints(text, readings.sentences_of(text), rules)
     denied = {each.constraint_id for each in found.verdicts if each.state is ConstraintState.VIOLATED}
     reported = {
         evidence.source.removeprefix(CONSTRAINT_PREFIX)
-        for suspicion in check(found.facts, Ground(rules))
+        for suspicion in check(found.facts, ReferenceTexts(rules))
         for evidence in suspicion.evidence
         if evidence.source.startswith(CONSTRAINT_PREFIX)
     }

@@ -27,7 +27,7 @@ _ALIVE: Final = FactFilter(statuses=tuple(status for status in FactStatus if sta
 _DEAD: Final = FactFilter(statuses=(FactStatus.DELETED,))
 
 
-class Rewording:
+class Reindexing:
     """Brings the rows of all collections to what this program writes.
 
     Args:

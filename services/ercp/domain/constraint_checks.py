@@ -45,17 +45,17 @@ class ConstraintVerdict:
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class ConstraintCheck:
     """What a text asserts, and its verdict on every constraint, in their order."""
 
     facts: TextFacts
     verdicts: tuple[ConstraintVerdict, ...]
 
 
-def hold(text: str, sentences: Sequence[Sentence], constraints: Sequence[Constraint]) -> Held:
+def check_constraints(text: str, sentences: Sequence[Sentence], constraints: Sequence[Constraint]) -> ConstraintCheck:
     """Read a text and hold constraints against it; CPU work."""
     facts = readings.facts_of(text, sentences)
-    return Held(facts, tuple(_verdict(facts, each) for each in constraints))
+    return ConstraintCheck(facts, tuple(_verdict(facts, each) for each in constraints))
 
 
 def _verdict(facts: TextFacts, constraint: Constraint) -> ConstraintVerdict:

@@ -12,7 +12,7 @@ ResultT = TypeVar("ResultT")
 
 
 @dataclass(frozen=True, slots=True)
-class Performed(Generic[ResultT]):
+class OperatorResult(Generic[ResultT]):
     """An operator that ran.
 
     Attributes:
