@@ -6,6 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from services.common.adapters.encoders.backed import BackedEncoder
 from services.common.adapters.encoders.backend import EncoderBackend, TokenIds
 from services.common.adapters.encoders.opening import open_model
 from services.common.adapters.encoders.tokenizer import EncoderTokenizer, off_the_loop
@@ -13,11 +14,10 @@ from services.common.adapters.encoders.windows import balanced
 from services.common.calibration import PiecewiseLinearCalibration
 from services.common.model_repository import ModelEntry, ModelRepository, ModelRepositoryError, open_repository
 from services.common.ports.embedding import Calibration
-from services.common.queue_counts import QueueCounts
 from services.common.settings.inference import InferenceSettings
 
 
-class EncoderEmbeddingModel:
+class EncoderEmbeddingModel(BackedEncoder):
     """``EmbeddingModel`` over an encoder; belongs to one event loop.
 
     A text beyond the model's ``max_tokens`` is read in windows of equal length, and its vector is the mean of theirs,
@@ -33,7 +33,7 @@ class EncoderEmbeddingModel:
     """
 
     def __init__(self, backend: EncoderBackend, tokenizer: EncoderTokenizer) -> None:
-        self._backend = backend
+        super().__init__(backend)
         self._entry = backend.entry
         self._tokenizer = tokenizer
         self._dimension, self._calibration, max_tokens = _essentials(backend.entry)
@@ -77,28 +77,6 @@ class EncoderEmbeddingModel:
     def token_ids(self, texts: Sequence[str]) -> list[TokenIds]:
         """Return each text's ids with special tokens, whole, also beyond ``max_tokens``."""
         return [self._tokenizer.text(ids) for ids in self._tokenizer.ids(texts)]
-
-    @property
-    def queue_counts(self) -> QueueCounts:
-        """What the queue in front of the model counts."""
-        return self._backend.counts
-
-    @property
-    def at_rest(self) -> bool:
-        """Whether its first use would load it."""
-        return self._backend.at_rest
-
-    async def check(self) -> None:
-        """Return when the model can serve.
-
-        Raises:
-            UnavailableError: MODEL_UNAVAILABLE.
-        """
-        await self._backend.check()
-
-    async def close(self) -> None:
-        """Release the backend; idempotent."""
-        await self._backend.close()
 
     def _windows(self, texts: Sequence[str]) -> list[list[TokenIds]]:
         return [

@@ -8,13 +8,13 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from services.common.adapters.encoders.backed import BackedEncoder
 from services.common.adapters.encoders.backend import EncoderBackend, TokenIds
 from services.common.adapters.encoders.opening import open_model
 from services.common.adapters.encoders.tokenizer import EncoderTokenizer, off_the_loop
 from services.common.adapters.encoders.trunks import SharedBackends
 from services.common.adapters.encoders.windows import most_decided, readings, together
 from services.common.model_repository import ModelEntry, ModelRepository, ModelRepositoryError, open_repository
-from services.common.queue_counts import QueueCounts
 from services.common.settings.inference import InferenceSettings
 
 LABELS: Final = ("entailment", "neutral", "contradiction")
@@ -32,7 +32,7 @@ class _Scale:
     max_tokens: int
 
 
-class EncoderEntailmentModel:
+class EncoderEntailmentModel(BackedEncoder):
     """``EntailmentModel`` over an encoder; belongs to one event loop.
 
     A pair beyond ``max_tokens`` is read in windows over the premise and, where the hypothesis is longer than half of
@@ -47,7 +47,7 @@ class EncoderEntailmentModel:
     """
 
     def __init__(self, backend: EncoderBackend, tokenizer: EncoderTokenizer) -> None:
-        self._backend = backend
+        super().__init__(backend)
         self._tokenizer = tokenizer
         self._scale = _scale(backend.entry)
         self._budget = self._scale.max_tokens - tokenizer.pair_specials
@@ -82,28 +82,6 @@ class EncoderEntailmentModel:
             found = [most_decided(np.array([next(rows) for _ in windows])) for windows in plan]
             scores[number] = together(np.array(found))
         return scores
-
-    @property
-    def queue_counts(self) -> QueueCounts:
-        """What the queue in front of the model counts."""
-        return self._backend.counts
-
-    @property
-    def at_rest(self) -> bool:
-        """Whether its first use would load it."""
-        return self._backend.at_rest
-
-    async def check(self) -> None:
-        """Return when the model can serve.
-
-        Raises:
-            UnavailableError: MODEL_UNAVAILABLE.
-        """
-        await self._backend.check()
-
-    async def close(self) -> None:
-        """Release the backend; idempotent."""
-        await self._backend.close()
 
     def _plan(self, pairs: Sequence[tuple[str, str]], texts: Sequence[str]) -> list[list[list[TokenIds]]]:
         """Return per pair, per piece of its hypothesis, what the encoder reads."""

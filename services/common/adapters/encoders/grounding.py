@@ -7,6 +7,7 @@ from typing import Final
 
 import numpy as np
 
+from services.common.adapters.encoders.backed import BackedEncoder
 from services.common.adapters.encoders.backend import EncoderBackend
 from services.common.adapters.encoders.grounding_reading import GroundingReader, Reading
 from services.common.adapters.encoders.opening import open_model
@@ -19,7 +20,6 @@ from services.common.grounding.signals import SIGNALS
 from services.common.grounding.spans import doubtful_spans
 from services.common.model_repository import ModelRepository, ModelRepositoryError, open_repository
 from services.common.ports.grounding import GroundingRequest, GroundingVerdict, UnsupportedSpan
-from services.common.queue_counts import QueueCounts
 from services.common.settings.inference import InferenceSettings
 
 COMBINER_FILE: Final = "combiner.json"
@@ -29,7 +29,7 @@ IN_PLACE_VERDICTS: Final = 8
 """Readings that are weighed on the event loop; more of them take it for milliseconds."""
 
 
-class EncoderGroundingModel:
+class EncoderGroundingModel(BackedEncoder):
     """Judges claims; belongs to one event loop.
 
     A verdict rests on the encoder and on aligned signals (ADR 0034). Where there is nothing to read (no passage, or
@@ -46,7 +46,7 @@ class EncoderGroundingModel:
     """
 
     def __init__(self, backend: EncoderBackend, tokenizer: EncoderTokenizer, combiner: Combiner) -> None:
-        self._backend = backend
+        super().__init__(backend)
         self._tokenizer = tokenizer
         self._combiner = combiner
         self._reader = GroundingReader(backend, tokenizer, combiner.windows)
@@ -78,28 +78,6 @@ class EncoderGroundingModel:
         if len(readings) <= IN_PLACE_VERDICTS:
             return self._verdicts(readings)
         return await compute(self._verdicts, readings)
-
-    @property
-    def queue_counts(self) -> QueueCounts:
-        """What the queue in front of the model counts."""
-        return self._backend.counts
-
-    @property
-    def at_rest(self) -> bool:
-        """Whether its first use would load it."""
-        return self._backend.at_rest
-
-    async def check(self) -> None:
-        """Return when the model can serve.
-
-        Raises:
-            UnavailableError: MODEL_UNAVAILABLE.
-        """
-        await self._backend.check()
-
-    async def close(self) -> None:
-        """Release the backend; idempotent."""
-        await self._backend.close()
 
     def _verdicts(self, readings: Sequence[Reading]) -> list[GroundingVerdict]:
         return [self._verdict(reading) for reading in readings]

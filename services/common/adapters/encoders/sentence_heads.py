@@ -8,6 +8,7 @@ from typing import Final
 
 import numpy as np
 
+from services.common.adapters.encoders.backed import BackedEncoder
 from services.common.adapters.encoders.backend import EncoderBackend, Outputs, TokenIds
 from services.common.adapters.encoders.opening import verified_entry
 from services.common.adapters.encoders.tokenizer import EncoderTokenizer, off_the_loop
@@ -54,7 +55,7 @@ class _Plan:
     both: list[TokenIds]
 
 
-class SentenceEncoder:
+class SentenceEncoder(BackedEncoder):
     """Reads sentences and pairs with the entailment model and takes means of its inner states; of one event loop.
 
     A sentence beyond ``max_tokens`` is read in windows of equal length, weighted by their tokens (ADR 0032); a pair
@@ -66,7 +67,7 @@ class SentenceEncoder:
     """
 
     def __init__(self, backend: EncoderBackend, tokenizer: EncoderTokenizer) -> None:
-        self._backend = backend
+        super().__init__(backend)
         self._tokenizer = tokenizer
         assert backend.entry.max_tokens is not None
         self._most = backend.entry.max_tokens
@@ -92,28 +93,6 @@ class SentenceEncoder:
             logits=np.array([logits for logits, _ in both]).reshape(-1, 2 * self._classes),
             states=np.array([states for _, states in both]).reshape(-1, 2 * width),
         )
-
-    @property
-    def queue_counts(self) -> QueueCounts:
-        """What the queue in front of the model counts."""
-        return self._backend.counts
-
-    @property
-    def at_rest(self) -> bool:
-        """Whether its first use would load it."""
-        return self._backend.at_rest
-
-    async def check(self) -> None:
-        """Return when the model can serve.
-
-        Raises:
-            UnavailableError: MODEL_UNAVAILABLE.
-        """
-        await self._backend.check()
-
-    async def close(self) -> None:
-        """Release the backend; idempotent."""
-        await self._backend.close()
 
     def _plan(self, sentences: Sequence[str], pairs: Sequence[Pair]) -> _Plan:
         ids, tokenizer = self._tokenizer.ids(sentences), self._tokenizer
