@@ -110,9 +110,9 @@ test-real: $(DEV_STAMP) ## Run the tests that need real servers, beside servers 
 	@$(BIN)/python -m bench.triton_sweep --if-possible
 
 test-faults: $(DEV_STAMP) ## What is long, whole: kill -9 again and again, new examples, every case of what make test samples
-	@GROUNDTRAIL_TEST_ON_DISK=1 GROUNDTRAIL_TEST_FAULT_ROUNDS=25 $(BIN)/pytest -q --timeout 900 tests/faults
+	@GROUNDTRAIL_TEST_WHOLE=1 GROUNDTRAIL_TEST_ON_DISK=1 GROUNDTRAIL_TEST_FAULT_ROUNDS=25 $(BIN)/pytest -q --timeout 900 tests/faults
 	@GROUNDTRAIL_TEST_WHOLE=1 GROUNDTRAIL_TEST_EXPLORE=1 $(BIN)/pytest -q --timeout 900 tests/property
-	@GROUNDTRAIL_TEST_WHOLE=1 $(BIN)/pytest -q --timeout 900 -m tenth tests
+	@GROUNDTRAIL_TEST_WHOLE=1 $(BIN)/pytest -q --timeout 900 -m 'tenth or whole' --ignore tests/faults tests
 	@$(BIN)/python -m bench linear
 
 $(TRAINING_STAMP): $(BIN)/uv requirements-training.lock pyproject.toml
