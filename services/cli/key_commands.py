@@ -59,7 +59,7 @@ def rotate_master_key(
     *,
     as_json: AsJson = False,
 ) -> None:
-    """Add a master key for new sessions; tokens of the old one stay valid until they expire, old chains still verify."""
+    """Add a master key for new sessions; tokens of the old one stay valid until they expire, old chains verify."""
     from services.cli.commands.master_keys import rotate as command
 
     run(partial(command, after_s=after), as_json=as_json)
