@@ -229,4 +229,4 @@ def _checked(ask: VerifyCommand, facts: TextFacts) -> list[Suspicion]:
     passages = ask.knowledge.passages if ask.knowledge is not None else ()
     asserted = [(each, readings.facts_of(each.text, readings.sentences_of(each.text))) for each in passages]
     question = readings.facts_of(ask.question, readings.sentences_of(ask.question)) if ask.question else None
-    return checking.check(facts, checking.Ground(ask.constraints, asserted, question))
+    return checking.check(facts, checking.ReferenceTexts(ask.constraints, asserted, question))

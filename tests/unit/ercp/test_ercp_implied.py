@@ -20,7 +20,7 @@ def constraint(number, name, **args):
 def together(text, constraints):
     """Return the constraints that a text denies together, each as a tuple of their ids."""
     facts = readings.facts_of(text, readings.sentences_of(text))
-    found = checking.check(facts, checking.Ground(constraints))
+    found = checking.check(facts, checking.ReferenceTexts(constraints))
     return [tuple(each.source.removeprefix("constraint:") for each in one.evidence) for one in found if one.evidence]
 
 
@@ -74,7 +74,7 @@ def test_the_finding_names_all_its_constraints_and_is_the_solvers():
     facts = readings.facts_of(
         "The height of the barn is 15 m.", readings.sentences_of("The height of the barn is 15 m.")
     )
-    (found,) = checking.check(facts, checking.Ground([BARN_BELOW_SILO, SILO_12]))
+    (found,) = checking.check(facts, checking.ReferenceTexts([BARN_BELOW_SILO, SILO_12]))
     assert (found.type, found.detector) == (ErrorType.CONTRADICTION, Detector.SOLVER)
     assert found.confidence == checking.TOGETHER
 

@@ -88,7 +88,7 @@ class TestOrders:
 
 class TestPassages:
     def found(self, text, passage):
-        ground = checking.Ground((), ((Passage("chronicle", passage), facts(passage)),))
+        ground = checking.ReferenceTexts((), ((Passage("chronicle", passage), facts(passage)),))
         return [each.type for each in checking.check(facts(text), ground)]
 
     def test_another_date_of_the_same_event(self):
