@@ -170,7 +170,7 @@ async def test_every_model_is_asked_once_for_a_batch():
         )
         asked = [call for call in using.grounding.calls if call[0].claim in answers]
         assert [len(call) for call in asked] == [len(answers)]
-        assert len([call for call in using.recognizer.calls if answers[0] in call]) == 1
+        assert len([call for call in using.entity_recognizer.calls if answers[0] in call]) == 1
 
 
 async def test_other_weights_are_another_policy():

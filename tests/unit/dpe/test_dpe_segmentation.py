@@ -120,7 +120,7 @@ async def test_claims_have_exact_offsets_and_entities():
 async def test_one_batch_of_names_and_one_of_vectors():
     provenance = app()
     await analyse("The fee is 5 euros. It is due.", "The fee is 5 euros.", using=provenance)
-    assert len(provenance._models.recognizer.calls) == 1
+    assert len(provenance._models.entity_recognizer.calls) == 1
     assert len(provenance._models.embedding.calls) == 1
 
 

@@ -315,7 +315,7 @@ async def test_the_window_before_is_the_one_that_counts():
 async def test_names_of_earlier_windows_are_recognised_in_the_same_batch():
     using = app()
     await after("Jane Doe paid 5 euros.", "John Smith paid 9 euros.", using=using)
-    calls = using._models.recognizer.calls
+    calls = using._models.entity_recognizer.calls
     assert [sorted(text for text in call if "paid" in text) for call in calls if call] == [
         ["Jane Doe paid 5 euros.", "John Smith paid 9 euros."]
     ]
