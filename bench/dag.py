@@ -344,7 +344,7 @@ def token_rows() -> list[Row]:
     async def check() -> None:
         ask = OpenCommand("push", "request")
         for _ in range(each):
-            await service.believe(token, caller, ask)
+            await service.verify(token, caller, ask)
 
     def bare() -> None:
         body = token.partition(".")[0].encode()
