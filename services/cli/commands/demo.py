@@ -1,7 +1,10 @@
 """``groundtrail demo``: documents in, two questions answered and checked, one chain verified."""
 
 import json
+import os
+import sys
 from pathlib import Path
+from shutil import which
 from time import perf_counter
 
 from crp.common.v1 import taxonomy_pb2 as taxonomy
@@ -24,6 +27,12 @@ def conversation() -> tuple[str, ...]:
     document = json.loads(resource_path("examples/questions.json").read_text(encoding="utf-8"))
     chosen = sorted((item for item in document["questions"] if "demo" in item), key=lambda item: item["demo"])
     return tuple(item["question"] for item in chosen)
+
+
+def _activation() -> tuple[str, ...]:
+    """Return what makes ``groundtrail`` alone a command in this shell; nothing where it is one."""
+    script = Path(sys.executable).with_name("activate")
+    return (f"source {os.path.relpath(script)}",) if which("groundtrail") is None and script.is_file() else ()
 
 
 async def demo(settings: Settings, output: Output) -> Exit:
@@ -56,7 +65,8 @@ async def demo(settings: Settings, output: Output) -> Exit:
     render.show_chain(session_id, verdict, output)
     elapsed = perf_counter() - started
     output.say(f"\ndone in {elapsed:.1f} s; next:", style="dim")
-    output.say(f'  groundtrail ask "…" --session {session_id}', style="dim")
+    for step in (*_activation(), f'groundtrail ask "…" --session {session_id}'):
+        output.say(f"  {step}", style="dim")
     output.say(f"  groundtrail show {answers[-1].answer.report.report_id}", style="dim")
     output.result(
         {
