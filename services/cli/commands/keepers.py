@@ -67,7 +67,7 @@ async def serve_witness(_settings: Settings, output: Output, wish: WitnessWish) 
     heads = HeadFolder.open(wish.state)
     try:
         server = await HttpServer.open(witness_app(Witness(logs, cosigner, heads, SystemClock())), bounds)
-        output.say(f"witness {cosigner.key}", style="bold")
+        output.drawn([(f"witness {cosigner.key}", "bold")])
         output.say(f"cosigns {len({key.name for key in logs})} logs; listens on {wish.host}:{server.port}")
         await _until_told(wish.ready_file, {"key": str(cosigner.key), "port": server.port}, server.close)
     finally:
@@ -78,7 +78,7 @@ async def serve_witness(_settings: Settings, output: Output, wish: WitnessWish) 
 async def show_witness_key(_settings: Settings, output: Output, name: str, path: Path) -> Exit:
     """Print a witness's public key; the private one is made when the file is not there."""
     key = str(Cosigner(_name(name), key_file(path)).key)
-    output.say(key)
+    output.drawn([(key, "")])  # not folded: people copy it
     output.result({"key": key})
     return Exit.OK
 

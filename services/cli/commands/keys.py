@@ -64,7 +64,7 @@ async def create(settings: Settings, output: Output, wish: Wish) -> Exit:
     else:
         async with _local_keys(settings) as keys:
             made = await keys.create(request, wish.tenant or FIRST_TENANT)
-    output.say(made.api_key, style="bold green")
+    output.drawn([(made.api_key, "bold green")])  # not folded: people copy it
     output.say(f"It is a key of the tenant {made.key.tenant_id}, shown this once: it is stored hashed.", style="yellow")
     output.result(render.response_json(made))
     return Exit.OK
@@ -105,7 +105,7 @@ async def create_for_namespace(
     async with Adapters(settings) as adapters:
         store, environment = await adapters.credentials(), settings.auth.environment
         key = await issue_namespace_key(store, adapters.clock, adapters.ids, environment, namespace, new)
-    output.say(key, style="bold green")
+    output.drawn([(key, "bold green")])  # not folded: people copy it
     output.say(f"It is a key of {namespace}, shown this once: it is stored hashed.", style="yellow")
     output.result({"api_key": key, "namespace": namespace})
     return Exit.OK

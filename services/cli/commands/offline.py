@@ -76,8 +76,8 @@ async def checkpoint(settings: Settings, output: Output, target: Path | None, *,
     key = str(NoteKey(head.origin, head.public_key))
     if target is not None:
         _keep(target, head.checkpoint)
-    output.say(head.checkpoint.rstrip("\n"))
-    output.say(f"public key: {key}", style="dim")
+    output.drawn([(head.checkpoint.rstrip("\n"), "")])  # neither is folded: people copy them
+    output.drawn([(f"public key: {key}", "dim")])
     output.result({"checkpoint": head.checkpoint, "public_key": key, "tree_size": head.tree_size})
     return Exit.OK
 

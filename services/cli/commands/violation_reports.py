@@ -59,6 +59,6 @@ async def show_key(settings: Settings, output: Output) -> Exit:
         found: service.GetReportKeyResponse = await suite.call(
             suite.violation_reports.GetReportKey, service.GetReportKeyRequest()
         )
-    output.say(found.key)
+    output.drawn([(found.key, "")])  # not folded: people copy it
     output.result(render.response_json(found))
     return Exit.OK
