@@ -16,8 +16,8 @@ from services.common.telemetry import configure_logs
 _HINTS: Final = {
     ErrorReason.CREDENTIAL_MISSING: "set GROUNDTRAIL_CLIENT__API_KEY, or unset GROUNDTRAIL_CLIENT__SERVER",
     ErrorReason.CREDENTIAL_INVALID: "`groundtrail keys create` makes a key; give it in GROUNDTRAIL_CLIENT__API_KEY",
-    ErrorReason.ROLE_MISSING: "`groundtrail keys create --role …` makes a key with another role: with an admin's key, or "
-    "where the data are, without GROUNDTRAIL_CLIENT__SERVER",
+    ErrorReason.ROLE_MISSING: "`groundtrail keys create --role …` makes a key with another role: with an admin's key, "
+    "or where the data are, without GROUNDTRAIL_CLIENT__SERVER",
     ErrorReason.SERVICE_UNAVAILABLE: "is `groundtrail serve` running at GROUNDTRAIL_CLIENT__SERVER, and does "
     "GROUNDTRAIL_CLIENT__CA_FILE fit its TLS?",
     ErrorReason.SESSION_NOT_FOUND: "`groundtrail sessions` lists the sessions of this tenant",
