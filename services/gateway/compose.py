@@ -169,6 +169,7 @@ async def _http(settings: Settings, adapters: Adapters, backlog: Backlog) -> lis
     if settings.http.port is None:
         return []
     from services.gateway.doors.http.app import create_app
+    from services.gateway.doors.http.batch_routes import BatchRoutes
     from services.gateway.doors.http.chat_doors import ChatBehind, ChatBounds, chat_routes
     from services.gateway.doors.http.check_routes import CheckRoutes
     from services.gateway.doors.http.guard_routes import GuardRoutes
@@ -204,6 +205,7 @@ async def _http(settings: Settings, adapters: Adapters, backlog: Backlog) -> lis
     routers.append(PolicyRoutes(admin, gate, settings.http, adapters.clock))
     envelopes = EnvelopeServiceStub(channels.to("envelope"))  # type: ignore[no-untyped-call]  # generated
     routers.append(RecordRoutes(dispatches, sessions, envelopes, gate, settings.http, adapters.clock))
+    routers.append(BatchRoutes(dispatches, gate, settings.http, adapters.clock))
     routers.append(WellKnownRoutes(version("groundtrail"), settings.http, settings.chat, settings.gateway))
     behind = ChatBehind(
         dispatches=dispatches,

@@ -85,3 +85,9 @@ class GatewaySettings(BaseModel):
     refuse_degraded: bool = False
     """Whether a session whose quality stays at tier D is refused with QUALITY_DEGRADED (CRP-SPEC-004 §13.2); false = it
     goes on with a warning. Default false."""
+
+    batch_max_running: int = Field(default=8, ge=1, le=256)
+    """Most items of all batches that this process works on at once; tenants take turns. 1-256, default 8."""
+
+    batch_max_running_per_tenant: int = Field(default=4, ge=1, le=256)
+    """Most items of one tenant's batches among them; 1-256, default 4."""

@@ -139,13 +139,36 @@ class DispatchBatchRequest(_message.Message):
     dispatches: _containers.RepeatedCompositeFieldContainer[DispatchRequest]
     def __init__(self, dispatches: _Optional[_Iterable[_Union[DispatchRequest, _Mapping]]] = ...) -> None: ...
 
+class FailedField(_message.Message):
+    __slots__ = ("field", "description")
+    FIELD_FIELD_NUMBER: _ClassVar[int]
+    DESCRIPTION_FIELD_NUMBER: _ClassVar[int]
+    field: str
+    description: str
+    def __init__(self, field: _Optional[str] = ..., description: _Optional[str] = ...) -> None: ...
+
 class DispatchFailure(_message.Message):
-    __slots__ = ("reason", "message")
+    __slots__ = ("reason", "message", "metadata", "fields", "retry_after_ms", "headers")
+    class MetadataEntry(_message.Message):
+        __slots__ = ("key", "value")
+        KEY_FIELD_NUMBER: _ClassVar[int]
+        VALUE_FIELD_NUMBER: _ClassVar[int]
+        key: str
+        value: str
+        def __init__(self, key: _Optional[str] = ..., value: _Optional[str] = ...) -> None: ...
     REASON_FIELD_NUMBER: _ClassVar[int]
     MESSAGE_FIELD_NUMBER: _ClassVar[int]
+    METADATA_FIELD_NUMBER: _ClassVar[int]
+    FIELDS_FIELD_NUMBER: _ClassVar[int]
+    RETRY_AFTER_MS_FIELD_NUMBER: _ClassVar[int]
+    HEADERS_FIELD_NUMBER: _ClassVar[int]
     reason: str
     message: str
-    def __init__(self, reason: _Optional[str] = ..., message: _Optional[str] = ...) -> None: ...
+    metadata: _containers.ScalarMap[str, str]
+    fields: _containers.RepeatedCompositeFieldContainer[FailedField]
+    retry_after_ms: int
+    headers: _containers.RepeatedCompositeFieldContainer[_dispatch_pb2.CrpHeader]
+    def __init__(self, reason: _Optional[str] = ..., message: _Optional[str] = ..., metadata: _Optional[_Mapping[str, str]] = ..., fields: _Optional[_Iterable[_Union[FailedField, _Mapping]]] = ..., retry_after_ms: _Optional[int] = ..., headers: _Optional[_Iterable[_Union[_dispatch_pb2.CrpHeader, _Mapping]]] = ...) -> None: ...
 
 class DispatchBatchItem(_message.Message):
     __slots__ = ("request_id", "response", "failure")
@@ -164,3 +187,33 @@ class DispatchBatchResponse(_message.Message):
     items: _containers.RepeatedCompositeFieldContainer[DispatchBatchItem]
     headers: _containers.RepeatedCompositeFieldContainer[_dispatch_pb2.CrpHeader]
     def __init__(self, items: _Optional[_Iterable[_Union[DispatchBatchItem, _Mapping]]] = ..., headers: _Optional[_Iterable[_Union[_dispatch_pb2.CrpHeader, _Mapping]]] = ...) -> None: ...
+
+class FanOutRequest(_message.Message):
+    __slots__ = ("dispatch", "queries")
+    DISPATCH_FIELD_NUMBER: _ClassVar[int]
+    QUERIES_FIELD_NUMBER: _ClassVar[int]
+    dispatch: DispatchRequest
+    queries: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, dispatch: _Optional[_Union[DispatchRequest, _Mapping]] = ..., queries: _Optional[_Iterable[str]] = ...) -> None: ...
+
+class FanOutChild(_message.Message):
+    __slots__ = ("index", "query", "response", "failure")
+    INDEX_FIELD_NUMBER: _ClassVar[int]
+    QUERY_FIELD_NUMBER: _ClassVar[int]
+    RESPONSE_FIELD_NUMBER: _ClassVar[int]
+    FAILURE_FIELD_NUMBER: _ClassVar[int]
+    index: int
+    query: str
+    response: DispatchResponse
+    failure: DispatchFailure
+    def __init__(self, index: _Optional[int] = ..., query: _Optional[str] = ..., response: _Optional[_Union[DispatchResponse, _Mapping]] = ..., failure: _Optional[_Union[DispatchFailure, _Mapping]] = ...) -> None: ...
+
+class FanOutResponse(_message.Message):
+    __slots__ = ("parent", "child", "fan_in")
+    PARENT_FIELD_NUMBER: _ClassVar[int]
+    CHILD_FIELD_NUMBER: _ClassVar[int]
+    FAN_IN_FIELD_NUMBER: _ClassVar[int]
+    parent: DispatchResponse
+    child: FanOutChild
+    fan_in: DispatchResponse
+    def __init__(self, parent: _Optional[_Union[DispatchResponse, _Mapping]] = ..., child: _Optional[_Union[FanOutChild, _Mapping]] = ..., fan_in: _Optional[_Union[DispatchResponse, _Mapping]] = ...) -> None: ...

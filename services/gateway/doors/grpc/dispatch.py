@@ -7,16 +7,19 @@ from typing import Any, Final
 from crp.gateway.v1 import dispatch_service_pb2 as pb
 from crp.gateway.v1 import dispatch_service_pb2_grpc
 
+from services.common.computing import compute
 from services.common.context import Role
 from services.common.settings import GatewaySettings
 from services.gateway import wire
 from services.gateway.dispatch.app import DispatchApp
+from services.gateway.dispatch.batch import BatchApp
 from services.gateway.dispatch.outlet import Begun
 from services.gateway.dispatch.streaming import streamed
 from services.gateway.doors.grpc import convert, validate
+from services.gateway.doors.grpc.batches import batch_items, batch_request, batch_response
 
 SERVICE_NAME: Final = "crp.gateway.v1.DispatchService"
-ROLES: Final = {"Dispatch": Role.WRITER, "DispatchStream": Role.WRITER}
+ROLES: Final = {"Dispatch": Role.WRITER, "DispatchStream": Role.WRITER, "DispatchBatch": Role.WRITER}
 
 
 class DispatchServicer(dispatch_service_pb2_grpc.DispatchServiceServicer):
@@ -24,6 +27,7 @@ class DispatchServicer(dispatch_service_pb2_grpc.DispatchServiceServicer):
 
     def __init__(self, app: DispatchApp, settings: GatewaySettings) -> None:
         self._app = app
+        self._batches = BatchApp(app, settings)
         self._settings = settings
 
     async def Dispatch(self, request: pb.DispatchRequest, context: Any) -> pb.DispatchResponse:  # noqa: N802 - gRPC's name
@@ -32,6 +36,17 @@ class DispatchServicer(dispatch_service_pb2_grpc.DispatchServiceServicer):
         validate.dispatch_request(request, self._settings)
         result = await self._app.dispatch(convert.dispatch_command(request))
         response = convert.dispatch_response(result, request.report_view)
+        metadata = convert.header_metadata(response.headers)
+        await context.send_initial_metadata(metadata)
+        context.set_trailing_metadata(metadata)
+        return response
+
+    async def DispatchBatch(self, request: pb.DispatchBatchRequest, context: Any) -> pb.DispatchBatchResponse:  # noqa: N802 - gRPC's name
+        """Run independent queries; the worst case of their headers also goes as initial and as trailing metadata."""
+        validate.request_metadata(context.invocation_metadata() or ())
+        batch_request(request)
+        came_to = await self._batches.run(batch_items(request, self._settings))
+        response = await compute(batch_response, request, came_to)
         metadata = convert.header_metadata(response.headers)
         await context.send_initial_metadata(metadata)
         context.set_trailing_metadata(metadata)

@@ -14,10 +14,9 @@ from starlette.responses import Response
 
 from services.common.clock import Clock
 from services.common.context import Role
-from services.common.errors import CrpError
+from services.common.errors import CrpError, internal_error
 from services.common.message_json import json_of
 from services.common.rpc.credential_gate import CredentialGate
-from services.common.rpc.status import internal_error
 from services.common.settings.http import HttpSettings
 from services.gateway.doors.http.callers import prove_caller
 from services.gateway.doors.http.ercp_answers import RefusalAnswer
