@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from evaluation.tables import Table
-from services.envelope.domain.decomposition import cut
+from services.common.questions.decomposition import cut
 
 FOLDER: Final = Path("tests/vectors/envelope/decomposition")
 HALVES: Final = {"development": "development.json", "held back": "held_back.json"}

@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evaluation.decomposition import HALVES, decomposition_table
-from services.envelope.domain.dangling import resolved
-from services.envelope.domain.decomposition import LONGEST_CHARS, LONGEST_SENTENCE_CHARS, cut, decompose
+from services.common.questions.decomposition import LONGEST_CHARS, LONGEST_SENTENCE_CHARS, cut, decompose
+from services.common.questions.decomposition.dangling import resolved
 from tools.evaluate_rules import DECOMPOSITION_PAGE, rewritten
 
 ROOT = Path(__file__).parents[3]

@@ -43,6 +43,7 @@ from services.common.keywords import Stemming, keywords
 from services.common.ports.facts import FactStatus
 from services.common.ports.sessions import AuditEventRecord
 from services.common.provenance import report_hash
+from services.common.questions.decomposition import decompose
 from services.common.reading.sentences import sentences
 from services.common.regulation import ISO_42001_CONTROLS
 from services.common.rpc.admission import SPARE
@@ -89,7 +90,6 @@ from services.dpe.domain.statements import conflict, read_statement
 from services.dpe.guard.compose import verification_policy
 from services.envelope.domain.candidates import Candidate, RankedFact
 from services.envelope.domain.conflicts import find_conflicts
-from services.envelope.domain.decomposition import decompose
 from services.envelope.domain.etag import envelope_etag
 from services.envelope.domain.expansion import COMMUNITY_SIZE, thin_communities
 from services.envelope.domain.fusion import blend, fuse

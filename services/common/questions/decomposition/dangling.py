@@ -9,7 +9,7 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from services.envelope.domain.decomposition_words import AUXILIARIES, PARTICLES, QUESTION_WORDS, alternatives
+from services.common.questions.decomposition.words import AUXILIARIES, PARTICLES, QUESTION_WORDS, alternatives
 
 _AUX: Final = frozenset(AUXILIARIES.split())
 _WH: Final = frozenset(QUESTION_WORDS.split())

@@ -8,7 +8,7 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from services.envelope.domain.decomposition_phrases import (
+from services.common.questions.decomposition.phrases import (
     coordinated,
     glued,
     glued_between,
@@ -17,7 +17,7 @@ from services.envelope.domain.decomposition_phrases import (
     unglued,
     without_article,
 )
-from services.envelope.domain.decomposition_words import (
+from services.common.questions.decomposition.words import (
     ACTIONS,
     ASKING,
     AUXILIARIES,
