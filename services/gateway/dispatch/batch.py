@@ -15,9 +15,7 @@ from dataclasses import dataclass
 from services.common.context import current_call
 from services.common.errors import CrpError
 from services.common.fair_turns import FairTurns
-from services.common.settings import GatewaySettings
-from services.gateway.dispatch.app import DispatchApp
-from services.gateway.dispatch.several import CameTo, end, ends_at, settled
+from services.gateway.dispatch.several import CameTo, Dispatches, end, ends_at, settled
 from services.gateway.domain.command import DispatchCommand, DispatchResult
 
 
@@ -34,12 +32,12 @@ class BatchApp:
 
     Args:
         dispatches: runs one query.
-        settings: how many run at once.
+        turns: places of items; shared with the children of fan-outs.
     """
 
-    def __init__(self, dispatches: DispatchApp, settings: GatewaySettings) -> None:
+    def __init__(self, dispatches: Dispatches, turns: FairTurns) -> None:
         self._dispatches = dispatches
-        self._turns = FairTurns(settings.batch_max_running, settings.batch_max_running_per_tenant)
+        self._turns = turns
 
     async def run(self, items: Sequence[BatchItem]) -> list[CameTo]:
         """Return what each item came to, in their order; when the caller leaves, what runs is given up."""

@@ -6,7 +6,7 @@ Each runs in a task of its own, with its own progress: what a failed one left be
 import asyncio
 from collections.abc import Awaitable
 from contextlib import suppress
-from typing import Final, TypeAlias
+from typing import Final, Protocol, TypeAlias
 
 import structlog
 
@@ -15,9 +15,19 @@ from services.common.errors import CrpError, DeadlineError, internal_error
 from services.common.lateness import late, told_truly
 from services.common.progress import open_progress
 from services.common.telemetry import open_notes
-from services.gateway.domain.command import DispatchResult
+from services.gateway.dispatch.outlet import Outlet
+from services.gateway.domain.command import DispatchCommand, DispatchResult
 
 CameTo: TypeAlias = DispatchResult | CrpError
+
+
+class Dispatches(Protocol):
+    """Dispatches one query, as ``DispatchApp`` does."""
+
+    async def dispatch(self, command: DispatchCommand, outlet: Outlet | None = None) -> DispatchResult:
+        """Answer one query."""
+        ...
+
 
 _MOST_KEPT_S: Final = 2.0
 _KEPT_SHARE: Final = 0.1
