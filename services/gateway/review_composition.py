@@ -13,14 +13,17 @@ from services.gateway.dispatch.results import Results
 from services.gateway.doors.grpc.admin import admin_service
 from services.gateway.doors.grpc.feedback import feedback_service
 from services.gateway.doors.grpc.reviews import review_service
+from services.gateway.ports import HeldAnnouncements
 from services.gateway.reviews.app import ReviewApp
 
 
-async def open_reviews(settings: Settings, adapters: Adapters, channels: PeerChannels) -> ReviewApp:
+async def open_reviews(
+    settings: Settings, adapters: Adapters, channels: PeerChannels, announcements: HeldAnnouncements | None = None
+) -> ReviewApp:
     """Return the queue over the shared store and the dag service that the channels lead to."""
     sessions = GrpcSessionClient(channels.to("dag"))
     store = await adapters.reviews()
-    return ReviewApp(store, sessions, Results(settings.gateway), adapters.clock, settings.reviews)
+    return ReviewApp(store, sessions, Results(settings.gateway), adapters.clock, settings.reviews, announcements)
 
 
 async def build_reviews(settings: Settings, adapters: Adapters) -> ServedService:

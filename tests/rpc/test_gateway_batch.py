@@ -57,7 +57,8 @@ class Parrot(MemoryLanguageModel):
 
 
 async def test_a_batch_of_a_hundred_with_three_failures():
-    world = GatewayWorld(model=Parrot(), settings=GatewaySettings(batch_max_running=6, batch_max_running_per_tenant=6))
+    model = Parrot()
+    world = GatewayWorld(model=model, settings=GatewaySettings(batch_max_running=6, batch_max_running_per_tenant=6))
     items = asked(100)
     items[7].model = "unknown-1"
     items[50].max_tokens = 0
@@ -81,7 +82,7 @@ async def test_a_batch_of_a_hundred_with_three_failures():
     assert (said["CRP-Context-Strategy"], said["CRP-Safety-Hallucination-Risk"]) == ("batch", "LOW")
     assert trailing["crp-context-strategy"] == "batch"
     assert "CRP-Context-Session-Id" not in said
-    assert 1 < world.model.most <= 6
+    assert 1 < model.most <= 6
     assert again.items[0].response.answer == response.items[0].response.answer  # a repeat finds what was done
     assert len(world.windows()) == 97
 
@@ -117,12 +118,13 @@ async def test_what_is_not_done_in_time_fails_and_the_rest_is_answered():
 
 
 async def test_tenants_take_turns_however_long_a_batch_is():
-    world = GatewayWorld(model=Parrot(), settings=GatewaySettings(batch_max_running=1, batch_max_running_per_tenant=1))
+    model = Parrot()
+    world = GatewayWorld(model=model, settings=GatewaySettings(batch_max_running=1, batch_max_running_per_tenant=1))
     async with world.serving() as client:
         long = asyncio.ensure_future(batch(client, asked(20)))
-        await world.model.begun.wait()
+        await model.begun.wait()
         short = await batch(client, asked(2), "mallory")
-        done_meanwhile = len(world.model.requests)
+        done_meanwhile = len(model.requests)
         await long
     assert all(item.HasField("response") for item in short.items)
     assert done_meanwhile < 12

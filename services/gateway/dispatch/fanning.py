@@ -41,9 +41,7 @@ from services.gateway.domain.command import (
 CHILDREN_SHARE: Final = 0.7
 """Share of the time that is left which the children may take; the fan-in needs the rest."""
 FEWEST: Final = 2
-_ONE_PART: Final = Notice(
-    "QUESTION_HAS_ONE_PART", "the question has one part: nothing fans out"
-)
+_ONE_PART: Final = Notice("QUESTION_HAS_ONE_PART", "the question has one part: nothing fans out")
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,9 +93,7 @@ class FanOutApp:
         queries = decompose(command.query)
         if len(queries) < FEWEST:
             result = await self._dispatches.dispatch(replace(command, strategies=()), outlet)
-            one = Notice(
-                "QUESTION_HAS_ONE_PART", "the question has one part: nothing fans out"
-            )
+            one = Notice("QUESTION_HAS_ONE_PART", "the question has one part: nothing fans out")
             return replace(result, notices=(*result.notices, one))
         results = list[DispatchResult]()
         async with aclosing(self.events(command, queries, outlet)) as events:

@@ -4,7 +4,7 @@ import itertools
 
 import pytest
 
-from services.gateway.domain.command import CommittedWindow
+from services.common.taxonomy import DispatchStrategy, QualityTier
 from services.gateway.domain.headers import Header, HeaderInputs, PolicyOutcome, response_headers
 from services.gateway.domain.vocabulary import OversightMode
 from services.gateway.domain.worst_case import _ORDER, worst_case
@@ -94,8 +94,8 @@ def test_the_worst_of_two_whatever_their_order(name):
 
 def test_every_header_of_an_answer_has_an_order_or_says_nothing_of_several():
     policy = PolicyOutcome("halt-on HIGH", OversightMode.AUTO, ("halt-on HIGH",), "oversight-required")
-    inputs = HeaderInputs("push", policy, tier="A", place=PLACE, envelope=ENVELOPE, report=REPORT, committed=COMMITTED)
-    assert isinstance(COMMITTED, CommittedWindow)
+    known = {"tier": QualityTier.A, "place": PLACE, "envelope": ENVELOPE, "report": REPORT, "committed": COMMITTED}
+    inputs = HeaderInputs(DispatchStrategy.PUSH, policy, **known)
     said = {header.name for header in response_headers(inputs)}
     kept = {header.name for header in worst_case([response_headers(inputs)], "3.0.0")}
     assert said - kept <= OF_ONE

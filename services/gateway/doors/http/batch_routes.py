@@ -11,7 +11,7 @@ from typing import Annotated, Any, Final
 from crp.gateway.v1 import dispatch_service_pb2 as pb
 from crp.gateway.v1.dispatch_service_pb2_grpc import DispatchServiceStub
 from fastapi import APIRouter, Request
-from pydantic import BaseModel, Field, create_model
+from pydantic import BaseModel, ConfigDict, Field, create_model
 from starlette.responses import Response
 
 from services.common.clock import Clock
@@ -33,12 +33,10 @@ _SERVICE: Final = "crp.gateway.v1.DispatchService"
 _OF_ONE: Final = frozenset({"session_token", "continuation_ids", "session_id", "if_match", "stream_safety_mode"})
 """Fields that speak of one query."""
 _ITEM: Final = create_model("BatchedDispatch", __base__=MessageModels().request(pb.DispatchRequest))
-_ITEMS: Final = Annotated[GenericAlias(list, (_ITEM,)), Field(max_length=MAX_LIST)]
-_FORM: Final = create_model(
-    "DispatchBatchRequest",
-    __config__={"extra": "forbid"},
-    dispatches=(_ITEMS, Field(default_factory=list)),
-)
+_FIELDS: Final[dict[str, Any]] = {
+    "dispatches": (Annotated[GenericAlias(list, (_ITEM,)), Field(max_length=MAX_LIST)], Field(default_factory=list))
+}
+_FORM: Final = create_model("DispatchBatchRequest", __config__=ConfigDict(extra="forbid"), **_FIELDS)
 
 
 class BatchRoutes:
