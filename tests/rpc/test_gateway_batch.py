@@ -101,7 +101,7 @@ async def test_the_worst_of_the_items_stands_on_top_and_withholds_none_of_the_ot
     assert said["CRP-Safety-Retry-After"] == "oversight-required"  # worse than the forged token's 0
     assert "halt-on CRITICAL" in said["CRP-Safety-Policy-Violation"]
     forged = response.items[2].failure
-    assert [(one.name, one.value) for one in forged.headers] == [("CRP-Safety-Retry-After", "0")]
+    assert headers_of(forged) == {"CRP-Safety-Retry-After": "0", "CRP-Context-Protocol-Version": "3.0.0"}
 
 
 async def test_what_is_not_done_in_time_fails_and_the_rest_is_answered():

@@ -9,8 +9,9 @@ from typing import Any, Final
 from services.common.encoding import canonical_json, iso_micros
 from services.common.errors import CrpError
 from services.common.ports.reviews import ReviewRecord
+from services.common.taxonomy import PROTOCOL_VERSION
 from services.gateway.domain.command import Notice, derived_id
-from services.gateway.domain.headers import PROTOCOL_VERSION, audit_trail_uri
+from services.gateway.domain.headers import audit_trail_uri
 from services.gateway.reports.queueing import ReportQueue
 
 HELD: Final = "REVIEW_HELD"

@@ -8,8 +8,9 @@ from services.common.encoding import canonical_json, iso_micros
 from services.common.errors import CrpError
 from services.common.ports.violation_reports import OutgoingReport
 from services.common.settings.outgoing import check_outgoing, host_of
+from services.common.taxonomy import PROTOCOL_VERSION
 from services.gateway.domain.command import DispatchCommand, DispatchResult, Notice, derived_id
-from services.gateway.domain.headers import PROTOCOL_VERSION, audit_trail_uri
+from services.gateway.domain.headers import audit_trail_uri
 from services.gateway.domain.outcome import Violation, enforced_text
 from services.gateway.domain.policy import SafetyPolicy, parse_policy
 from services.gateway.domain.window import WindowPlace

@@ -94,8 +94,7 @@ def test_the_worst_of_two_whatever_their_order(name):
 
 def test_every_header_of_an_answer_has_an_order_or_says_nothing_of_several():
     policy = PolicyOutcome("halt-on HIGH", OversightMode.AUTO, ("halt-on HIGH",), "oversight-required")
-    known = {"tier": QualityTier.A, "place": PLACE, "envelope": ENVELOPE, "report": REPORT, "committed": COMMITTED}
-    inputs = HeaderInputs(DispatchStrategy.PUSH, policy, **known)
+    inputs = HeaderInputs(DispatchStrategy.PUSH, policy, QualityTier.A, PLACE, ENVELOPE, REPORT, COMMITTED)
     said = {header.name for header in response_headers(inputs)}
     kept = {header.name for header in worst_case([response_headers(inputs)], "3.0.0")}
     assert said - kept <= OF_ONE

@@ -9,9 +9,9 @@ from crp.gateway.v1 import dispatch_service_pb2 as pb
 from services.common.errors import CrpError
 from services.common.rpc.validation import Violations
 from services.common.settings import GatewaySettings
+from services.common.taxonomy import PROTOCOL_VERSION
 from services.gateway.dispatch.batch import BatchItem
 from services.gateway.dispatch.several import CameTo
-from services.gateway.domain.headers import PROTOCOL_VERSION
 from services.gateway.domain.worst_case import worst_case
 from services.gateway.doors.grpc import convert, validate
 from services.gateway.doors.grpc.failures import dispatch_failure, told_headers
