@@ -10,6 +10,7 @@ from crp.gateway.v1 import dispatch_service_pb2_grpc as pb_grpc
 
 from services.common.adapters.memory.inference import MemoryLanguageModel
 from services.common.errors import ErrorReason, UnavailableError
+from services.common.settings import GatewaySettings
 from tests.fakes.dag_world import fresh_uuid
 from tests.fakes.gateway_world import ANSWER, GatewayWorld, headers_of
 from tests.patience import patient
@@ -145,3 +146,17 @@ async def test_a_first_dispatch_with_fan_out_opens_one():
         "LINEAR",
         "LINEAR",
     ]
+
+
+async def test_a_strategy_by_intent_where_the_deployment_wants_it():
+    world = GatewayWorld(settings=GatewaySettings(strategy_by_intent=True))
+    async with world.serving() as client:
+        several = await client.dispatch("How long are claims files kept, and who may read them?")
+        simple = await client.dispatch("How long are claims files kept?")
+        asked = await client.dispatch(
+            "How long are claims files kept, and who may read them?", strategies=[taxonomy.DISPATCH_STRATEGY_PUSH]
+        )
+    assert headers_of(several)["CRP-Context-Strategy"] == "fan-in"
+    assert [one.code for one in several.warnings if one.code == "STRATEGY_BY_INTENT"]
+    assert headers_of(simple)["CRP-Context-Strategy"] == headers_of(asked)["CRP-Context-Strategy"] == "push"
+    assert not [one for one in simple.warnings if one.code == "STRATEGY_BY_INTENT"]

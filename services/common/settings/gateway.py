@@ -92,3 +92,9 @@ class GatewaySettings(BaseModel):
 
     batch_max_running_per_tenant: int = Field(default=4, ge=1, le=256)
     """Most of one tenant among them; 1-256, default 4."""
+
+    strategy_by_intent: bool = False
+    """Whether a dispatch that names no strategy takes the one that its question's words ask for (CRP-SPEC-008):
+    compare, hierarchical; several independent things, fan-out and fan-in; verify, reflexive; extract, pull; step by
+    step, agentic; else push, and push too where that one is not served. Default false: push; others call the model up
+    to eight times as often."""

@@ -22,9 +22,11 @@ from services.common.errors import (
 )
 from services.common.fair_turns import FairTurns
 from services.common.questions.decomposition import decompose
+from services.common.questions.intent import intent_of
 from services.common.taxonomy import DispatchStrategy
 from services.gateway.dispatch.outlet import Outlet
 from services.gateway.dispatch.several import CameTo, Dispatches, end, settled
+from services.gateway.domain.by_intent import wanted_by
 from services.gateway.domain.command import (
     Agent,
     Answered,
@@ -76,11 +78,13 @@ class FanOutApp:
     Args:
         dispatches: one query.
         turns: places of children; shared with batches.
+        by_intent: a query that names no strategy takes the one that its words ask for.
     """
 
-    def __init__(self, dispatches: Dispatches, turns: FairTurns) -> None:
+    def __init__(self, dispatches: Dispatches, turns: FairTurns, *, by_intent: bool = False) -> None:
         self._dispatches = dispatches
         self._turns = turns
+        self._by_intent = by_intent
 
     async def dispatch(self, command: DispatchCommand, outlet: Outlet | None = None) -> DispatchResult:
         """Answer one query; a first one with strategy fan-out by a window for each of its parts and their fan-in.
@@ -88,6 +92,20 @@ class FanOutApp:
         Raises:
             CrpError: as the contract lists.
         """
+        if self._by_intent and not command.strategies and len(command.continuation.continuation_ids) <= 1:
+            return await self._chosen(command, outlet)
+        return await self._as_asked(command, outlet)
+
+    async def _chosen(self, command: DispatchCommand, outlet: Outlet | None) -> DispatchResult:
+        """Answer a query by the strategy that its words ask for, and say so where that is not push."""
+        wanted = wanted_by(intent_of(command.query), first=command.continuation.is_root)
+        result = await self._as_asked(replace(command, strategies=wanted), outlet)
+        if len(wanted) == 1:
+            return result
+        told = Notice("STRATEGY_BY_INTENT", f"no strategy was asked for; the question's words ask for {wanted[0]}")
+        return replace(result, notices=(*result.notices, told))
+
+    async def _as_asked(self, command: DispatchCommand, outlet: Outlet | None) -> DispatchResult:
         if command.strategies[:1] != (DispatchStrategy.FAN_OUT,) or not command.continuation.is_root:
             return await self._dispatches.dispatch(command, outlet)
         queries = decompose(command.query)

@@ -30,7 +30,7 @@ class DispatchServicer(dispatch_service_pb2_grpc.DispatchServiceServicer):
 
     def __init__(self, app: DispatchApp, settings: GatewaySettings) -> None:
         turns = FairTurns(settings.batch_max_running, settings.batch_max_running_per_tenant)
-        self._app = FanOutApp(app, turns)
+        self._app = FanOutApp(app, turns, by_intent=settings.strategy_by_intent)
         self._batches = BatchApp(app, turns)
         self._settings = settings
 
