@@ -64,6 +64,7 @@ async def statuses(directory, now):
     return found
 
 
+@pytest.mark.whole
 async def test_what_was_acknowledged_stays_and_the_rest_is_done_by_the_next(tmp_path):
     await created(tmp_path)
     rng, now = random.Random(7), NOW
