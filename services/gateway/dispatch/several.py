@@ -41,7 +41,12 @@ def ends_at() -> float | None:
     left = remaining_s()
     if left is None:
         return None
-    return asyncio.get_running_loop().time() + left - min(_MOST_KEPT_S, max(0.0, left) * _KEPT_SHARE)
+    return asyncio.get_running_loop().time() + left - kept_s(left)
+
+
+def kept_s(left_s: float) -> float:
+    """Return how much of the seconds that are left is kept for the answer."""
+    return min(_MOST_KEPT_S, max(0.0, left_s) * _KEPT_SHARE)
 
 
 async def settled(dispatching: Awaitable[DispatchResult], until: float | None) -> CameTo:
