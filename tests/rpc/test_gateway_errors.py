@@ -6,6 +6,7 @@ The list is the contract's own: the comment of ``Dispatch``.
 import ast
 import re
 from pathlib import Path
+from typing import Any
 
 import grpc
 import pytest
@@ -49,7 +50,7 @@ BODIES = {
 
 
 def raised(reason):
-    told = {name: f"of-{name}" for name in DEMANDED.get(reason, ())}
+    told: dict[str, Any] = {name: f"of-{name}" for name in DEMANDED.get(reason, ())}
     return _CLASSES.get(STATUS[reason].code, CrpError)(reason, "as it is told", **told)
 
 
@@ -111,11 +112,11 @@ def test_whoever_raises_one_says_what_is_demanded():
     # What the dag service refuses without knowing the directives, the gateway tells as a whole (dispatch/opening.py).
     for folder, own in (("gateway", set()), ("dag", {ErrorReason.POLICY_RELAXED})):
         for path in sorted((ROOT / "services" / folder).rglob("*.py")):
-            for call in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-                for reason, names in _told(call):
+            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+                for reason, names in _told(node):
                     seen.add(reason)
                     missing = set() if reason in own else DEMANDED.get(reason, set()) - names
-                    assert not missing, f"{path.name}:{call.lineno}: {reason} without {missing}"
+                    assert not missing, f"{path.name}: {ast.unparse(node)}: without {missing}"
     assert {reason for reason in DEMANDED if not reason.value.endswith("_LIMIT")} <= seen  # limits are made by name
 
 
