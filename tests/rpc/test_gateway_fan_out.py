@@ -57,6 +57,10 @@ async def test_a_task_in_parts_is_one_call():
         again, _ = await fan_out(client, **fields)
         verified = await client.verify(events[0].parent.answer.session_id)
     assert error is None
+    opened, *inner = world.script.asked["BuildEnvelope"][:4]
+    assert not opened.active_fact_ids
+    # The parent has the facts of the whole question; its parts are looked for among them, too.
+    assert {tuple(one.active_fact_ids) for one in inner} == {tuple(events[0].parent.answer.envelope.fact_ids)}
     assert [event.WhichOneof("event") for event in events] == ["parent", "child", "child", "child", "fan_in"]
     children = {event.child.index: event.child for event in events[1:4]}
     assert [children[index].query for index in range(3)] == list(PARTS)

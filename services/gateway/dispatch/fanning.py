@@ -146,6 +146,7 @@ class FanOutApp:
             if not isinstance(opened.outcome, Answered):
                 return
             parent = _behind([opened.outcome.last])
+            command = _with_facts(command, opened.outcome.last)
         answered = dict[int, Part]()
         missing = dict[int, str]()
         async with aclosing(self._children(command, parts, parent)) as children:
@@ -204,6 +205,12 @@ def _step(command: DispatchCommand, step: str, query: str, continuation: Continu
         context=command.context if first else replace(command.context, if_match=""),
         agent=agent if first else Agent(loop_depth=agent.loop_depth, safety_budget=agent.safety_budget),
     )
+
+
+def _with_facts(command: DispatchCommand, parent: Part) -> DispatchCommand:
+    """Return the task with what the parent found in reach of the parts: a later window is not given it by itself."""
+    found = (*command.context.active_fact_ids, *parent.draft.envelope.fact_ids)
+    return replace(command, context=replace(command.context, active_fact_ids=tuple(dict.fromkeys(found))))
 
 
 def _behind(parents: Sequence[Part]) -> Continuation:
