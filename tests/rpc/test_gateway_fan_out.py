@@ -152,6 +152,23 @@ async def test_a_first_dispatch_with_fan_out_opens_one():
     ]
 
 
+async def test_a_first_fan_out_is_streamed_and_is_an_item_of_a_batch():
+    world = GatewayWorld(settings=GatewaySettings(batch_max_running=1, batch_max_running_per_tenant=1))
+    query, alice = "How long are claims files kept, and who may read them?", (("authorization", "alice"),)
+    async with world.serving() as client:
+        stub = pb_grpc.DispatchServiceStub(client.channel)
+        asked = [pb.DispatchRequest(request_id=fresh_uuid(), query=query, strategies=[FAN_OUT]) for _ in range(3)]
+        call = stub.DispatchStream(pb.DispatchStreamRequest(dispatch=asked[0]), metadata=alice, timeout=patient(20))
+        events = [event async for event in call]
+        items = (
+            await stub.DispatchBatch(pb.DispatchBatchRequest(dispatches=asked[1:]), metadata=alice, timeout=patient(20))
+        ).items
+    outcome = events[-1].outcome
+    assert "".join(event.token for event in events) == outcome.answer.text
+    assert len(outcome.answer.window.parent_ids) == 2
+    assert [len(item.response.answer.window.parent_ids) for item in items] == [2, 2]
+
+
 async def test_a_strategy_by_intent_where_the_deployment_wants_it():
     world = GatewayWorld(settings=GatewaySettings(strategy_by_intent=True))
     async with world.serving() as client:

@@ -87,8 +87,8 @@ class GatewaySettings(BaseModel):
     goes on with a warning. Default false."""
 
     batch_max_running: int = Field(default=8, ge=1, le=256)
-    """Most items of batches and children of fan-outs that this process works on at once; tenants take turns. 1-256,
-    default 8."""
+    """Most items of batches that this process works on at once, and as many children of fan-outs; tenants take turns.
+    1-256, default 8."""
 
     batch_max_running_per_tenant: int = Field(default=4, ge=1, le=256)
     """Most of one tenant among them; 1-256, default 4."""

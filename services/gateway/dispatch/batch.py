@@ -32,7 +32,7 @@ class BatchApp:
 
     Args:
         dispatches: runs one query.
-        turns: places of items; shared with the children of fan-outs.
+        turns: places of items; none of what an item waits for may wait for them.
     """
 
     def __init__(self, dispatches: Dispatches, turns: FairTurns) -> None:

@@ -77,7 +77,7 @@ class FanOutApp:
 
     Args:
         dispatches: one query.
-        turns: places of children; shared with batches.
+        turns: places of children.
         by_intent: a query that names no strategy takes the one that its words ask for.
     """
 

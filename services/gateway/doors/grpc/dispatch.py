@@ -29,9 +29,12 @@ class DispatchServicer(dispatch_service_pb2_grpc.DispatchServiceServicer):
     """Serves dispatches."""
 
     def __init__(self, app: DispatchApp, settings: GatewaySettings) -> None:
-        turns = FairTurns(settings.batch_max_running, settings.batch_max_running_per_tenant)
-        self._app = FanOutApp(app, turns, by_intent=settings.strategy_by_intent)
-        self._batches = BatchApp(app, turns)
+        # Places of their own: an item that fans out holds one while its children wait for theirs.
+        items, children = (
+            FairTurns(settings.batch_max_running, settings.batch_max_running_per_tenant) for _ in range(2)
+        )
+        self._app = FanOutApp(app, children, by_intent=settings.strategy_by_intent)
+        self._batches = BatchApp(self._app, items)
         self._settings = settings
 
     async def Dispatch(self, request: pb.DispatchRequest, context: Any) -> pb.DispatchResponse:  # noqa: N802 - gRPC's name
