@@ -207,6 +207,7 @@ def _rpc_routes(settings: Settings, adapters: Adapters, channels: PeerChannels, 
     """Return the routes that are RPCs of the services by other names."""
     from services.gateway.doors.http.batch_routes import BatchRoutes
     from services.gateway.doors.http.check_routes import CheckRoutes
+    from services.gateway.doors.http.fan_out_routes import FanOutRoutes
     from services.gateway.doors.http.guard_routes import GuardRoutes
     from services.gateway.doors.http.oversight_routes import OversightRoutes
     from services.gateway.doors.http.policy_routes import PolicyRoutes
@@ -240,6 +241,7 @@ def _rpc_routes(settings: Settings, adapters: Adapters, channels: PeerChannels, 
         OversightRoutes(stubs["FeedbackServiceStub"], stubs["ViolationReportServiceStub"], *behind),
         RecordRoutes(dispatches, stubs["SessionServiceStub"], stubs["EnvelopeServiceStub"], *behind),
         BatchRoutes(dispatches, *behind),
+        FanOutRoutes(dispatches, *behind),
         WellKnownRoutes(version("groundtrail"), settings.http, settings.chat, settings.gateway),
     ]
 

@@ -147,12 +147,12 @@ async def test_a_batch_that_is_none_is_refused():
 
 
 @contextlib.asynccontextmanager
-async def over_http(world):
+async def over_http(world, kind=BatchRoutes):
     settings = HttpSettings(port=0)
     async with world.serving() as client:
         channel = PeerChannel(client.channel, Peer("here", "here"), patient(20.0))
         gate = open_gate(SubjectAuthenticator())
-        routes = BatchRoutes(pb_grpc.DispatchServiceStub(channel), gate, settings, SystemClock())
+        routes = kind(pb_grpc.DispatchServiceStub(channel), gate, settings, SystemClock())
         app = create_app(cast("Any", ErcpStub()), gate, settings, SystemClock(), "0.1.0", [routes])
         transport = httpx.ASGITransport(app, raise_app_exceptions=False)
         async with httpx.AsyncClient(

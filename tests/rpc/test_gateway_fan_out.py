@@ -11,9 +11,13 @@ from crp.gateway.v1 import dispatch_service_pb2_grpc as pb_grpc
 from services.common.adapters.memory.inference import MemoryLanguageModel
 from services.common.errors import ErrorReason, UnavailableError
 from services.common.settings import GatewaySettings
+from services.gateway.doors.http.fan_out_routes import FAN_OUT as FAN_OUT_PATH
+from services.gateway.doors.http.fan_out_routes import FanOutRoutes
+from tests.fakes.chat_door import events_of
 from tests.fakes.dag_world import fresh_uuid
 from tests.fakes.gateway_world import ANSWER, GatewayWorld, headers_of
 from tests.patience import patient
+from tests.rpc.test_gateway_batch import over_http
 
 PARTS = ("How long are claims files kept?", "Who may read them?", "When are they erased?")
 WHOLE = "What do we keep about a claim?"
@@ -181,3 +185,24 @@ async def test_a_strategy_by_intent_where_the_deployment_wants_it():
     assert [one.code for one in several.warnings if one.code == "STRATEGY_BY_INTENT"]
     assert headers_of(simple)["CRP-Context-Strategy"] == headers_of(asked)["CRP-Context-Strategy"] == "push"
     assert not [one for one in simple.warnings if one.code == "STRATEGY_BY_INTENT"]
+
+
+async def test_a_fan_out_over_http():
+    world = GatewayWorld()
+    task = {"dispatch": {"query": WHOLE}, "queries": list(PARTS[:2])}
+    async with over_http(world, FanOutRoutes) as http:
+        answer = await http.post(FAN_OUT_PATH, json=task)
+        one = await http.post(FAN_OUT_PATH, json=task | {"queries": ["one"]})
+        twice = await http.post(
+            FAN_OUT_PATH,
+            json={"dispatch": {"query": "x", "safety_policy": "y"}, "queries": ["a", "b"]},
+            headers={"CRP-Safety-Policy": "halt-on HIGH"},
+        )
+        mistyped = await http.post(FAN_OUT_PATH, json={"dispatch": {"question": "x"}})
+    events = events_of(answer.text)
+    assert [name for name, _ in events] == ["parent", "child", "child", "fan_in", "crp-headers"]
+    assert {data["query"] for name, data in events if name == "child"} == set(PARTS[:2])
+    assert events[-1][1]["headers"]["CRP-Context-Strategy"] == "fan-in"
+    assert (one.status_code, one.json()["error"]["fields"][0]["field"]) == (400, "queries")
+    assert twice.json()["error"]["fields"][0]["field"] == "dispatch.safety_policy"
+    assert mistyped.json()["error"]["fields"][0]["field"] == "dispatch.question"
