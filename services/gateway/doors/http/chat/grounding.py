@@ -163,7 +163,9 @@ class GroundedStream:
     answer_id: str
     stream: DialectStream
 
-    async def events(self, awaited: Awaited, interval_s: float) -> AsyncGenerator[bytes, None]:
+    async def events(
+        self, awaited: Awaited[pb.DispatchStreamResponse], interval_s: float
+    ) -> AsyncGenerator[bytes, None]:
         """Yield the events for the client."""
         stream, model = self.stream, self.query.model or OWN_MODEL
         begun, opened = Written(self.answer_id, model, "", "stop", 0, 0), False
