@@ -236,6 +236,10 @@ _CALLS: Final = (
         {"dispatch": {"query": QUESTION}},
         **_MINOR,
     ),
+    Place("DispatchService/FanOut", "dispatch.query", 16_384, **_MINOR),
+    Place("DispatchService/FanOut", "queries", 16_384, {"dispatch": {"query": QUESTION}}, **_MINOR),
+    Place("DispatchService/FanOut", "dispatch.system_prompt", 32_768, {"dispatch": {"query": QUESTION}}, **_MINOR),
+    Place("DispatchService/FanOut", "dispatch.earlier_questions", 8_192, {"dispatch": {"query": QUESTION}}, **_MINOR),
     Place("DispatchService/DispatchBatch", "dispatches.query", 16_384, **_MINOR),
     Place(
         "DispatchService/DispatchBatch",

@@ -38,6 +38,7 @@ from services.common.blas import limit_blas_threads
 from services.common.clock import SystemClock
 from services.common.encoding import sha256_hex
 from services.common.envelope_request import EnvelopeRequest
+from services.common.questions.decomposition import decompose
 from services.common.rpc.authentication import LOCAL_CALLER, LocalAuthenticator
 from services.common.rpc.server import RpcServer
 from services.common.settings import InferenceSettings, ServerSettings, Settings, TelemetrySettings
@@ -45,7 +46,6 @@ from services.common.settings.milvus import MilvusSettings
 from services.common.settings.neo4j import Neo4jSettings
 from services.common.telemetry import configure_logs, open_telemetry
 from services.envelope.compose import EnvelopeApps, EnvelopeParts, open_apps, served
-from services.envelope.domain.decomposition import decompose
 from services.envelope.requests import FactEntries, FactEntry, WriteTicket
 from services.envelope.version_writer import TextModels
 

@@ -7,11 +7,14 @@ from pathlib import Path
 from typing import Final
 
 from evaluation.tables import Table
-from services.envelope.domain.decomposition import cut
+from services.common.questions.decomposition import cut
+from services.common.questions.intent import Intent, intent_of
 
 FOLDER: Final = Path("tests/vectors/envelope/decomposition")
 HALVES: Final = {"development": "development.json", "held back": "held_back.json"}
 ALL: Final = "all"
+_INTENTS: Final = {"comparison": Intent.COMPARE, "plain": Intent.SIMPLE}
+"""What a query of a kind asks to be done; of every other kind several things."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +30,11 @@ class WrittenQuery:
     def is_met(self) -> bool:
         """Say whether the rules give just these, in this order; case and white space do not count."""
         return _plain(cut(self.query)) == _plain(self.sub_queries)
+
+    @property
+    def is_meant(self) -> bool:
+        """Say whether what the query asks to be done is found: a comparison, several things, or one."""
+        return intent_of(self.query) is _INTENTS.get(self.kind, Intent.SEVERAL)
 
     @property
     def is_cut_as_expected(self) -> bool:
@@ -50,9 +58,18 @@ def decomposition_table(halves: Sequence[str]) -> Table:
             of_kind = [query for query in queries if kind in {query.kind, ALL}]
             exact = sum(query.is_met for query in of_kind)
             agreed = sum(query.is_cut_as_expected for query in of_kind)
-            share = f"{exact / len(of_kind):.3f}"
-            rows.append((half, kind, str(len(of_kind)), str(exact), share, f"{agreed / len(of_kind):.3f}"))
-    columns = ("half", "kind", "queries", "exact", "exact-match rate", "one need or several: right")
+            meant = sum(query.is_meant for query in of_kind)
+            shares = (f"{count / len(of_kind):.3f}" for count in (exact, agreed, meant))
+            rows.append((half, kind, str(len(of_kind)), str(exact), *shares))
+    columns = (
+        "half",
+        "kind",
+        "queries",
+        "exact",
+        "exact-match rate",
+        "one need or several: right",
+        "intent: right",
+    )
     return Table("decomposition", "Query decomposition", columns, tuple(rows))
 
 

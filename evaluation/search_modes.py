@@ -18,10 +18,10 @@ from evaluation.retrieval_modes import SINGLE, evaluation_settings
 from evaluation.search_sets import SearchFact, SearchQuestion, SearchSet
 from services.common.composition import Adapters
 from services.common.locations import searched_text
+from services.common.questions.decomposition import decompose
 from services.common.settings import Settings
 from services.common.taxonomy import RetrievalMode
 from services.envelope.compose import EnvelopeParts, open_parts, open_retriever
-from services.envelope.domain.decomposition import decompose
 from services.envelope.domain.fusion import fuse
 from services.envelope.retrieval import Retriever, SubQueries, nearest_of
 from services.envelope.retrieval_counts import RetrievalCounts

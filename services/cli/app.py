@@ -29,11 +29,11 @@ from services.common.taxonomy import GroundingMode
 
 if TYPE_CHECKING:
     from services.cli.commands import ask as ask_command
-    from services.cli.commands import audit, dag, doctor, ingest, preview_ingestion, search, version
+    from services.cli.commands import ask_batch, audit, dag, doctor, ingest, preview_ingestion, search, version
 else:
-    ask_command, audit, dag, doctor, ingest, preview_ingestion, search, version = (
+    ask_command, ask_batch, audit, dag, doctor, ingest, preview_ingestion, search, version = (
         Later(f"services.cli.commands.{name}")
-        for name in ("ask", "audit", "dag", "doctor", "ingest", "preview_ingestion", "search", "version")
+        for name in ("ask", "ask_batch", "audit", "dag", "doctor", "ingest", "preview_ingestion", "search", "version")
     )
 
 app = typer.Typer(
@@ -183,7 +183,7 @@ def search_facts(
 
 @app.command()
 def ask(  # noqa: PLR0913 - one for each option
-    question: Annotated[str, typer.Argument(help="The question.")],
+    question: Annotated[str, typer.Argument(help="The question; none with --batch.")] = "",
     session: Annotated[str, typer.Option(help="Continue this session.")] = "",
     system: Annotated[str, typer.Option(help="Registered AI system that asks.")] = "",
     retrieval_mode: Annotated[
@@ -198,9 +198,25 @@ def ask(  # noqa: PLR0913 - one for each option
     stream: Annotated[
         bool, typer.Option("--stream", help="Print each sentence when it has passed; with --json one line each.")
     ] = False,
+    batch: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            allow_dash=True,
+            help="Ask every line of a file (- = standard input), a JSON text or an object with fields of "
+            "DispatchRequest, and print the results as JSON Lines.",
+        ),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Ask a question; see how sure the answer is, what is wrong with it, and the words that each claim rests on."""
+    if batch is not None:
+        if question or session or system or retrieval_mode or active_fact or include_superseded or headers or stream:
+            raise typer.BadParameter("takes --json alone: a line of the file says the rest", param_hint="--batch")
+        run(partial(ask_batch.ask_batch, path=batch), as_json=as_json)
+        return
+    if not question:
+        raise typer.BadParameter("say what is asked, or name a file with --batch", param_hint="QUESTION")
     context = ask_command.ContextWishes(retrieval_mode, tuple(active_fact or ()), include_superseded)
     asked = ask_command.Asked(question, session, system)
     run(partial(ask_command.ask, asked=asked, context=context, headers=headers, stream=stream), as_json=as_json)

@@ -45,9 +45,12 @@ class Output:
             escaped = _UNESCAPED.sub(lambda found: json.dumps(found[0])[1:-1], text)
             self._out.print(JSONHighlighter()(Text(escaped)), soft_wrap=True)
 
-    def line(self, value: Any) -> None:
-        """Write one JSON document as a line of stdout, at once, for who reads along; silent without ``--json``."""
-        if self.as_json:
+    def line(self, value: Any, *, always: bool = False) -> None:
+        """Write one JSON document as a line of stdout, at once, for who reads along.
+
+        Silent without ``--json``, unless ``always``: for a command whose result is JSON Lines whoever reads it.
+        """
+        if self.as_json or always:
             self._out.file.write(json.dumps(value, default=str) + "\n")
             self._out.file.flush()
 
@@ -55,6 +58,11 @@ class Output:
         """Tell people something; silent with ``--json``. The text is never read as markup."""
         if not self.as_json:
             self._out.print(_shown(text, style))
+
+    def note(self, text: str) -> None:
+        """Tell people something about the result, on stderr; silent with ``--json``."""
+        if not self.as_json:
+            self._err.print(_shown(text), soft_wrap=not self._err.is_terminal)
 
     def flow(self, text: str) -> None:
         """Show people a piece of text that goes on, at once; silent with ``--json``."""

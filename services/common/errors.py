@@ -21,6 +21,9 @@ Nothing here knows gRPC or HTTP: ``services.common.rpc.status`` maps a reason to
 
 from dataclasses import dataclass
 from enum import StrEnum, unique
+from typing import Final
+
+INTERNAL_TEXT: Final = "an internal fault; give the request id to the operator, it finds the fault in the log"
 
 
 @unique
@@ -147,6 +150,11 @@ class CrpError(Exception):
         self.violations = violations
         self.retry_after_s = retry_after_s
         self.metadata = metadata
+
+
+def internal_error() -> CrpError:
+    """Return what the caller learns of an unexpected exception: nothing but where to ask."""
+    return CrpError(ErrorReason.INTERNAL, INTERNAL_TEXT)
 
 
 class InvalidRequestError(CrpError):

@@ -10,6 +10,9 @@ says alone stays in its own domain. Numbers of the contract are in ``services.co
 from enum import StrEnum, unique
 from typing import Final
 
+PROTOCOL_VERSION: Final = "3.0.0"
+"""CRP-Context-Protocol-Version, of every response."""
+
 
 class OrderedWord(StrEnum):
     """A word whose members have an order, which is that of the definition.

@@ -13,6 +13,7 @@ from services.common.errors import CrpError, ErrorReason, FieldViolation, LimitE
 from services.common.ports.facts import FactStore, TimeFilter
 from services.common.ports.tokens import ModelProfile, TokenCounter
 from services.common.progress import at
+from services.common.questions.decomposition import decompose
 from services.common.settings.envelope import EnvelopeSettings
 from services.common.taxonomy import DispatchStrategy, GroundingMode, RetrievalMode
 from services.envelope.counted_facts import count_beside
@@ -29,7 +30,6 @@ from services.envelope.domain.caching import (
 )
 from services.envelope.domain.candidates import Candidate, RankedFact
 from services.envelope.domain.conflicts import Conflict, find_conflicts
-from services.envelope.domain.decomposition import decompose
 from services.envelope.domain.freshness import horizon_days
 from services.envelope.domain.grounding import GROUNDING_INSTRUCTIONS
 from services.envelope.domain.quality_gap import quality_gap

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from importlib.metadata import version
-from typing import Final
+from typing import Any, Final
 
 from crp.dag.v1.session_service_pb2_grpc import SessionServiceStub
 from crp.dpe.v1.guard_service_pb2_grpc import GuardServiceStub
@@ -13,7 +13,9 @@ from crp.dpe.v1.provenance_service_pb2_grpc import ProvenanceServiceStub
 from crp.envelope.v1.envelope_service_pb2_grpc import EnvelopeServiceStub
 from crp.gateway.v1 import dispatch_service_pb2_grpc as pb_grpc
 from crp.gateway.v1.admin_service_pb2_grpc import AdminServiceStub
+from crp.gateway.v1.feedback_service_pb2_grpc import FeedbackServiceStub
 from crp.gateway.v1.review_service_pb2_grpc import ReviewServiceStub
+from crp.gateway.v1.violation_report_service_pb2_grpc import ViolationReportServiceStub
 from ercp.v1.ercp_service_pb2_grpc import ErcpServiceStub
 
 from services.common.composition import Adapters
@@ -21,6 +23,7 @@ from services.common.extractive.composing import ExtractLimits
 from services.common.extractive.model import ExtractiveLanguageModel
 from services.common.ports.credentials import CredentialStore
 from services.common.ports.language_model import LanguageModel, StreamingLanguageModel
+from services.common.rpc.credential_gate import CredentialGate
 from services.common.rpc.peers import PeerChannels
 from services.common.rpc.server import ServedService
 from services.common.settings import GatewaySettings, Settings, SettingsError
@@ -79,9 +82,9 @@ async def build(settings: Settings, adapters: Adapters) -> list[ServedService]:
     model = await _language_model(settings, adapters)
     channels = PeerChannels(settings)
     adapters.closing(channels.close)
-    reviews = await open_reviews(settings, adapters, channels)
-    reports, dead_reports = await open_reports(settings, adapters)
-    app = await _dispatch_app(settings, adapters, model, channels, (reviews, reports))
+    reports = await open_reports(settings, adapters)
+    reviews = await open_reviews(settings, adapters, channels, reports.announcing)
+    app = await _dispatch_app(settings, adapters, model, channels, (reviews, reports.filing))
     adapters.closing(app.close)
     observed = Backlog(settings.chat)
     http_channels, http_port = await _http(settings, adapters, observed)
@@ -100,7 +103,7 @@ async def build(settings: Settings, adapters: Adapters) -> list[ServedService]:
     stored = GrpcReportReads(channels.to("dag"))
     feedback = feedback_service(await adapters.feedback(), stored, adapters.clock)
     administered = admin_service(admin, adapters.clock, stored)
-    return [dispatch, administered, review_service(reviews), dead_reports, feedback]
+    return [dispatch, administered, review_service(reviews), reports.service, feedback]
 
 
 async def _dispatch_app(
@@ -171,13 +174,7 @@ async def _http(settings: Settings, adapters: Adapters, backlog: Backlog) -> tup
         return [], None
     from services.gateway.doors.http.app import create_app
     from services.gateway.doors.http.chat_doors import ChatBehind, ChatBounds, chat_routes
-    from services.gateway.doors.http.check_routes import CheckRoutes
-    from services.gateway.doors.http.guard_routes import GuardRoutes
-    from services.gateway.doors.http.policy_routes import PolicyRoutes
-    from services.gateway.doors.http.record_routes import RecordRoutes
-    from services.gateway.doors.http.review_routes import ReviewRoutes
     from services.gateway.doors.http.server import HttpServer
-    from services.gateway.doors.http.well_known import WellKnownRoutes
 
     peers = {
         "ercp": ERCP_SERVICE,
@@ -188,37 +185,66 @@ async def _http(settings: Settings, adapters: Adapters, backlog: Backlog) -> tup
     }
     channels = PeerChannels(settings, peers)
     adapters.closing(channels.close)
-    stub = ErcpServiceStub(channels.to("ercp"))  # type: ignore[no-untyped-call]  # generated
-    dpe = channels.to("dpe")
-    guard = GuardServiceStub(dpe)  # type: ignore[no-untyped-call]  # generated
     gate = await adapters.credential_gate(settings)
-    checking = ProvenanceServiceStub(dpe)  # type: ignore[no-untyped-call]  # generated
-    routers: list[Routes] = [
-        CheckRoutes(checking, gate, settings.http, adapters.clock, settings.gateway),
-        GuardRoutes(guard, gate, settings.http, adapters.clock),
-    ]
-    dispatches = pb_grpc.DispatchServiceStub(channels.to("gateway"))  # type: ignore[no-untyped-call]  # generated
-    sessions = SessionServiceStub(channels.to("dag"))  # type: ignore[no-untyped-call]  # generated
-    queue = ReviewServiceStub(channels.to("gateway"))  # type: ignore[no-untyped-call]  # generated
-    routers.append(ReviewRoutes(queue, gate, settings.http, adapters.clock))
-    admin = AdminServiceStub(channels.to("gateway"))  # type: ignore[no-untyped-call]  # generated
-    routers.append(PolicyRoutes(admin, gate, settings.http, adapters.clock))
-    envelopes = EnvelopeServiceStub(channels.to("envelope"))  # type: ignore[no-untyped-call]  # generated
-    routers.append(RecordRoutes(dispatches, sessions, envelopes, gate, settings.http, adapters.clock))
-    routers.append(WellKnownRoutes(version("groundtrail"), settings.http, settings.chat, settings.gateway))
+    routers = _rpc_routes(settings, adapters, channels, gate)
+    gateway, dpe = channels.to("gateway"), channels.to("dpe")
     behind = ChatBehind(
-        dispatches=dispatches,
-        checks=checking,
+        dispatches=pb_grpc.DispatchServiceStub(gateway),  # type: ignore[no-untyped-call]  # generated
+        checks=ProvenanceServiceStub(dpe),  # type: ignore[no-untyped-call]  # generated
         openai=await adapters.chat_provider(),
         anthropic=await adapters.messages_provider(),
     )
     adapters.closing(backlog.close)
     routers += chat_routes(behind, gate, ChatBounds(settings.http, settings.chat, settings.gateway), backlog)
+    stub = ErcpServiceStub(channels.to("ercp"))  # type: ignore[no-untyped-call]  # generated
     app = create_app(stub, gate, settings.http, adapters.clock, version("groundtrail"), routers)
     server = await HttpServer.open(app, settings.http, adapters.clock, gate.addresses)
     adapters.closing(server.close)
     _LOG.info("HTTP on %s:%s", settings.http.host, server.port)
     return [channels], server.port
+
+
+def _rpc_routes(settings: Settings, adapters: Adapters, channels: PeerChannels, gate: CredentialGate) -> list[Routes]:
+    """Return the routes that are RPCs of the services by other names."""
+    from services.gateway.doors.http.batch_routes import BatchRoutes
+    from services.gateway.doors.http.check_routes import CheckRoutes
+    from services.gateway.doors.http.fan_out_routes import FanOutRoutes
+    from services.gateway.doors.http.guard_routes import GuardRoutes
+    from services.gateway.doors.http.oversight_routes import OversightRoutes
+    from services.gateway.doors.http.policy_routes import PolicyRoutes
+    from services.gateway.doors.http.record_routes import RecordRoutes
+    from services.gateway.doors.http.review_routes import ReviewRoutes
+    from services.gateway.doors.http.well_known import WellKnownRoutes
+
+    stubs: dict[str, Any] = {
+        kind.__name__: kind(channels.to(peer))
+        for peer, kinds in {
+            "dpe": (ProvenanceServiceStub, GuardServiceStub),
+            "dag": (SessionServiceStub,),
+            "envelope": (EnvelopeServiceStub,),
+            "gateway": (
+                pb_grpc.DispatchServiceStub,
+                ReviewServiceStub,
+                AdminServiceStub,
+                FeedbackServiceStub,
+                ViolationReportServiceStub,
+            ),
+        }.items()
+        for kind in kinds
+    }
+    behind = (gate, settings.http, adapters.clock)
+    dispatches = stubs["DispatchServiceStub"]
+    return [
+        CheckRoutes(stubs["ProvenanceServiceStub"], *behind, settings.gateway),
+        GuardRoutes(stubs["GuardServiceStub"], *behind),
+        ReviewRoutes(stubs["ReviewServiceStub"], *behind),
+        PolicyRoutes(stubs["AdminServiceStub"], *behind),
+        OversightRoutes(stubs["FeedbackServiceStub"], stubs["ViolationReportServiceStub"], *behind),
+        RecordRoutes(dispatches, stubs["SessionServiceStub"], stubs["EnvelopeServiceStub"], *behind),
+        BatchRoutes(dispatches, *behind),
+        FanOutRoutes(dispatches, *behind),
+        WellKnownRoutes(version("groundtrail"), settings.http, settings.chat, settings.gateway),
+    ]
 
 
 def _listening(channels: Sequence[PeerChannels], target: str, names: frozenset[str]) -> None:

@@ -11,6 +11,7 @@ from typing import Protocol
 
 from services.common.envelope_request import EnvelopeRequest
 from services.common.ports.credentials import AiSystemRecord
+from services.common.ports.reviews import ReviewRecord
 from services.common.taxonomy import (
     BreakerState,
     DispatchStrategy,
@@ -356,6 +357,17 @@ class ViolationReports(Protocol):
         """Queue what is to be reported of a dispatch, and return what its caller should know of that.
 
         Nothing is sent here; a repeat of the dispatch queues nothing twice. Raises nothing but cancellation.
+        """
+        ...
+
+
+class HeldAnnouncements(Protocol):
+    """Who is told that an answer waits for a person (ADR 0148)."""
+
+    async def announce(self, review: ReviewRecord) -> tuple[Notice, ...]:
+        """Queue what is told of a held answer, and return what its caller should know of that.
+
+        Nothing is sent here; a repeat queues nothing twice. Raises nothing but cancellation.
         """
         ...
 

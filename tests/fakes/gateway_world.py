@@ -56,7 +56,9 @@ from services.gateway.dispatch.model_caller import ModelCaller
 from services.gateway.dispatch.results import Results
 from services.gateway.doors.grpc.dispatch import ROLES, SERVICE_NAME, DispatchServicer
 from services.gateway.doors.grpc.reviews import review_service
+from services.gateway.reports.announcing import HeldAnnouncing
 from services.gateway.reports.filing import ReportFiling
+from services.gateway.reports.queueing import ReportQueue
 from services.gateway.reviews.app import ReviewApp
 from tests.fakes.dag_world import RISKS, TIERS, Refusal, SubjectAuthenticator, World, fresh_uuid, report_for
 from tests.patience import patient
@@ -348,20 +350,22 @@ class GatewayWorld:
         clients = Clients(
             sessions, GrpcEnvelopeClient(channels.to("envelope")), GrpcProvenanceClient(channels.to("dpe"))
         )
-        reviews = ReviewApp(self.reviews, sessions, Results(self.settings), self.dag.clock, self.review_settings)
+        queue = ReportQueue(self.reports, self.dag.clock, self.report_settings, self.filed.set)
+        reviews = ReviewApp(
+            self.reviews,
+            sessions,
+            Results(self.settings),
+            self.dag.clock,
+            self.review_settings,
+            HeldAnnouncing(queue, self.review_settings.notify),
+        )
         parts = DispatchParts(
             sessions=sessions,
             window=window_run(clients, model_caller, self.settings),
             drafts=StoredDrafts(self.credentials, self.dag.clock),
             admission=Admission(StoredRegistry(self.credentials), self.model.default_model, self.settings),
             held=reviews,
-            reports=ReportFiling(
-                self.reports,
-                StoredRegistry(self.credentials),
-                self.dag.clock,
-                self.report_settings,
-                self.filed.set,
-            ),
+            reports=ReportFiling(queue, StoredRegistry(self.credentials)),
         )
         return DispatchApp(parts, self.settings), reviews
 

@@ -14,8 +14,9 @@ from services.gateway.doors.http.problems import problem_response
 from tests.fakes.dag_world import ALICE_2, TurnedClock, World, fresh_uuid
 from tests.fakes.gateway_world import GatewayWorld
 
-AT_ONCE = {"crp-safety-retry-after": "0"}
-BROKEN = {"crp-provenance-chain-integrity": "BROKEN"}
+VERSION = {"crp-context-protocol-version": "3.0.0"}
+AT_ONCE = {"crp-safety-retry-after": "0"} | VERSION
+BROKEN = {"crp-provenance-chain-integrity": "BROKEN"} | VERSION
 SAID = {
     ErrorReason.TOKEN_INVALID: AT_ONCE,
     ErrorReason.TOKEN_EXPIRED: AT_ONCE,
@@ -28,8 +29,8 @@ TIER = {"crp-context-quality-tier": "B"}
 
 @pytest.mark.parametrize("reason", list(ErrorReason))
 def test_every_reason_says_what_the_protocol_wants_and_nothing_else(reason):
-    assert dict(failure_metadata(CrpError(reason, "x"))) == SAID.get(reason, {})
-    assert dict(failure_metadata(CrpError(reason, "x", best_tier="B"))) == SAID.get(reason, {}) | TIER
+    assert dict(failure_metadata(CrpError(reason, "x"))) == SAID.get(reason, VERSION)
+    assert dict(failure_metadata(CrpError(reason, "x", best_tier="B"))) == SAID.get(reason, VERSION) | TIER
 
 
 @pytest.mark.parametrize("reason", list(ErrorReason))
@@ -37,7 +38,7 @@ def test_http_says_the_same(reason):
     error = CrpError(reason, "x", best_tier="B")
     answer = problem_response(error, request_id="r", trace_id=None, clock=TurnedClock())
     said = {name.lower(): value for name, value in answer.headers.items() if name.lower().startswith("crp-")}
-    assert said == {name.lower(): value for name, value in failure_headers(error)} == SAID.get(reason, {}) | TIER
+    assert said == {name.lower(): value for name, value in failure_headers(error)} == SAID.get(reason, VERSION) | TIER
     assert json.loads(bytes(answer.body))["error"]["reason"] == reason.value
 
 
@@ -69,7 +70,7 @@ CASES = [
     pytest.param(as_it_is, {"spent": True}, "TOKEN_SPENT", AT_ONCE, id="replayed"),
     pytest.param(as_it_is, {"subject": ALICE_2.subject}, "TOKEN_SCOPE_MISMATCH", AT_ONCE, id="another's"),
     pytest.param(tampered, {}, "CHAIN_BROKEN", BROKEN, id="broken chain"),
-    pytest.param(as_it_is, {"unknown": True}, "CONTINUATION_NOT_FOUND", {}, id="an unknown pointer"),
+    pytest.param(as_it_is, {"unknown": True}, "CONTINUATION_NOT_FOUND", VERSION, id="an unknown pointer"),
 ]
 
 

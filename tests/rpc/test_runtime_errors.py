@@ -8,8 +8,8 @@ import pytest
 from google.rpc import error_details_pb2
 
 from services.common.context import current_call
-from services.common.errors import CrpError, ErrorReason, FieldViolation, InvalidRequestError
-from services.common.rpc.status import INTERNAL_TEXT, STATUS
+from services.common.errors import INTERNAL_TEXT, CrpError, ErrorReason, FieldViolation, InvalidRequestError
+from services.common.rpc.status import STATUS
 from tests.fakes.event_sinks import eventually
 from tests.fakes.runtime_probe import probe
 from tests.patience import patient

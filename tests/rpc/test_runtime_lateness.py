@@ -7,10 +7,10 @@ import pytest
 
 from services.common.context import Role
 from services.common.errors import ConflictError, DeadlineError, ErrorReason, UnavailableError
+from services.common.lateness import late, told_truly
 from services.common.progress import Done, Progress, at, open_progress, stored, writing
 from services.common.rpc import pipeline
 from services.common.rpc.client import WRITING_RPCS
-from services.common.rpc.lateness import late, told_truly
 from services.dag import compose
 from tests.fakes.runtime_probe import probe, probe_settings
 from tests.rpc.test_runtime_errors import failure

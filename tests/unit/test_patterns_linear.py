@@ -23,7 +23,7 @@ import pytest
 
 import services
 from services.common.documents.pdf.joining import NOTICE_CHARS
-from services.envelope.domain.decomposition import LONGEST_SENTENCE_CHARS
+from services.common.questions.decomposition import LONGEST_SENTENCE_CHARS
 from services.ercp.domain.wording.understanding import MAX_WORDS_CHARS
 from tests.tenth import tenth
 
@@ -51,7 +51,7 @@ COMMON = (
     ),
 )
 ANCHORED = {
-    "services.envelope.domain.decomposition_comparisons._FORMS": "a table, matched against whole queries",
+    "services.common.questions.decomposition.comparisons._FORMS": "a table, matched against whole queries",
     **{
         f"services.ercp.domain.wording.choosing.{name}": "in a tuple, matched against whole sentences"
         for name in ("_ALLOW", "_GO", "_ONE_OF", "_ONLY_MAY", "_THE_ONLY", "_USE")
@@ -83,11 +83,11 @@ BOUNDED = {
         )
     },
     **{
-        f"services.envelope.domain.decomposition_shared.{name}": LONGEST_SENTENCE_CHARS
+        f"services.common.questions.decomposition.shared.{name}": LONGEST_SENTENCE_CHARS
         for name in ("_ASKED_BEFORE", "_BARE_VERSIONS", "_COVERED")
     },
     "services.common.documents.pdf.joining._NOTICE": NOTICE_CHARS,
-    "services.envelope.domain.decomposition_comparisons._FORMS": 1_000,
+    "services.common.questions.decomposition.comparisons._FORMS": 1_000,
 }
 """Patterns that only see so many characters (``2 * REACH``, or the bound that stands beside them) where they are
 searched or matched, by where they stand: instead of their growth, the time that they take for those is tested."""

@@ -1,5 +1,6 @@
 """``groundtrail policy show | set | try``: the tenant's safety policy (CRP-SPEC-006 facts; ADR 0152)."""
 
+import time
 import uuid
 from typing import Final
 
@@ -53,10 +54,12 @@ async def try_policy(settings: Settings, output: Output, directives: str, limit:
     """Say what a policy would have done to stored windows."""
     request = service.TryTenantPolicyRequest(safety_policy=directives, max_windows=limit)
     async with connect(settings, Part.SESSIONS, Part.ADMIN) as suite:
+        began = time.monotonic()
         tried: service.TryTenantPolicyResponse = await suite.call(suite.admin.TryTenantPolicy, request)
+        took_s = time.monotonic() - began
     output.say(
         f"of {tried.windows} stored windows {tried.halted} would have been halted, {tried.held} held for review, "
-        f"{tried.warned} delivered with a warning; {tried.unreadable} cannot be read"
+        f"{tried.warned} delivered with a warning; {tried.unreadable} cannot be read ({took_s:.1f} s)"
     )
     rows: list[tuple[str, ...]] = [
         (f"{one.session_id}\n{one.window_id}", one.report_id, one.halt_reason) for one in tried.withheld[:_SHOWN]

@@ -7,8 +7,7 @@ from services.cli.console import Output
 from services.cli.exits import Exit
 from services.common.model_repository import open_repository
 from services.common.settings import Settings
-
-PROTOCOL_VERSION = "3.0.0"
+from services.common.taxonomy import PROTOCOL_VERSION
 
 
 async def version(settings: Settings, output: Output) -> Exit:

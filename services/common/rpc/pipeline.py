@@ -20,17 +20,24 @@ import grpc
 from opentelemetry.trace import Span
 
 from services.common.context import CallContext, Caller, current_call, set_current_call
-from services.common.errors import CrpError, DeadlineError, ErrorReason, LimitExceededError, PermissionDeniedError
+from services.common.errors import (
+    CrpError,
+    DeadlineError,
+    ErrorReason,
+    LimitExceededError,
+    PermissionDeniedError,
+    internal_error,
+)
+from services.common.lateness import late, told_truly
 from services.common.progress import open_progress
 from services.common.rpc.admission import Admission, Ticket
 from services.common.rpc.concurrency import CallLimits
 from services.common.rpc.credential_gate import CredentialGate
 from services.common.rpc.in_flight import CallsInFlight
-from services.common.rpc.lateness import late, told_truly
 from services.common.rpc.methods import Method
 from services.common.rpc.nesting import WITHIN_KEY, is_own_mark
 from services.common.rpc.protocol_headers import failure_metadata
-from services.common.rpc.status import DETAILS_KEY, internal_error, to_wire
+from services.common.rpc.status import DETAILS_KEY, to_wire
 from services.common.settings import ServerSettings
 from services.common.telemetry import Telemetry, open_notes
 from services.common.telemetry.access import AccessLine, AccessLog

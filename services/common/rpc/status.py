@@ -30,7 +30,6 @@ from services.common.errors import (
 
 DOMAIN: Final = "groundtrail"
 DETAILS_KEY: Final = "grpc-status-details-bin"
-INTERNAL_TEXT: Final = "an internal fault; give the request id to the operator, it finds the fault in the log"
 MAX_MESSAGE_BYTES: Final = 600
 MAX_DETAILS_BYTES: Final = 4096
 MAX_METADATA_CHARS: Final = 2000
@@ -159,11 +158,6 @@ class WireError:
     details: bytes
 
 
-def internal_error() -> CrpError:
-    """Return what the caller learns of an unexpected exception: nothing but where to ask."""
-    return CrpError(ErrorReason.INTERNAL, INTERNAL_TEXT)
-
-
 def to_wire(error: CrpError, request_id: str) -> WireError:
     """Turn an error into its status and details.
 
@@ -174,12 +168,9 @@ def to_wire(error: CrpError, request_id: str) -> WireError:
     row = STATUS[error.reason]
     message = _cut(error.message, MAX_MESSAGE_BYTES)
     status = status_pb2.Status(code=row.code.value[0], message=message)
-    metadata = _metadata(error.metadata)
-    metadata |= {"x-request-id": request_id, "retryable": "true" if row.retryable else "false"}
+    metadata = told_metadata(error, request_id)
     _attach(status, error_details_pb2.ErrorInfo(reason=error.reason.value, domain=DOMAIN, metadata=metadata))
-    retry_after_s = error.retry_after_s
-    if retry_after_s is None and row.retryable and row.code is not grpc.StatusCode.DEADLINE_EXCEEDED:
-        retry_after_s = DEFAULT_RETRY_S
+    retry_after_s = told_retry_s(error)
     if retry_after_s is not None:
         retry = error_details_pb2.RetryInfo()
         retry.retry_delay.FromMicroseconds(round(retry_after_s * 1e6))
@@ -192,6 +183,20 @@ def to_wire(error: CrpError, request_id: str) -> WireError:
     if error.violations:
         _attach(status, _bad_request(error.violations, MAX_DETAILS_BYTES - status.ByteSize()))
     return WireError(row.code, message, status.SerializeToString())
+
+
+def told_metadata(error: CrpError, request_id: str) -> dict[str, str]:
+    """Return what a caller is told beside reason and message: the dynamic parts, the call, whether to repeat it."""
+    retryable = "true" if STATUS[error.reason].retryable else "false"
+    return _metadata(error.metadata) | {"x-request-id": request_id, "retryable": retryable}
+
+
+def told_retry_s(error: CrpError) -> float | None:
+    """Return the seconds after which a caller is told to try again; ``None`` = it is told none."""
+    row = STATUS[error.reason]
+    if error.retry_after_s is None and row.retryable and row.code is not grpc.StatusCode.DEADLINE_EXCEEDED:
+        return DEFAULT_RETRY_S
+    return error.retry_after_s
 
 
 def from_wire(code: grpc.StatusCode, message: str, details: bytes | None, target: str) -> CrpError:

@@ -85,3 +85,16 @@ class GatewaySettings(BaseModel):
     refuse_degraded: bool = False
     """Whether a session whose quality stays at tier D is refused with QUALITY_DEGRADED (CRP-SPEC-004 §13.2); false = it
     goes on with a warning. Default false."""
+
+    batch_max_running: int = Field(default=8, ge=1, le=256)
+    """Most items of batches that this process works on at once, and as many children of fan-outs; tenants take turns.
+    1-256, default 8."""
+
+    batch_max_running_per_tenant: int = Field(default=4, ge=1, le=256)
+    """Most of one tenant among them; 1-256, default 4."""
+
+    strategy_by_intent: bool = False
+    """Whether a dispatch that names no strategy takes the one that its question's words ask for (CRP-SPEC-008):
+    compare, hierarchical; several independent things, fan-out and fan-in; verify, reflexive; extract, pull; step by
+    step, agentic; else push, and push too where that one is not served. Default false: push; others call the model up
+    to eight times as often."""

@@ -21,3 +21,7 @@ class ReviewSettings(BaseModel):
     poll_interval_s: float = Field(default=0.5, gt=0.0, le=60.0)
     """Seconds between two looks of a waiting caller for what another process decided; up to 60. What this process
     decides is told at once."""
+
+    notify: dict[str, str] = {}
+    """Groups of ``reports.groups`` that are told of every answer that begins to wait, by tenant; a JSON object. ``*``
+    is for every tenant that has none of its own. Default: nobody is told."""

@@ -126,6 +126,7 @@ def open_request(command: OpenWindow) -> session_service_pb2.OpenWindowRequest:
         agent_session_parent=agent.session_parent,
         available_budget_tokens=command.available_budget_tokens,
         summariser_available=command.summariser_available,
+        branch=continuation.branch,
         fan_in_policy=None
         if continuation.fan_in_policy is None
         else wire.DAG_FAN_IN_POLICIES.number(continuation.fan_in_policy),

@@ -48,15 +48,17 @@ def joined(asked: UnderPolicy, refusal: PermissionDeniedError) -> UnderPolicy:
     held = refusal.metadata.get(_HELD)
     known = held is not None and hashlib.sha256(held.encode()).hexdigest() == digest
     seen = asked.command.compared
-    if refusal.reason is not ErrorReason.POLICY_RELAXED or not known or digest in seen or len(seen) == MAX_POLICIES:
+    if refusal.reason is not ErrorReason.POLICY_RELAXED:
         raise refusal
+    if not known or digest in seen or len(seen) == MAX_POLICIES:
+        raise _as_a_whole(refusal, digest, asked.command.policy_hash)
     policy = asked.admitted.policy
     try:
         policy = inherited(policy, asked.admitted.command.policy, held or "")
     except PolicyRelaxedError as error:
         raise relaxed(error, "session") from None
     except PolicyError:
-        raise refusal from None
+        raise _as_a_whole(refusal, digest, asked.command.policy_hash) from None
     admitted = replace(asked.admitted, policy=policy)
     again = under_policy(admitted, asked.command).command
     return UnderPolicy(
@@ -68,3 +70,10 @@ def joined(asked: UnderPolicy, refusal: PermissionDeniedError) -> UnderPolicy:
             compared=(*seen, digest),
         ),
     )
+
+
+def _as_a_whole(refusal: PermissionDeniedError, held: str, given: str) -> PermissionDeniedError:
+    """Return the refusal of a policy whose parent's text nobody knows: only the two as a whole can be named."""
+    told = {"directive": "policy", "parent_value": f"sha256:{held}", "child_value": f"sha256:{given}"}
+    refusal.metadata |= {name: value for name, value in told.items() if name not in refusal.metadata}
+    return refusal

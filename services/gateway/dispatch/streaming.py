@@ -10,8 +10,8 @@ from typing import TypeAlias
 from services.common.computing import compute_unless_small
 from services.common.errors import ConflictError, ErrorReason
 from services.common.reading.sentences import sentences
-from services.gateway.dispatch.app import DispatchApp
 from services.gateway.dispatch.outlet import Begun, Outlet
+from services.gateway.dispatch.several import Dispatches
 from services.gateway.domain.command import Answered, DispatchCommand, DispatchResult
 from services.gateway.domain.headers import STREAM_MODE, Header
 from services.gateway.domain.holding import Hold
@@ -19,7 +19,7 @@ from services.gateway.domain.holding import Hold
 StreamEvent: TypeAlias = Begun | str | DispatchResult
 
 
-async def streamed(app: DispatchApp, command: DispatchCommand, wish: Hold | None) -> AsyncGenerator[StreamEvent, None]:
+async def streamed(app: Dispatches, command: DispatchCommand, wish: Hold | None) -> AsyncGenerator[StreamEvent, None]:
     """Yield what was begun, the pieces of the answer, and the result; closing it ends the dispatch.
 
     The pieces are the answer's text once it is delivered; of a withheld one they are what had passed before.

@@ -20,12 +20,17 @@ from services.gateway.domain.window import CommittedWindow, EnvelopeSummary, Rep
 
 @dataclass(frozen=True, slots=True)
 class Continuation:
-    """Where the query continues: nothing of it given = a new session (SPEC-004 §4.1)."""
+    """Where the query continues: nothing of it given = a new session (SPEC-004 §4.1).
+
+    Attributes:
+        branch: beside the reflexive window that continues there (§1.2).
+    """
 
     session_token: str = ""
     session_id: str = ""
     continuation_ids: tuple[str, ...] = ()
     fan_in_policy: FanInPolicy | None = None
+    branch: bool = False
 
     @property
     def is_root(self) -> bool:

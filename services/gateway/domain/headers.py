@@ -10,11 +10,10 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Final
 
-from services.common.taxonomy import DispatchStrategy, QualityTier, RepetitionLevel
+from services.common.taxonomy import PROTOCOL_VERSION, DispatchStrategy, QualityTier, RepetitionLevel
 from services.gateway.domain.vocabulary import OversightMode
 from services.gateway.domain.window import CommittedWindow, EnvelopeSummary, ReportSummary, WindowPlace
 
-PROTOCOL_VERSION: Final = "3.0.0"
 STREAM_MODE: Final = "CRP-Stream-Safety-Mode"
 _PRINTABLE: Final = re.compile(r"[\x20-\x7e]+\Z")
 _SLUG_LENGTH: Final = 48

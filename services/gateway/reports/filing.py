@@ -1,21 +1,21 @@
 """Which reports a dispatch leads to, and where each goes: never further than the allow-lists say."""
 
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
-from services.common.clock import Clock
 from services.common.encoding import canonical_json, iso_micros
 from services.common.errors import CrpError
-from services.common.ports.violation_reports import OutgoingReport, ViolationReportStore
+from services.common.ports.violation_reports import OutgoingReport
 from services.common.settings.outgoing import check_outgoing, host_of
-from services.common.settings.reports import ReportSettings
+from services.common.taxonomy import PROTOCOL_VERSION
 from services.gateway.domain.command import DispatchCommand, DispatchResult, Notice, derived_id
-from services.gateway.domain.headers import PROTOCOL_VERSION, audit_trail_uri
+from services.gateway.domain.headers import audit_trail_uri
 from services.gateway.domain.outcome import Violation, enforced_text
 from services.gateway.domain.policy import SafetyPolicy, parse_policy
 from services.gateway.domain.window import WindowPlace
 from services.gateway.ports import TenantRegistry
+from services.gateway.reports.queueing import ReportQueue
 
 NOT_SENT: Final = "VIOLATION_REPORT_NOT_SENT"
 MAX_URL_CHARS: Final = 2_048
@@ -33,26 +33,14 @@ class ReportFiling:
     """Files the reports of dispatches; ``ViolationReports`` of the gateway's ports.
 
     Args:
-        store: the queue.
+        queue: takes them; its settings are the deployment's allow-list and groups.
         registry: tenants' own allow-lists.
-        clock: the time of a violation.
-        settings: the deployment's allow-list, groups and bounds.
-        filed: told when something was queued.
     """
 
-    def __init__(
-        self,
-        store: ViolationReportStore,
-        registry: TenantRegistry,
-        clock: Clock,
-        settings: ReportSettings,
-        filed: Callable[[], None] = lambda: None,
-    ) -> None:
-        self._filed = filed
-        self._store = store
+    def __init__(self, queue: ReportQueue, registry: TenantRegistry) -> None:
+        self._queue = queue
         self._registry = registry
-        self._clock = clock
-        self._settings = settings
+        self._settings = queue.settings
 
     async def file(self, tenant_id: str, command: DispatchCommand, result: DispatchResult) -> tuple[Notice, ...]:
         """Queue a report of each violation for each destination, and return what the caller should know of it."""
@@ -67,12 +55,10 @@ class ReportFiling:
             for violation in result.verdict.violations
         ]
         try:
-            left_out = await self._store.file(reports, self._settings.max_queued) if reports else 0
+            left_out = await self._queue.put(reports)
         except CrpError as error:  # the answer is committed: it reaches its caller with or without reports
             notices.append(Notice(NOT_SENT, f"the reports could not be queued: {error.reason.value}"))
             return tuple(notices)
-        if reports:
-            self._filed()
         if left_out:
             notices.append(Notice(NOT_SENT, f"{left_out} reports were not taken: the queue is full"))
         return tuple(dict.fromkeys(notices))
@@ -118,7 +104,7 @@ class ReportFiling:
         violation: Violation,
         url: str,
     ) -> OutgoingReport:
-        (tenant_id, command, place), now, finding = asked, self._clock.now(), violation.finding
+        (tenant_id, command, place), finding = asked, violation.finding
         told = (place.window_id, finding.directive, finding.violation_type, violation.enforcement.value, url)
         report_id = derived_id(command.request_id, "/".join(("report", *told)))
         body: dict[str, Any] = {
@@ -126,7 +112,7 @@ class ReportFiling:
             "report_id": report_id,
             "session_id": place.session_id,
             "window_id": place.window_id,
-            "timestamp": iso_micros(now),
+            "timestamp": iso_micros(self._queue.now()),
             "violation_type": finding.violation_type,
             "directive_violated": finding.directive,
             "enforcement": violation.enforcement.value,
@@ -141,7 +127,7 @@ class ReportFiling:
                 "fabrication_count": report.fabrication_count,
             }
             body |= {name: value for name, value in scores.items() if value is not None}
-        return OutgoingReport(tenant_id, report_id, url, host_of(url), canonical_json(body), now, now)
+        return self._queue.report(tenant_id, report_id, url, canonical_json(body))
 
 
 def _wanted(command: DispatchCommand, applied: SafetyPolicy, report_only: SafetyPolicy) -> Iterator[tuple[str, str]]:

@@ -30,7 +30,7 @@ from services.common.settings.reviews import ReviewSettings
 from services.gateway.dispatch.results import Results
 from services.gateway.domain.command import DispatchResult
 from services.gateway.domain.outcome import OVERSIGHT_REQUIRED
-from services.gateway.ports import SessionClient, ToHold
+from services.gateway.ports import HeldAnnouncements, SessionClient, ToHold
 from services.gateway.reviews.sealing import Held, sealed
 from services.gateway.reviews.settling import Settling
 
@@ -80,11 +80,19 @@ class ReviewApp:
         results: makes what callers get.
         clock: the time.
         settings: how long an answer waits, and who may decide.
+        announcements: who is told of answers that wait; ``None`` = nobody.
     """
 
     def __init__(
-        self, store: ReviewStore, sessions: SessionClient, results: Results, clock: Clock, settings: ReviewSettings
+        self,
+        store: ReviewStore,
+        sessions: SessionClient,
+        results: Results,
+        clock: Clock,
+        settings: ReviewSettings,
+        announcements: HeldAnnouncements | None = None,
     ) -> None:
+        self._announcements = announcements
         self._store = store
         self._sessions = sessions
         self._settling = Settling(store, sessions, results)
@@ -104,7 +112,10 @@ class ReviewApp:
             with writing():
                 review = await self._store.add(replace(review, held=sealed(held, review, key)))
         review, held = await self._settling.settle(await self._timely(review))
-        return self._settling.result(review, held)
+        result = self._settling.result(review, held)
+        if self._announcements is None or review.status is not ReviewStatus.PENDING:
+            return result
+        return replace(result, notices=(*result.notices, *await self._announcements.announce(review)))
 
     async def holds(self, tenant_id: str, review_id: str) -> bool:
         """Say whether an answer is held, or was, under this id."""

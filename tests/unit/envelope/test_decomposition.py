@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evaluation.decomposition import HALVES, decomposition_table
-from services.envelope.domain.dangling import resolved
-from services.envelope.domain.decomposition import LONGEST_CHARS, LONGEST_SENTENCE_CHARS, cut, decompose
+from services.common.questions.decomposition import LONGEST_CHARS, LONGEST_SENTENCE_CHARS, cut, decompose
+from services.common.questions.decomposition.dangling import resolved
 from tools.evaluate_rules import DECOMPOSITION_PAGE, rewritten
 
 ROOT = Path(__file__).parents[3]
@@ -48,6 +48,8 @@ SPLIT = [
     ("Hello! What is the excess? How do I claim?", ["What is the excess", "How do I claim"]),
     ("Summarise the termination clause and list the notice periods", ["termination clause", "notice periods"]),
     ("What is the notice period and how do I resign?", ["What is the notice period", "how do I resign"]),
+    ("Within how many days must a loss be reported, and who reports it?",
+     ["Within how many days must a loss be reported", "who reports a loss"]),
     ("When was it signed, by whom, and where?",
      ["When was it signed", "by whom was it signed", "where was it signed"]),
     ("When and where was the treaty signed?", ["When was the treaty signed", "where was the treaty signed"]),

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from services.common.ports.facts import FactStatus
+from services.common.questions.decomposition import decompose
 from services.envelope.community_search import search
 from services.envelope.domain.caching import (
     CacheDirectives,
@@ -25,7 +26,6 @@ from services.envelope.domain.clustering import (
     most_important,
     unique_labels,
 )
-from services.envelope.domain.decomposition import decompose
 from services.envelope.domain.identity import carried_fact_id_for, fact_id_for
 from services.envelope.domain.importance import IMPORTANCE_BY_SOURCE_TYPE, SourceType
 from services.envelope.domain.neighbours import NOBODY, Neighbours

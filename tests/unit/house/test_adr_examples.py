@@ -43,11 +43,12 @@ from services.common.keywords import Stemming, keywords
 from services.common.ports.facts import FactStatus
 from services.common.ports.sessions import AuditEventRecord
 from services.common.provenance import report_hash
+from services.common.questions.decomposition import decompose
 from services.common.reading.sentences import sentences
 from services.common.regulation import ISO_42001_CONTROLS
 from services.common.rpc.admission import SPARE
 from services.common.sentence_heads.model import parse_heads
-from services.common.settings import ReportSettings, ReviewSettings
+from services.common.settings import GatewaySettings, ReportSettings, ReviewSettings
 from services.common.settings.guard.verification import VerificationSettings
 from services.common.taxonomy import BreakerState, GroundingMode, QualityTier, RiskLevel
 from services.dag.domain import budget as budgets
@@ -89,7 +90,6 @@ from services.dpe.domain.statements import conflict, read_statement
 from services.dpe.guard.compose import verification_policy
 from services.envelope.domain.candidates import Candidate, RankedFact
 from services.envelope.domain.conflicts import find_conflicts
-from services.envelope.domain.decomposition import decompose
 from services.envelope.domain.etag import envelope_etag
 from services.envelope.domain.expansion import COMMUNITY_SIZE, thin_communities
 from services.envelope.domain.fusion import blend, fuse
@@ -104,7 +104,11 @@ from services.envelope.domain.source_diff import DiffFact, source_diff
 from services.envelope.domain.state import state_entry, state_hash
 from services.envelope.domain.subjects import Stated
 from services.envelope.domain.weights import RankWeights, effective_weights
+from services.gateway.dispatch.fanning import CHILDREN_SHARE
+from services.gateway.dispatch.several import kept_s
+from services.gateway.domain.headers import Header
 from services.gateway.domain.summaries import within
+from services.gateway.domain.worst_case import worst_case
 from tests import tenth
 from tests.unit.common.rpc.test_admission import Door, refusal, settle
 from tests.unit.dpe.test_dpe_verdicts import near_models
@@ -845,6 +849,27 @@ def test_0149_the_pauses_of_a_report():
 
 def test_0152_the_pages_of_a_trial():
     assert 10_000 // MOST_SIGNALS == 50
+
+
+def test_0153_the_worst_of_three_items():
+    def said(risk, grounding):
+        return [Header("CRP-Safety-Hallucination-Risk", risk), Header("CRP-Safety-Grounding-Pct", grounding)]
+
+    forged = [Header("CRP-Safety-Retry-After", "0")]
+    halted = [Header("CRP-Safety-Retry-After", "oversight-required")]
+    top = {one.name: one.value for one in worst_case([said("LOW", "0.912"), said("MEDIUM", "1.0"), forged], "3.0.0")}
+    assert (top["CRP-Safety-Hallucination-Risk"], top["CRP-Safety-Grounding-Pct"]) == ("MEDIUM", "0.912")
+    assert top["CRP-Safety-Retry-After"] == "0"
+    both = {one.name: one.value for one in worst_case([forged, halted], "3.0.0")}
+    assert both["CRP-Safety-Retry-After"] == "oversight-required"
+    assert [time - kept_s(time) for time in (60.0, 10.0)] == [58.0, 9.0]
+    assert (GatewaySettings().batch_max_running, GatewaySettings().batch_max_running_per_tenant) == (8, 4)
+
+
+def test_0162_two_parts_and_the_time_of_the_children():
+    assert len(decompose("How long are claims files kept, and who may read them?")) == 2
+    assert 20 * CHILDREN_SHARE == 14
+    assert round(70 / 75, 3) == 0.933
 
 
 def test_0145_a_mask():

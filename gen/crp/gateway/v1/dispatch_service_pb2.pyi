@@ -12,7 +12,7 @@ from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
 DESCRIPTOR: _descriptor.FileDescriptor
 
 class DispatchRequest(_message.Message):
-    __slots__ = ("request_id", "query", "session_token", "continuation_ids", "strategies", "model", "grounding_mode", "max_tokens", "temperature", "seed", "safety_policy", "safety_policy_report_only", "safety_mode", "oversight_mode", "if_match", "cache_directives", "accept_quality", "accept_risk", "ai_system_id", "fan_in_policy", "safety_budget", "agent_session_parent", "loop_depth", "agent_dispatch_strategy", "safety_report_uri", "safety_nonce", "data_residency", "stream_safety_mode", "session_id", "system_prompt", "max_envelope_tokens", "remediation", "approximate_tokens", "context_window_tokens", "retrieval_mode", "active_fact_ids", "include_superseded", "report_view", "earlier_questions")
+    __slots__ = ("request_id", "query", "session_token", "continuation_ids", "strategies", "model", "grounding_mode", "max_tokens", "temperature", "seed", "safety_policy", "safety_policy_report_only", "safety_mode", "oversight_mode", "if_match", "cache_directives", "accept_quality", "accept_risk", "ai_system_id", "fan_in_policy", "safety_budget", "agent_session_parent", "loop_depth", "agent_dispatch_strategy", "safety_report_uri", "safety_nonce", "data_residency", "stream_safety_mode", "session_id", "system_prompt", "max_envelope_tokens", "remediation", "approximate_tokens", "context_window_tokens", "retrieval_mode", "active_fact_ids", "include_superseded", "report_view", "earlier_questions", "branch")
     REQUEST_ID_FIELD_NUMBER: _ClassVar[int]
     QUERY_FIELD_NUMBER: _ClassVar[int]
     SESSION_TOKEN_FIELD_NUMBER: _ClassVar[int]
@@ -52,6 +52,7 @@ class DispatchRequest(_message.Message):
     INCLUDE_SUPERSEDED_FIELD_NUMBER: _ClassVar[int]
     REPORT_VIEW_FIELD_NUMBER: _ClassVar[int]
     EARLIER_QUESTIONS_FIELD_NUMBER: _ClassVar[int]
+    BRANCH_FIELD_NUMBER: _ClassVar[int]
     request_id: str
     query: str
     session_token: str
@@ -91,7 +92,8 @@ class DispatchRequest(_message.Message):
     include_superseded: bool
     report_view: _report_pb2.ReportView
     earlier_questions: _containers.RepeatedScalarFieldContainer[str]
-    def __init__(self, request_id: _Optional[str] = ..., query: _Optional[str] = ..., session_token: _Optional[str] = ..., continuation_ids: _Optional[_Iterable[str]] = ..., strategies: _Optional[_Iterable[_Union[_taxonomy_pb2.DispatchStrategy, str]]] = ..., model: _Optional[str] = ..., grounding_mode: _Optional[_Union[_taxonomy_pb2.GroundingMode, str]] = ..., max_tokens: _Optional[int] = ..., temperature: _Optional[float] = ..., seed: _Optional[int] = ..., safety_policy: _Optional[str] = ..., safety_policy_report_only: _Optional[str] = ..., safety_mode: _Optional[_Union[_dispatch_pb2.SafetyMode, str]] = ..., oversight_mode: _Optional[_Union[_dispatch_pb2.OversightMode, str]] = ..., if_match: _Optional[str] = ..., cache_directives: _Optional[_Iterable[str]] = ..., accept_quality: _Optional[_Iterable[_Union[_taxonomy_pb2.QualityTier, str]]] = ..., accept_risk: _Optional[_Union[_taxonomy_pb2.RiskLevel, str]] = ..., ai_system_id: _Optional[str] = ..., fan_in_policy: _Optional[_Union[_dispatch_pb2.FanInPolicy, str]] = ..., safety_budget: _Optional[float] = ..., agent_session_parent: _Optional[str] = ..., loop_depth: _Optional[int] = ..., agent_dispatch_strategy: _Optional[_Union[_taxonomy_pb2.DispatchStrategy, str]] = ..., safety_report_uri: _Optional[str] = ..., safety_nonce: _Optional[str] = ..., data_residency: _Optional[str] = ..., stream_safety_mode: _Optional[_Union[_dispatch_pb2.StreamSafetyMode, str]] = ..., session_id: _Optional[str] = ..., system_prompt: _Optional[str] = ..., max_envelope_tokens: _Optional[int] = ..., remediation: _Optional[_Union[_dispatch_pb2.RemediationMode, str]] = ..., approximate_tokens: _Optional[bool] = ..., context_window_tokens: _Optional[int] = ..., retrieval_mode: _Optional[_Union[_knowledge_service_pb2.SearchMode, str]] = ..., active_fact_ids: _Optional[_Iterable[str]] = ..., include_superseded: _Optional[bool] = ..., report_view: _Optional[_Union[_report_pb2.ReportView, str]] = ..., earlier_questions: _Optional[_Iterable[str]] = ...) -> None: ...
+    branch: bool
+    def __init__(self, request_id: _Optional[str] = ..., query: _Optional[str] = ..., session_token: _Optional[str] = ..., continuation_ids: _Optional[_Iterable[str]] = ..., strategies: _Optional[_Iterable[_Union[_taxonomy_pb2.DispatchStrategy, str]]] = ..., model: _Optional[str] = ..., grounding_mode: _Optional[_Union[_taxonomy_pb2.GroundingMode, str]] = ..., max_tokens: _Optional[int] = ..., temperature: _Optional[float] = ..., seed: _Optional[int] = ..., safety_policy: _Optional[str] = ..., safety_policy_report_only: _Optional[str] = ..., safety_mode: _Optional[_Union[_dispatch_pb2.SafetyMode, str]] = ..., oversight_mode: _Optional[_Union[_dispatch_pb2.OversightMode, str]] = ..., if_match: _Optional[str] = ..., cache_directives: _Optional[_Iterable[str]] = ..., accept_quality: _Optional[_Iterable[_Union[_taxonomy_pb2.QualityTier, str]]] = ..., accept_risk: _Optional[_Union[_taxonomy_pb2.RiskLevel, str]] = ..., ai_system_id: _Optional[str] = ..., fan_in_policy: _Optional[_Union[_dispatch_pb2.FanInPolicy, str]] = ..., safety_budget: _Optional[float] = ..., agent_session_parent: _Optional[str] = ..., loop_depth: _Optional[int] = ..., agent_dispatch_strategy: _Optional[_Union[_taxonomy_pb2.DispatchStrategy, str]] = ..., safety_report_uri: _Optional[str] = ..., safety_nonce: _Optional[str] = ..., data_residency: _Optional[str] = ..., stream_safety_mode: _Optional[_Union[_dispatch_pb2.StreamSafetyMode, str]] = ..., session_id: _Optional[str] = ..., system_prompt: _Optional[str] = ..., max_envelope_tokens: _Optional[int] = ..., remediation: _Optional[_Union[_dispatch_pb2.RemediationMode, str]] = ..., approximate_tokens: _Optional[bool] = ..., context_window_tokens: _Optional[int] = ..., retrieval_mode: _Optional[_Union[_knowledge_service_pb2.SearchMode, str]] = ..., active_fact_ids: _Optional[_Iterable[str]] = ..., include_superseded: _Optional[bool] = ..., report_view: _Optional[_Union[_report_pb2.ReportView, str]] = ..., earlier_questions: _Optional[_Iterable[str]] = ..., branch: _Optional[bool] = ...) -> None: ...
 
 class DispatchResponse(_message.Message):
     __slots__ = ("answer", "halted", "not_modified", "held_for_review", "headers", "violations", "warnings", "remediations", "model_calls", "circuit_breaker")
@@ -139,13 +141,36 @@ class DispatchBatchRequest(_message.Message):
     dispatches: _containers.RepeatedCompositeFieldContainer[DispatchRequest]
     def __init__(self, dispatches: _Optional[_Iterable[_Union[DispatchRequest, _Mapping]]] = ...) -> None: ...
 
+class FailedField(_message.Message):
+    __slots__ = ("field", "description")
+    FIELD_FIELD_NUMBER: _ClassVar[int]
+    DESCRIPTION_FIELD_NUMBER: _ClassVar[int]
+    field: str
+    description: str
+    def __init__(self, field: _Optional[str] = ..., description: _Optional[str] = ...) -> None: ...
+
 class DispatchFailure(_message.Message):
-    __slots__ = ("reason", "message")
+    __slots__ = ("reason", "message", "metadata", "fields", "retry_after_ms", "headers")
+    class MetadataEntry(_message.Message):
+        __slots__ = ("key", "value")
+        KEY_FIELD_NUMBER: _ClassVar[int]
+        VALUE_FIELD_NUMBER: _ClassVar[int]
+        key: str
+        value: str
+        def __init__(self, key: _Optional[str] = ..., value: _Optional[str] = ...) -> None: ...
     REASON_FIELD_NUMBER: _ClassVar[int]
     MESSAGE_FIELD_NUMBER: _ClassVar[int]
+    METADATA_FIELD_NUMBER: _ClassVar[int]
+    FIELDS_FIELD_NUMBER: _ClassVar[int]
+    RETRY_AFTER_MS_FIELD_NUMBER: _ClassVar[int]
+    HEADERS_FIELD_NUMBER: _ClassVar[int]
     reason: str
     message: str
-    def __init__(self, reason: _Optional[str] = ..., message: _Optional[str] = ...) -> None: ...
+    metadata: _containers.ScalarMap[str, str]
+    fields: _containers.RepeatedCompositeFieldContainer[FailedField]
+    retry_after_ms: int
+    headers: _containers.RepeatedCompositeFieldContainer[_dispatch_pb2.CrpHeader]
+    def __init__(self, reason: _Optional[str] = ..., message: _Optional[str] = ..., metadata: _Optional[_Mapping[str, str]] = ..., fields: _Optional[_Iterable[_Union[FailedField, _Mapping]]] = ..., retry_after_ms: _Optional[int] = ..., headers: _Optional[_Iterable[_Union[_dispatch_pb2.CrpHeader, _Mapping]]] = ...) -> None: ...
 
 class DispatchBatchItem(_message.Message):
     __slots__ = ("request_id", "response", "failure")
@@ -164,3 +189,33 @@ class DispatchBatchResponse(_message.Message):
     items: _containers.RepeatedCompositeFieldContainer[DispatchBatchItem]
     headers: _containers.RepeatedCompositeFieldContainer[_dispatch_pb2.CrpHeader]
     def __init__(self, items: _Optional[_Iterable[_Union[DispatchBatchItem, _Mapping]]] = ..., headers: _Optional[_Iterable[_Union[_dispatch_pb2.CrpHeader, _Mapping]]] = ...) -> None: ...
+
+class FanOutRequest(_message.Message):
+    __slots__ = ("dispatch", "queries")
+    DISPATCH_FIELD_NUMBER: _ClassVar[int]
+    QUERIES_FIELD_NUMBER: _ClassVar[int]
+    dispatch: DispatchRequest
+    queries: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, dispatch: _Optional[_Union[DispatchRequest, _Mapping]] = ..., queries: _Optional[_Iterable[str]] = ...) -> None: ...
+
+class FanOutChild(_message.Message):
+    __slots__ = ("index", "query", "response", "failure")
+    INDEX_FIELD_NUMBER: _ClassVar[int]
+    QUERY_FIELD_NUMBER: _ClassVar[int]
+    RESPONSE_FIELD_NUMBER: _ClassVar[int]
+    FAILURE_FIELD_NUMBER: _ClassVar[int]
+    index: int
+    query: str
+    response: DispatchResponse
+    failure: DispatchFailure
+    def __init__(self, index: _Optional[int] = ..., query: _Optional[str] = ..., response: _Optional[_Union[DispatchResponse, _Mapping]] = ..., failure: _Optional[_Union[DispatchFailure, _Mapping]] = ...) -> None: ...
+
+class FanOutResponse(_message.Message):
+    __slots__ = ("parent", "child", "fan_in")
+    PARENT_FIELD_NUMBER: _ClassVar[int]
+    CHILD_FIELD_NUMBER: _ClassVar[int]
+    FAN_IN_FIELD_NUMBER: _ClassVar[int]
+    parent: DispatchResponse
+    child: FanOutChild
+    fan_in: DispatchResponse
+    def __init__(self, parent: _Optional[_Union[DispatchResponse, _Mapping]] = ..., child: _Optional[_Union[FanOutChild, _Mapping]] = ..., fan_in: _Optional[_Union[DispatchResponse, _Mapping]] = ...) -> None: ...

@@ -56,6 +56,11 @@ class DispatchServiceStub:
                 request_serializer=crp_dot_gateway_dot_v1_dot_dispatch__service__pb2.DispatchBatchRequest.SerializeToString,
                 response_deserializer=crp_dot_gateway_dot_v1_dot_dispatch__service__pb2.DispatchBatchResponse.FromString,
                 _registered_method=True)
+        self.FanOut = channel.unary_stream(
+                '/crp.gateway.v1.DispatchService/FanOut',
+                request_serializer=crp_dot_gateway_dot_v1_dot_dispatch__service__pb2.FanOutRequest.SerializeToString,
+                response_deserializer=crp_dot_gateway_dot_v1_dot_dispatch__service__pb2.FanOutResponse.FromString,
+                _registered_method=True)
 
 
 class DispatchServiceServicer:
@@ -102,7 +107,31 @@ class DispatchServiceServicer:
     def DispatchBatch(self, request, context):
         """Runs independent queries and puts the worst case of their headers on top (CRP-SPEC-008, batch).
 
-        Each item is idempotent by its own request_id. Errors as in Dispatch, for each item on its own.
+        Each item has its own window, in the session that it names or in one of its own; what is wrong with an item, or fails
+        in it, stands in its result alone. So many items run at once as the deployment's batch.max_running says; tenants take
+        turns. Items that are not done when the deadline is near fail with DEADLINE_EXCEEDED, so that the others reach the
+        caller. The headers on top are sent as metadata as well.
+
+        Each item is idempotent by its own request_id: a repeat of the batch does what had failed, and answers the rest as
+        before. Errors of an item: as in Dispatch. Errors of the batch: INVALID_FIELD (none or more than 100 items, a
+        request_id twice), RESPONSE_ONLY_HEADER, ROLE_MISSING, WORK_LIMIT. All results come in one message: a client whose limit
+        is gRPC's default (4 MiB) asks for another report_view, or for fewer items at once.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def FanOut(self, request, context):
+        """Answers independent parts of a task in sibling windows and merges them (CRP-SPEC-004 §6, §7).
+
+        One parent, one child for each query, one fan-in that answers dispatch.query from what the children found. The parent
+        is the window that dispatch continues; without a session it is opened first and answers dispatch.query by itself. Each
+        child is sent when it is done, in whatever order that is, the fan-in last. A child that fails, or whose answer is
+        withheld, does not end its siblings (§16.3); whether the fan-in goes on without it is for fan_in_policy.
+
+        Idempotent by dispatch.request_id: a repeat meets the same windows. Side effects: the windows. Errors: as in Dispatch,
+        for the parent and for the fan-in; those of a child stand in its event. Violations name fields of dispatch; INVALID_FIELD
+        of queries also says that none were given and dispatch.query has one part.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -125,6 +154,11 @@ def add_DispatchServiceServicer_to_server(servicer, server):
                     servicer.DispatchBatch,
                     request_deserializer=crp_dot_gateway_dot_v1_dot_dispatch__service__pb2.DispatchBatchRequest.FromString,
                     response_serializer=crp_dot_gateway_dot_v1_dot_dispatch__service__pb2.DispatchBatchResponse.SerializeToString,
+            ),
+            'FanOut': grpc.unary_stream_rpc_method_handler(
+                    servicer.FanOut,
+                    request_deserializer=crp_dot_gateway_dot_v1_dot_dispatch__service__pb2.FanOutRequest.FromString,
+                    response_serializer=crp_dot_gateway_dot_v1_dot_dispatch__service__pb2.FanOutResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -215,6 +249,33 @@ class DispatchService:
             '/crp.gateway.v1.DispatchService/DispatchBatch',
             crp_dot_gateway_dot_v1_dot_dispatch__service__pb2.DispatchBatchRequest.SerializeToString,
             crp_dot_gateway_dot_v1_dot_dispatch__service__pb2.DispatchBatchResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def FanOut(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_stream(
+            request,
+            target,
+            '/crp.gateway.v1.DispatchService/FanOut',
+            crp_dot_gateway_dot_v1_dot_dispatch__service__pb2.FanOutRequest.SerializeToString,
+            crp_dot_gateway_dot_v1_dot_dispatch__service__pb2.FanOutResponse.FromString,
             options,
             channel_credentials,
             insecure,

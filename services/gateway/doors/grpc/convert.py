@@ -56,6 +56,7 @@ def dispatch_command(request: pb.DispatchRequest) -> DispatchCommand:
             session_id=request.session_id,
             continuation_ids=tuple(request.continuation_ids),
             fan_in_policy=wire.FAN_IN_POLICIES.get(request.fan_in_policy),
+            branch=request.branch,
         ),
         strategies=_strategies(request),
         grounding_mode=enums.GROUNDING_MODES.get(request.grounding_mode, GroundingMode.CONTEXT_PREFERRED),

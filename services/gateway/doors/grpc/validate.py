@@ -144,6 +144,10 @@ def _continuation(request: pb.DispatchRequest, found: Violations) -> None:
         found.require(_SESSION_ID.fullmatch(request.session_id), "session_id", "must be crp_sess_ and 16-32 characters")
         given = request.session_token or ids
         found.require(given, "session_id", "needs the session_token that continues the session")
+    if request.branch:
+        alone = list(request.strategies) == [taxonomy.DISPATCH_STRATEGY_REFLEXIVE]
+        found.require(alone, "branch", "needs strategies reflexive, alone")
+        found.require(request.session_token and len(ids) <= 1, "branch", "needs session_token, and one pointer at most")
 
 
 def _generation(request: pb.DispatchRequest, settings: GatewaySettings, found: Violations) -> None:

@@ -22,9 +22,9 @@ from services.common.errors import (
     InvalidRequestError,
     LimitExceededError,
     NotFoundError,
+    internal_error,
 )
 from services.common.rpc.credential_gate import CredentialGate
-from services.common.rpc.status import internal_error
 from services.common.settings.http import HttpSettings
 from services.gateway.doors.http import ercp_schemas as schemas
 from services.gateway.doors.http.calls import Routes

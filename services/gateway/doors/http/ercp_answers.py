@@ -159,9 +159,17 @@ class Refusal(BaseModel):
 
 
 class RefusalAnswer(BaseModel):
-    """A call that failed: nothing signed it and no model had a part in it."""
+    """A call that failed: nothing signed it and no model had a part in it.
+
+    ``crp_error`` and what follows it stand there where CRP has a word for the failure (CRP-SPEC-004 §16, -006).
+    """
 
     error: Refusal
+    crp_error: str | None = None
+    continuation_id: str | None = None
+    directive: str | None = None
+    parent_value: str | None = None
+    child_value: str | None = None
     trace_id: str | None
     timestamp: str
     proto_version: str

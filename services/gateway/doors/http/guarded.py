@@ -12,9 +12,8 @@ from starlette.responses import Response
 
 from services.common.clock import Clock
 from services.common.context import Caller, Role
-from services.common.errors import CrpError
+from services.common.errors import CrpError, internal_error
 from services.common.rpc.credential_gate import CredentialGate
-from services.common.rpc.status import internal_error
 from services.gateway.doors.http.callers import prove_caller
 from services.gateway.doors.http.problems import problem_response
 from services.gateway.doors.http.requests import ClientGoneError, request_id_of

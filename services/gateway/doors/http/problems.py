@@ -14,7 +14,7 @@ from starlette.responses import Response
 from services.common.clock import Clock
 from services.common.encoding import iso_micros
 from services.common.errors import CrpError, DeadlineError, ErrorReason
-from services.common.rpc.protocol_headers import failure_headers
+from services.common.rpc.protocol_headers import failure_body, failure_headers
 from services.common.rpc.status import DEFAULT_RETRY_S, STATUS
 
 PROTO_VERSION: Final = "ercp-1.0"
@@ -79,6 +79,7 @@ def problem_response(error: CrpError, *, request_id: str, trace_id: str | None, 
         "proto_version": PROTO_VERSION,
         "model_fingerprint": None,
         "node_signature": None,
+        **failure_body(error),
     }
     headers = {"X-Request-Id": request_id, **dict(failure_headers(error))}
     if retry_after_s is not None:

@@ -15,8 +15,9 @@ from starlette.responses import Response
 
 from services.common.rpc.protocol_headers import RETRY_AFTER
 from services.common.rpc.validation import Violations
+from services.common.taxonomy import PROTOCOL_VERSION
 from services.gateway.clients.provenance import report_summary
-from services.gateway.domain.headers import PROTOCOL_VERSION, HeaderInputs, PolicyOutcome, response_headers
+from services.gateway.domain.headers import HeaderInputs, PolicyOutcome, response_headers
 from services.gateway.domain.outcome import PolicyInForce, retry_condition
 from services.gateway.doors.grpc.validate import FIELDS_BY_HEADER, request_headers
 

@@ -4,7 +4,7 @@ import asyncio
 import json
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, Generic, TypeVar
 
 from crp.gateway.v1 import dispatch_service_pb2 as pb
 from crp.gateway.v1.dispatch_service_pb2_grpc import DispatchServiceStub
@@ -17,6 +17,8 @@ COMMENT: Final = b": the answer is being written\n\n"
 HEADERS: Final = "crp-headers"
 """The last event (CRP-SPEC-008, streaming)."""
 _CRP: Final = "crp-"
+
+EventT = TypeVar("EventT")
 
 
 @dataclass(slots=True)
@@ -50,26 +52,26 @@ class DispatchCall:
             call.cancel()
 
 
-class Awaited:
+class Awaited(Generic[EventT]):
     """Messages that are waited for no longer than so, again and again.
 
     Args:
         events: the messages; ended by ``close``.
     """
 
-    def __init__(self, events: AsyncGenerator[pb.DispatchStreamResponse, None]) -> None:
+    def __init__(self, events: AsyncGenerator[EventT, None]) -> None:
         self._events = events
-        self.pending: asyncio.Future[pb.DispatchStreamResponse | None] = asyncio.ensure_future(_next(events))
+        self.pending: asyncio.Future[EventT | None] = asyncio.ensure_future(_next(events))
         """The next message; ``None`` behind the last."""
 
-    def take(self) -> pb.DispatchStreamResponse | None:
+    def take(self) -> EventT | None:
         """Return the message that is pending, which is there, and wait for the next. Raises what the call raised."""
         event = self.pending.result()
         if event is not None:
             self.pending = asyncio.ensure_future(_next(self._events))
         return event
 
-    async def all(self, interval_s: float) -> AsyncIterator[pb.DispatchStreamResponse | None]:
+    async def all(self, interval_s: float) -> AsyncIterator[EventT | None]:
         """Yield the messages, and ``None`` whenever the next takes longer than ``interval_s`` seconds."""
         while True:
             if not (await asyncio.wait({self.pending}, timeout=interval_s))[0]:
@@ -89,7 +91,7 @@ class Awaited:
 
 
 async def written_events(
-    awaited: Awaited, interval_s: float, refused: Callable[[Exception], bytes]
+    awaited: Awaited[pb.DispatchStreamResponse], interval_s: float, refused: Callable[[Exception], bytes]
 ) -> AsyncGenerator[bytes, None]:
     """Yield a streamed dispatch in the contract's own JSON: tokens, stages, the outcome, and the headers at last.
 
@@ -104,20 +106,20 @@ async def written_events(
             if event is None:
                 yield COMMENT
             elif kind == "token":
-                yield _event(kind, {"token": event.token})
+                yield sse(kind, {"token": event.token})
             elif kind:
                 found = getattr(event, kind)
-                yield _event(kind, await compute_unless_small(found.ByteSize(), message_json, found))
+                yield sse(kind, await compute_unless_small(found.ByteSize(), message_json, found))
                 if kind == "outcome":
-                    yield _event(HEADERS, {"headers": {one.name: one.value for one in event.outcome.headers}})
+                    yield sse(HEADERS, {"headers": {one.name: one.value for one in event.outcome.headers}})
     except Exception as error:  # noqa: BLE001 - told to the client
         yield b"event: error\ndata: " + refused(error) + b"\n\n"
 
 
-def _event(kind: str, value: Any) -> bytes:
+def sse(kind: str, value: Any) -> bytes:
     """Return an event; in ASCII, for some readers of lines break them at U+0085 and U+2028 as well."""
     return f"event: {kind}\ndata: {json.dumps(value, separators=(',', ':'), allow_nan=False)}\n\n".encode()
 
 
-async def _next(events: AsyncGenerator[pb.DispatchStreamResponse, None]) -> pb.DispatchStreamResponse | None:
+async def _next(events: AsyncGenerator[EventT, None]) -> EventT | None:
     return await anext(events, None)

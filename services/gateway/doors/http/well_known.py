@@ -14,9 +14,8 @@ from starlette.responses import Response
 from services.common.settings.chat import ChatSettings
 from services.common.settings.gateway import GatewaySettings
 from services.common.settings.http import HttpSettings
-from services.common.taxonomy import DispatchStrategy, GroundingMode, QualityTier, RiskLevel
+from services.common.taxonomy import PROTOCOL_VERSION, DispatchStrategy, GroundingMode, QualityTier, RiskLevel
 from services.gateway.dispatch.strategies import SERVED
-from services.gateway.domain.headers import PROTOCOL_VERSION
 from services.gateway.domain.holding import Hold
 from services.gateway.domain.policy import KNOWN_DIRECTIVES, PROFILES
 from services.gateway.domain.vocabulary import OversightMode, SafetyMode

@@ -16,8 +16,7 @@ from crp.gateway.v1.dispatch_service_pb2_grpc import DispatchServiceStub
 from starlette.responses import Response
 
 from services.common.computing import compute
-from services.common.errors import CrpError, ErrorReason
-from services.common.rpc.status import internal_error
+from services.common.errors import CrpError, ErrorReason, internal_error
 from services.common.settings.http import HttpSettings
 from services.gateway.doors.http.chat.asks import FIELD, Call, ChatOptions, ChatQuery, Written, wrong
 from services.gateway.doors.http.chat.checking import LATE_S, OK
@@ -164,7 +163,9 @@ class GroundedStream:
     answer_id: str
     stream: DialectStream
 
-    async def events(self, awaited: Awaited, interval_s: float) -> AsyncGenerator[bytes, None]:
+    async def events(
+        self, awaited: Awaited[pb.DispatchStreamResponse], interval_s: float
+    ) -> AsyncGenerator[bytes, None]:
         """Yield the events for the client."""
         stream, model = self.stream, self.query.model or OWN_MODEL
         begun, opened = Written(self.answer_id, model, "", "stop", 0, 0), False

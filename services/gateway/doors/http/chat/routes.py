@@ -12,10 +12,9 @@ from starlette.responses import Response
 
 from services.common.computing import compute_unless_small
 from services.common.context import Role
-from services.common.errors import CrpError
+from services.common.errors import CrpError, internal_error
 from services.common.ports.chat_provider import ChatProvider
 from services.common.rpc.credential_gate import CredentialGate
-from services.common.rpc.status import internal_error
 from services.common.settings.chat import ChatMode, ChatSettings
 from services.common.settings.http import HttpSettings
 from services.common.telemetry import follow_trace

@@ -10,8 +10,7 @@ from typing import Any, Final
 from starlette.responses import StreamingResponse
 from starlette.types import Receive, Scope, Send
 
-from services.common.errors import CrpError
-from services.common.rpc.status import internal_error
+from services.common.errors import CrpError, internal_error
 from services.gateway.dispatch.held_back import Check, Ended, held_back
 from services.gateway.domain.holding import Hold
 from services.gateway.doors.http.chat.dialect import DialectStream

@@ -7,7 +7,7 @@ that no rule cuts there.
 import re
 from typing import Final
 
-from services.envelope.domain.decomposition_words import (
+from services.common.questions.decomposition.words import (
     ARTICLE,
     BODIES,
     FIXED_PAIR,

@@ -8,7 +8,7 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from services.envelope.domain.decomposition_phrases import (
+from services.common.questions.decomposition.phrases import (
     coordinated,
     glued,
     glued_between,
@@ -17,7 +17,7 @@ from services.envelope.domain.decomposition_phrases import (
     unglued,
     without_article,
 )
-from services.envelope.domain.decomposition_words import (
+from services.common.questions.decomposition.words import (
     ACTIONS,
     ASKING,
     AUXILIARIES,
@@ -49,7 +49,7 @@ _LEADING: Final = re.compile(
 )
 
 _CLAUSE: Final = re.compile(
-    rf",?\s(?:and|as\swell\sas)\s(?:also\s)?(?=(?:(?:(?:by|for|to|from|at|on|with|in|after|until|since|under)\s)?(?:what|which|whom?|whose|where|when|why|how|whether)\b|(?:{_AUX})\s(?:i|we|you|it|they|there|the|this|my)\b))",
+    rf",?\s(?:and|as\swell\sas)\s(?:also\s)?(?=(?:(?:(?:by|for|to|from|at|on|with|within|in|after|before|during|until|since|under)\s)?(?:what|which|whom?|whose|where|when|why|how|whether)\b|(?:{_AUX})\s(?:i|we|you|it|they|there|the|this|my)\b))",
     re.IGNORECASE,
 )
 _MORE_CLAUSES: Final = re.compile(r",\s(?=(?:what|which|who|where|why|how)\b)", re.IGNORECASE)
@@ -62,7 +62,7 @@ _ASKING_CLAUSE: Final = re.compile(
     re.IGNORECASE,
 )
 _DIRECT: Final = re.compile(
-    rf"(?:(?:in|after|by|for|to|at|on|from|with|under|since|until)\s(?=(?:what|which|whom|how)\b))?(?:{_WH}|{_AUX})\b",
+    rf"(?:(?:in|after|before|during|by|for|to|at|on|from|with|within|under|since|until)\s(?=(?:what|which|whom|how)\b))?(?:{_WH}|{_AUX})\b",
     re.IGNORECASE,
 )
 _AUX_NEXT: Final = re.compile(rf"(?:when|where|who|which)\s(?:(?:{_AUX})\b|\w+\s(?:{_AUX})\b)", re.IGNORECASE)

@@ -9,7 +9,7 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from services.envelope.domain.decomposition_words import AUXILIARIES, PARTICLES, QUESTION_WORDS, alternatives
+from services.common.questions.decomposition.words import AUXILIARIES, PARTICLES, QUESTION_WORDS, alternatives
 
 _AUX: Final = frozenset(AUXILIARIES.split())
 _WH: Final = frozenset(QUESTION_WORDS.split())
@@ -33,7 +33,7 @@ _BUILDING: Final = (
 _FRAME: Final = re.compile(
     r"(?:please\s|kindly\s|(?:can|could|would|will)\syou\s(?:please\s)?"
     r"|(?:explain|describe|show|tell|give|list|outline|summari[sz]e|find|define)\s(?:me\s|us\s)?(?:about\s)?"
-    r"|(?:(?:in|after|by|for|to|at|on|from|with|under)\s)?(?:how|what|which|who|whom|whose|where|when|why)\s"
+    r"|(?:(?:in|after|before|during|by|for|to|at|on|from|with|within|under|since|until)\s)?(?:how|what|which|who|whom|whose|where|when|why)\s"
     r"(?:(?:long|much|many|often|far)\s)?){1,3}",
     re.IGNORECASE,
 )
@@ -111,11 +111,16 @@ def _subject(part: str) -> str:
     kept = _CLAUSE.split(text, maxsplit=1)[0].split()
     stop = next((number for number, word in enumerate(kept) if number and word.lower() in _AUX), len(kept))
     kept = kept[:stop]
-    while len(kept) > 1 and kept[-1].lower() in _INFINITIVES:
-        kept = kept[:-1]
+    kept = _without_infinitives(kept)
     if len(kept) > 1 and not allowed and asked is not None and (_is_done(words, kept) or _BARE_END.fullmatch(kept[-1])):
-        kept = kept[:-1]
+        kept = _without_infinitives(kept[:-1])
     return _plain(kept)
+
+
+def _without_infinitives(words: list[str]) -> list[str]:
+    while len(words) > 1 and words[-1].lower() in _INFINITIVES:
+        words = words[:-1]
+    return words
 
 
 def _is_done(words: Sequence[str], kept: Sequence[str]) -> bool:

@@ -9,8 +9,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from services.envelope.domain.decomposition_phrases import glued, is_one_term, name_and_rest, unglued, without_article
-from services.envelope.domain.decomposition_words import (
+from services.common.questions.decomposition.phrases import glued, is_one_term, name_and_rest, unglued, without_article
+from services.common.questions.decomposition.words import (
     ARTICLE,
     ASPECT_PREPOSITION,
     EMPTY_NOUNS,

@@ -7,10 +7,10 @@ query is left whole, and nothing in the rules grows faster than the text.
 
 from typing import Final
 
-from services.envelope.domain.dangling import resolved
-from services.envelope.domain.decomposition_comparisons import comparison
-from services.envelope.domain.decomposition_needs import conjunction, listed, questions
-from services.envelope.domain.decomposition_shared import shared_frame
+from services.common.questions.decomposition.comparisons import comparison
+from services.common.questions.decomposition.dangling import resolved
+from services.common.questions.decomposition.needs import conjunction, listed, questions
+from services.common.questions.decomposition.shared import shared_frame
 
 MOST_SUB_QUERIES: Final = 8
 LONGEST_SENTENCE_CHARS: Final = 400

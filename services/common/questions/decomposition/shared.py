@@ -8,9 +8,9 @@ plus shipping times" adds a need. Each part is given the words that it shares, s
 import re
 from typing import Final
 
-from services.envelope.domain.decomposition_needs import conjunction
-from services.envelope.domain.decomposition_phrases import coordinated, glued, unglued, without_article
-from services.envelope.domain.decomposition_words import AUXILIARIES, NO_NOUN_PHRASE, alternatives
+from services.common.questions.decomposition.needs import conjunction
+from services.common.questions.decomposition.phrases import coordinated, glued, unglued, without_article
+from services.common.questions.decomposition.words import AUXILIARIES, NO_NOUN_PHRASE, alternatives
 
 _AUX: Final = alternatives(AUXILIARIES)
 _WH_PHRASE: Final = (
