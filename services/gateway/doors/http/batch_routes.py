@@ -22,7 +22,8 @@ from services.common.rpc.credential_gate import CredentialGate
 from services.common.rpc.validation import Violations
 from services.common.settings.http import HttpSettings
 from services.gateway.domain.command import derived_id
-from services.gateway.doors.http.calls import REFUSALS, Asked, RpcCalls, body
+from services.gateway.doors.http.calls import REFUSALS, RpcCalls, body
+from services.gateway.doors.http.guarded import Asked
 from services.gateway.doors.http.message_schemas import MAX_LIST, MessageModels
 from services.gateway.doors.http.problems import json_response
 from services.gateway.doors.http.protocol import HEADER_OF_FIELD, asked_in_headers, label

@@ -20,9 +20,10 @@ from services.common.rpc.canonical import message_json
 from services.common.rpc.credential_gate import CredentialGate
 from services.common.rpc.validation import Violations
 from services.common.settings.http import HttpSettings
-from services.gateway.doors.http.calls import REFUSALS, Asked, RpcCalls, body
+from services.gateway.doors.http.calls import REFUSALS, RpcCalls, body
 from services.gateway.doors.http.chat.checking import LATE_S
 from services.gateway.doors.http.chat.sending import Streamed
+from services.gateway.doors.http.guarded import Asked
 from services.gateway.doors.http.message_schemas import MessageModels
 from services.gateway.doors.http.protocol import HEADER_OF_FIELD, asked_in_headers, label
 from services.gateway.doors.http.requests import call_metadata, idempotency_key, until_disconnected

@@ -19,7 +19,8 @@ from services.common.context import Role
 from services.common.rpc.canonical import message_json
 from services.common.rpc.credential_gate import CredentialGate
 from services.common.settings.http import HttpSettings
-from services.gateway.doors.http.calls import REFUSALS, Asked, RpcCalls, body
+from services.gateway.doors.http.calls import REFUSALS, RpcCalls, body
+from services.gateway.doors.http.guarded import Asked
 from services.gateway.doors.http.message_schemas import MessageModels
 from services.gateway.doors.http.parameters import filled, parameters
 from services.gateway.doors.http.problems import json_response
