@@ -140,6 +140,7 @@ class Results:
             committed=committed,
             data_residency=self._settings.data_residency,
             community_header=self._settings.community_header,
+            agent=draft.agent,
         )
 
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from services.common.ports.language_model import ChatMessage, ChatRole, EvidenceFact, LanguageRequest
 from services.common.progress import at
-from services.common.taxonomy import BreakerState, DispatchStrategy, RemedyCall, RiskLevel
+from services.common.taxonomy import BreakerState, DispatchStrategy, Remedy, RemedyCall, RiskLevel
 from services.gateway.dispatch.envelope_gate import EnvelopeGate
 from services.gateway.dispatch.model_caller import SAFETY_MARGIN_TOKENS, ModelCaller
 from services.gateway.dispatch.outlet import Outlet
@@ -18,6 +18,7 @@ from services.gateway.dispatch.remediation import RemediationResult, Remediator,
 from services.gateway.dispatch.screening import query_notices
 from services.gateway.dispatch.writing import AnswerWriter, ToWrite
 from services.gateway.domain.admitted import AdmittedDispatch
+from services.gateway.domain.agent_state import AgentState, Revision
 from services.gateway.domain.command import DispatchDraft, Notice
 from services.gateway.domain.conversation import conversation
 from services.gateway.domain.prompt import asked_of_model, continuation_notice, fixed_prompt, system_prompt
@@ -170,7 +171,15 @@ def _draft(context: WindowContext, found: RemediationResult, upgrade: QualityUpg
         rounds=_rounds(context, found),
         focus=_focus(context, best),
         upgrade=upgrade,
+        agent=_agent(admitted, found),
     )
+
+
+def _agent(admitted: AdmittedDispatch, found: RemediationResult) -> AgentState | None:
+    if not admitted.approach.refines:
+        return None
+    rewritten = sum(any(step.remedy is not Remedy.STITCH_FLOW for step in each.steps) for each in found.rounds)
+    return AgentState(revision=Revision.after(rewritten))
 
 
 def _strategy(admitted: AdmittedDispatch, found: RemediationResult, upgrade: QualityUpgrade | None) -> DispatchStrategy:

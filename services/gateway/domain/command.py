@@ -7,6 +7,7 @@ from typing import Final, TypeAlias
 
 from services.common.envelope_request import EnvelopeWishes
 from services.common.taxonomy import BreakerState, DispatchStrategy, GroundingMode, QualityTier
+from services.gateway.domain.agent_state import AgentState
 from services.gateway.domain.completion import Completion, ModelCall
 from services.gateway.domain.headers import Header
 from services.gateway.domain.outcome import PolicyRequest, Verdict
@@ -144,6 +145,7 @@ class DispatchDraft:
         focus: what the gateway shall continue with by itself; ``None`` = nothing.
         upgrade: the attempt that reached a tier which the caller accepts; ``None`` = none was needed (SPEC-003 §8.4).
         suspicions: what of the window speaks to a model: query, what earlier windows handed on, facts (ADR 0145).
+        agent: how far its strategy came in steps; ``None`` = it is answered in one.
     """
 
     place: WindowPlace
@@ -164,6 +166,7 @@ class DispatchDraft:
     focus: Focus | None = None
     upgrade: QualityUpgrade | None = None
     suspicions: tuple[Suspicion, ...] = ()
+    agent: AgentState | None = None
 
 
 @dataclass(frozen=True, slots=True)

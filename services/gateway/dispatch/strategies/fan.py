@@ -18,6 +18,10 @@ class _Fan:
 
     name: DispatchStrategy
 
+    def prepared(self, admitted: AdmittedDispatch) -> AdmittedDispatch:
+        """Return the query as it is."""
+        return admitted
+
     async def draft(
         self, window: WindowRun, admitted: AdmittedDispatch, opened: OpenedWindow
     ) -> DispatchDraft | BuiltEnvelope:

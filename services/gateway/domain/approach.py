@@ -1,0 +1,33 @@
+"""How a strategy has a window answered: what the model is told, who writes, and what is done about findings."""
+
+from dataclasses import dataclass
+from typing import Final
+
+from services.common.taxonomy import DispatchStrategy
+
+EXTRACT: Final = (
+    "Extract from the context what bears on the question, and nothing else. Keep to the words of the facts: copy "
+    "numbers, dates, names, conditions and negations exactly. Say each thing once, the most important first. Add no "
+    "introduction, no conclusion and no advice. If the context holds nothing on the question, say only that."
+)
+"""Pull's prompt (CRP-SPEC-008)."""
+REFINE_TEMPERATURE: Final = 0.3
+"""Of an answer that reflexive writes anew (CRP-SPEC-008)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Approach:
+    """What a strategy changes about a window; the default is push's.
+
+    Attributes:
+        called: the strategy's word for the answer, whatever the window was opened as; ``None`` = as it was opened.
+        task: what the model is told, behind the application's own instruction.
+        refines: an answer with a risk is written anew with what was found, whatever policy and remedies say.
+    """
+
+    called: DispatchStrategy | None = None
+    task: str = ""
+    refines: bool = False
+
+
+PLAIN: Final = Approach()
