@@ -143,7 +143,7 @@ def window_run(clients: Clients, model_caller: ModelCaller, settings: GatewaySet
     return WindowRun(
         gate=EnvelopeGate(clients.envelopes),
         model_caller=model_caller,
-        writer=AnswerWriter(model_caller, analyzer),
+        writer=AnswerWriter(model_caller, analyzer, model_caller.quoting()),
         summaries=ParentSummaries(
             clients.sessions, clients.provenance, summariser, model_caller, policy=settings.suspected_transfers
         ),

@@ -154,6 +154,8 @@ class Script:
     faults: dict = field(default_factory=dict)
     asked: dict = field(default_factory=dict)
     hold: Hold | None = None
+    parts: object = None
+    """A function of a query that says which parts it has; ``None`` = every query has one."""
     suspected: tuple = ()
     """``SuspectedFact`` messages of every envelope."""
 
@@ -219,7 +221,7 @@ class ScriptedEnvelopes(envelope_service_pb2_grpc.EnvelopeServiceServicer):
             deferred_facts=[envelope_pb2.DeferredFact(fact_id="f-later", token_count=7, composite_score=0.4)],
             system_prompt="Prefer the provided context when answering.",
             not_modified=not_modified,
-            sub_queries=[request.query],
+            sub_queries=script.parts(request.query) if script.parts else [request.query],
             cache_status="HIT" if not_modified else "MISS; reason=no-etag",
             recommended_strategy=f"DISPATCH_STRATEGY_{script.recommended}" if script.recommended else None,
             quality=envelope_pb2.QualityAssessment(quality_tier=TIERS[script.tier], accepted=True),

@@ -24,7 +24,7 @@ from services.gateway.domain.conversation import conversation
 from services.gateway.domain.prompt import asked_of_model, continuation_notice, fixed_prompt, system_prompt
 from services.gateway.domain.quality import QualityUpgrade
 from services.gateway.domain.remedies import AnalyzedAnswer, Focus, RemedyRound, due
-from services.gateway.domain.window import BuiltEnvelope, EnvelopeSummary, OpenedWindow
+from services.gateway.domain.window import BuiltEnvelope, EnvelopeSummary, OpenedWindow, beside
 
 SERVED_UPGRADE = DispatchStrategy.REFLEXIVE
 """What a re-dispatch amounts to: generated, verified by the analysis, refined with what it found (ADR 0059)."""
@@ -54,6 +54,11 @@ class WindowRun:
         self._summaries = summaries
         self._remediator = remediator
         self._outlet = outlet
+
+    @property
+    def generative(self) -> bool:
+        """Whether a language model is configured."""
+        return self._model_caller.generative
 
     def leaving_by(self, outlet: Outlet) -> "WindowRun":
         """Return what runs a window whose answer leaves as it passes."""
@@ -96,6 +101,8 @@ class WindowRun:
         admitted = replace(admitted, breaker=opened.breaker)
         at("summarising earlier windows")
         resolved, transfers, calls = await self._summaries.resolve(admitted, opened)
+        if admitted.approach.inner is not None:
+            resolved = beside(resolved, admitted.approach.inner)
         if admitted.focus is None:
             command = admitted.command
             admitted = replace(admitted, leans_on=conversation(command.query, opened, command.earlier_questions))
@@ -104,7 +111,7 @@ class WindowRun:
         envelope = accepted.envelope
         if envelope.not_modified:
             return envelope
-        prompt = system_prompt(admitted.instruction, envelope, notice=continuation_notice(len(opened.parents)))
+        prompt = system_prompt(admitted.instruction, envelope, notice=_notice(admitted, opened))
         request = _language_request(admitted, opened, envelope, prompt)
         began = asyncio.get_running_loop().time()
         first, call = await self._writer.write(ToWrite(admitted, resolved, envelope, request), self._outlet)
@@ -148,7 +155,13 @@ def _language_request(
         # Only the gateway's own continuation must not repeat what was said; a person may ask for it again.
         prior_texts=() if admitted.focus is None else tuple(one.text for one in opened.prior_windows if one.text),
         leans_on=admitted.leans_on,
+        parts=admitted.approach.parts,
     )
+
+
+def _notice(admitted: AdmittedDispatch, opened: OpenedWindow) -> str:
+    """Return what the model is told of earlier answers; behind windows that nobody was given their task says it."""
+    return continuation_notice(len(opened.parents)) if admitted.approach.inner is None else ""
 
 
 def _draft(context: WindowContext, found: RemediationResult, upgrade: QualityUpgrade | None) -> DispatchDraft:
@@ -172,6 +185,7 @@ def _draft(context: WindowContext, found: RemediationResult, upgrade: QualityUpg
         focus=_focus(context, best),
         upgrade=upgrade,
         agent=_agent(admitted, found),
+        sub_queries=envelope.sub_queries,
     )
 
 
@@ -184,6 +198,8 @@ def _agent(admitted: AdmittedDispatch, found: RemediationResult) -> AgentState |
 
 def _strategy(admitted: AdmittedDispatch, found: RemediationResult, upgrade: QualityUpgrade | None) -> DispatchStrategy:
     """Return the strategy that the answer came by: of two upgrades the one of the answer."""
+    if admitted.approach.called is not None:
+        return admitted.approach.called
     if found.upgraded:
         return SERVED_UPGRADE
     return admitted.strategy if upgrade is None else upgrade.to_strategy

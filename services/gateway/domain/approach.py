@@ -16,6 +16,19 @@ REFINE_TEMPERATURE: Final = 0.3
 
 
 @dataclass(frozen=True, slots=True)
+class Inner:
+    """Windows of the same dispatch whose answers nobody is given: to say it again is no repetition.
+
+    Attributes:
+        window_ids: the windows.
+        fact_ids: what their envelopes held.
+    """
+
+    window_ids: frozenset[str] = frozenset()
+    fact_ids: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
 class Approach:
     """What a strategy changes about a window; the default is push's.
 
@@ -23,11 +36,19 @@ class Approach:
         called: the strategy's word for the answer, whatever the window was opened as; ``None`` = as it was opened.
         task: what the model is told, behind the application's own instruction.
         refines: an answer with a risk is written anew with what was found, whatever policy and remedies say.
+        quotes: the built-in answerer writes, whatever model is configured.
+        delivers: somebody is given the answer; else other windows alone read it, and no person has to look at it.
+        inner: windows of the same dispatch before it.
+        parts: of the question, for the built-in answerer, which answers each.
     """
 
     called: DispatchStrategy | None = None
     task: str = ""
     refines: bool = False
+    quotes: bool = False
+    delivers: bool = True
+    inner: Inner | None = None
+    parts: tuple[str, ...] = ()
 
 
 PLAIN: Final = Approach()

@@ -145,6 +145,7 @@ class DispatchDraft:
         focus: what the gateway shall continue with by itself; ``None`` = nothing.
         upgrade: the attempt that reached a tier which the caller accepts; ``None`` = none was needed (SPEC-003 §8.4).
         suspicions: what of the window speaks to a model: query, what earlier windows handed on, facts (ADR 0145).
+        sub_queries: the parts of the query, as the envelope was searched for them.
         agent: how far its strategy came in steps; ``None`` = it is answered in one.
     """
 
@@ -167,6 +168,7 @@ class DispatchDraft:
     upgrade: QualityUpgrade | None = None
     suspicions: tuple[Suspicion, ...] = ()
     agent: AgentState | None = None
+    sub_queries: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ that came, and the report as the serialised message that its owner made, so that
 (SPEC-004 §9).
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
 from typing import NewType
 
@@ -21,6 +21,7 @@ from services.common.taxonomy import (
     RiskLevel,
     StageStatus,
 )
+from services.gateway.domain.approach import Inner
 from services.gateway.domain.quality import QualityGap
 from services.gateway.domain.remedy_plan import RemedyPlan
 from services.gateway.domain.suspicion import Suspicion
@@ -363,6 +364,15 @@ class CommittedWindow:
     halt_reason: str
     degradation: Degradation = Degradation.NONE
     breaker: BreakerState = BreakerState.CLOSED
+
+
+def beside(opened: OpenedWindow, inner: Inner) -> OpenedWindow:
+    """Return a window as if nobody had seen what windows of the same dispatch before it say and hold (ADR 0160)."""
+    return replace(
+        opened,
+        facts_seen=tuple(each for each in opened.facts_seen if each not in inner.fact_ids),
+        prior_windows=tuple(each for each in opened.prior_windows if each.window_id not in inner.window_ids),
+    )
 
 
 def carried_texts(opened: OpenedWindow) -> tuple[CarriedText, ...]:
