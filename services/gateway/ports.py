@@ -148,6 +148,13 @@ class SessionClient(Protocol):
         """Append the events of every round of remedies, in order (SPEC-005 §19.3); ids, levels and counts only."""
         ...
 
+    async def record_agent(self, request_id: str, draft: DispatchDraft) -> None:
+        """Append each tool that was called for the draft's window, then the turn of the loop that the window is.
+
+        Names, digests, counts and fact ids only; nothing for a window that is no agent's.
+        """
+        ...
+
     async def record_degradation(self, request_id: str, draft: DispatchDraft, committed: CommittedWindow) -> None:
         """Append that the quality of the session's envelopes keeps falling (SPEC-003 §14.3): levels, no content."""
         ...

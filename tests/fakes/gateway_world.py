@@ -31,6 +31,7 @@ from services.common.context import Role
 from services.common.errors import ErrorReason, InvalidRequestError
 from services.common.extractive.model import ExtractiveLanguageModel
 from services.common.ports.tokens import ModelProfile
+from services.common.ports.tool_box import NoTools
 from services.common.rpc.peers import PeerChannels
 from services.common.rpc.server import RpcServer, ServedService
 from services.common.settings import (
@@ -40,6 +41,7 @@ from services.common.settings import (
     ServerSettings,
     Settings,
     TelemetrySettings,
+    ToolSettings,
 )
 from services.common.telemetry import open_telemetry
 from services.dag.compose import ROLES as DAG_ROLES
@@ -54,6 +56,7 @@ from services.gateway.dispatch.admission import Admission
 from services.gateway.dispatch.app import DispatchApp, DispatchParts
 from services.gateway.dispatch.model_caller import ModelCaller
 from services.gateway.dispatch.results import Results
+from services.gateway.dispatch.tool_use import ToolUser
 from services.gateway.doors.grpc.dispatch import ROLES, SERVICE_NAME, DispatchServicer
 from services.gateway.doors.grpc.reviews import review_service
 from services.gateway.reports.filing import ReportFiling
@@ -313,6 +316,8 @@ class GatewayWorld:
     reviews: object = field(default_factory=MemoryReviewStore)
     review_settings: ReviewSettings = field(default_factory=lambda: ReviewSettings(poll_interval_s=60.0))
 
+    tools: object = field(default_factory=NoTools)
+    tool_settings: ToolSettings = field(default_factory=ToolSettings)
     reports: object = field(default_factory=MemoryViolationReportStore)
     report_settings: ReportSettings = field(default_factory=ReportSettings)
     filed: asyncio.Event = field(default_factory=asyncio.Event)
@@ -353,7 +358,9 @@ class GatewayWorld:
         reviews = ReviewApp(self.reviews, sessions, Results(self.settings), self.dag.clock, self.review_settings)
         parts = DispatchParts(
             sessions=sessions,
-            window=window_run(clients, model_caller, self.settings),
+            window=window_run(
+                clients, model_caller, self.settings, ToolUser(self.tools, model_caller, self.tool_settings)
+            ),
             drafts=StoredDrafts(self.credentials, self.dag.clock),
             admission=Admission(StoredRegistry(self.credentials), self.model.default_model, self.settings),
             held=reviews,

@@ -16,8 +16,8 @@ class ToolSettings(BaseModel):
     Default: none, and strategy agentic works without tools."""
 
     private_hosts: tuple[str, ...] = ()
-    """Hosts of tools that may have a private or loopback address; a JSON list. A tool at any other host that resolves to
-    one is not called. Plain http is talked to these alone, at loopback addresses."""
+    """Hosts of tools that may have a private or loopback address; a JSON list. A tool at any other host that resolves
+    to one is not called. Plain http is talked to these alone, at loopback addresses."""
 
     ca_file: Path | None = None
     """PEM certificates to trust instead of the system's. Default: none."""

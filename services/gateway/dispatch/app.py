@@ -50,7 +50,8 @@ class DispatchApp:
         self._attempts = Attempts(
             AttemptParts(parts.sessions, parts.window, parts.drafts, parts.held), self._results, settings
         )
-        self._windows = Windows(self._attempt_until_done, self._results, settings, parts.window.generative)
+        window = parts.window
+        self._windows = Windows(self._attempt_until_done, self._results, settings, window.generative, window.tools)
         self._requests = KeyedLock()
 
     async def dispatch(self, command: DispatchCommand, outlet: Outlet | None = None) -> DispatchResult:

@@ -59,6 +59,7 @@ class Results:
             place=last.draft.place,
             report=inputs.report,
             policy_applied=last.draft.policy_applied,
+            tool_calls=tuple(call for part in parts for call in part.draft.tool_calls),
         )
 
     def halted(self, draft: DispatchDraft, committed: CommittedWindow | None, reason: str) -> DispatchResult:
@@ -85,6 +86,7 @@ class Results:
             place=draft.place,
             report=draft.report,
             policy_applied=draft.policy_applied,
+            tool_calls=draft.tool_calls,
         )
 
     def depleted(self, admitted: AdmittedDispatch, opened: OpenedWindow) -> DispatchResult:

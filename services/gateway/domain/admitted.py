@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from services.common.envelope_request import ToolText
 from services.common.ports.credentials import AiSystemRecord
 from services.common.questions.following import joined
 from services.common.taxonomy import BreakerState, DispatchStrategy
@@ -27,6 +28,7 @@ class AdmittedDispatch:
         breaker: circuit breaker at the budget that the window starts with; unless CLOSED, reflexive is forced.
         suspicions: what the caller's questions say to a model; masked, the command holds it no more (ADR 0145).
         approach: what the strategy changes about the window.
+        told: what tools answered for the window.
     """
 
     command: DispatchCommand
@@ -44,6 +46,7 @@ class AdmittedDispatch:
     breaker: BreakerState = BreakerState.CLOSED
     suspicions: tuple[Suspicion, ...] = ()
     approach: Approach = PLAIN
+    told: tuple[ToolText, ...] = ()
 
     @property
     def instruction(self) -> str:

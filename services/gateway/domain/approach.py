@@ -1,9 +1,11 @@
 """How a strategy has a window answered: what the model is told, who writes, and what is done about findings."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from services.common.taxonomy import DispatchStrategy
+from services.gateway.domain.tools import ToolCall, ToolSpec
+from services.gateway.domain.window import OpenedWindow
 
 EXTRACT: Final = (
     "Extract from the context what bears on the question, and nothing else. Keep to the words of the facts: copy "
@@ -27,6 +29,14 @@ class Inner:
     window_ids: frozenset[str] = frozenset()
     fact_ids: frozenset[str] = frozenset()
 
+    def hidden(self, opened: OpenedWindow) -> OpenedWindow:
+        """Return a window as if nobody had seen what they say and hold (ADR 0160)."""
+        return replace(
+            opened,
+            facts_seen=tuple(each for each in opened.facts_seen if each not in self.fact_ids),
+            prior_windows=tuple(each for each in opened.prior_windows if each.window_id not in self.window_ids),
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class Approach:
@@ -40,6 +50,8 @@ class Approach:
         delivers: somebody is given the answer; else other windows alone read it, and no person has to look at it.
         inner: windows of the same dispatch before it.
         parts: of the question, for the built-in answerer, which answers each.
+        tools: that may be called for the window; ``None`` = it has none called.
+        tool_calls: of the windows of the same dispatch before it.
     """
 
     called: DispatchStrategy | None = None
@@ -49,6 +61,8 @@ class Approach:
     delivers: bool = True
     inner: Inner | None = None
     parts: tuple[str, ...] = ()
+    tools: tuple[ToolSpec, ...] | None = None
+    tool_calls: tuple[ToolCall, ...] = ()
 
 
 PLAIN: Final = Approach()

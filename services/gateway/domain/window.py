@@ -5,7 +5,7 @@ that came, and the report as the serialised message that its owner made, so that
 (SPEC-004 §9).
 """
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import date, timedelta
 from typing import NewType
 
@@ -21,7 +21,6 @@ from services.common.taxonomy import (
     RiskLevel,
     StageStatus,
 )
-from services.gateway.domain.approach import Inner
 from services.gateway.domain.quality import QualityGap
 from services.gateway.domain.remedy_plan import RemedyPlan
 from services.gateway.domain.suspicion import Suspicion
@@ -129,6 +128,7 @@ class EnvelopeFact:
         stale: it is not to be taken for current: it does not hold now, or is past its time to live.
         location: headings that it stands under in its source; empty when unknown.
         out_of_time: it does not hold now; ``None`` for one that does, or is merely old.
+        tool: that answered so; empty for everything else.
     """
 
     fact_id: str
@@ -138,6 +138,7 @@ class EnvelopeFact:
     stale: bool
     location: str = ""
     out_of_time: OutOfTime | None = None
+    tool: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -364,15 +365,6 @@ class CommittedWindow:
     halt_reason: str
     degradation: Degradation = Degradation.NONE
     breaker: BreakerState = BreakerState.CLOSED
-
-
-def beside(opened: OpenedWindow, inner: Inner) -> OpenedWindow:
-    """Return a window as if nobody had seen what windows of the same dispatch before it say and hold (ADR 0160)."""
-    return replace(
-        opened,
-        facts_seen=tuple(each for each in opened.facts_seen if each not in inner.fact_ids),
-        prior_windows=tuple(each for each in opened.prior_windows if each.window_id not in inner.window_ids),
-    )
 
 
 def carried_texts(opened: OpenedWindow) -> tuple[CarriedText, ...]:

@@ -62,25 +62,26 @@ class CalledTools:
 
     async def call(self, name: str, arguments: Mapping[str, Any]) -> ToolReply:
         """Call a tool once."""
-        tool = self._tools[name]
         try:
-            token = (
-                ""
-                if tool.bearer_token_file is None
-                else await asyncio.to_thread(read_secret, tool.bearer_token_file, 1)
-            )
+            return await self._called(self._tools[name], arguments)
+        except ForbiddenAddressError as error:
+            reason = str(error)
+        except SettingsError as error:
+            reason = error.problems[0]
+        except httpx.HTTPError as error:
+            reason = named(error)
+        except OSError as error:
+            reason = error.strerror or type(error).__name__
+        return ToolReply(ToolEnd.FAILED, reason=reason)
+
+    async def _called(self, tool: RegisteredTool, arguments: Mapping[str, Any]) -> ToolReply:
+        try:
+            file = tool.bearer_token_file
+            token = "" if file is None else await asyncio.to_thread(read_secret, file, 1)
             async with asyncio.timeout(self._settings.timeout_s):
                 reply = await self._callers[tool.kind].call(tool, arguments, token)
         except TimeoutError:
             return ToolReply(ToolEnd.TIMED_OUT, reason=f"no answer within {self._settings.timeout_s:g} s")
-        except ForbiddenAddressError as error:
-            return ToolReply(ToolEnd.FAILED, reason=str(error))
-        except SettingsError as error:
-            return ToolReply(ToolEnd.FAILED, reason=error.problems[0])
-        except httpx.HTTPError as error:
-            return ToolReply(ToolEnd.FAILED, reason=named(error))
-        except OSError as error:
-            return ToolReply(ToolEnd.FAILED, reason=f"{tool.host}: {error.strerror or type(error).__name__}")
         if len(reply.text.encode()) > self._settings.max_result_bytes:
             return too_long(self._settings.max_result_bytes)
         return reply

@@ -45,13 +45,8 @@ class McpTools:
                 transport = streamable_http_client(tool.url, http_client=http, max_sse_event_size=MAX_ANSWER_BYTES)
                 async with Client(transport) as client:
                     result = await client.call_tool(tool.remote_name or tool.name, dict(arguments))
-        except* ForbiddenAddressError:
-            return ToolReply(ToolEnd.FAILED, reason=judged.problem)
-        except* Exception as group:  # noqa: BLE001 - whatever a server and the library do is the tool's failure
-            kind = type(group.exceptions[0]).__name__
-            return ToolReply(ToolEnd.FAILED, reason=judged.problem or f"the MCP server did not answer: {kind}")
-        if judged.problem:
-            return ToolReply(ToolEnd.FAILED, reason=judged.problem)
+        except Exception as error:  # noqa: BLE001 - whatever a server and the library do is the tool's failure
+            return ToolReply(ToolEnd.FAILED, reason=judged.problem or f"the MCP server did not answer: {_kind(error)}")
         text = "\n\n".join(part.text for part in result.content if isinstance(part, TextContent))
         if result.is_error:
             return ToolReply(ToolEnd.FAILED, reason="the tool says that it failed")
@@ -59,6 +54,13 @@ class McpTools:
 
     async def close(self) -> None:
         """Nothing stays open."""
+
+
+def _kind(error: BaseException) -> str:
+    """Return what went wrong first, within groups of errors."""
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return type(error).__name__
 
 
 class _Judged(httpx2.AsyncBaseTransport):

@@ -11,6 +11,7 @@ from typing import Protocol
 from services.common.settings import GatewaySettings
 from services.gateway.dispatch.outlet import Outlet
 from services.gateway.dispatch.results import Results
+from services.gateway.dispatch.tool_use import ToolUser
 from services.gateway.domain.admitted import AdmittedDispatch
 from services.gateway.domain.command import DispatchResult
 
@@ -35,6 +36,7 @@ class Windows:
     results: Results
     settings: GatewaySettings
     generative: bool
+    tools: ToolUser
 
 
 class Course(Protocol):

@@ -5,6 +5,7 @@ from typing import Final
 
 from services.common.errors import ErrorReason, FieldViolation, InvalidRequestError, PreconditionError
 from services.common.taxonomy import DispatchStrategy
+from services.gateway.dispatch.strategies.agentic import Agentic
 from services.gateway.dispatch.strategies.fan import FanIn, FanOut
 from services.gateway.dispatch.strategies.hierarchical import Hierarchical
 from services.gateway.dispatch.strategies.pull import Pull
@@ -12,7 +13,7 @@ from services.gateway.dispatch.strategies.push import Push
 from services.gateway.dispatch.strategies.reflexive import Reflexive
 from services.gateway.dispatch.strategies.strategy import Strategy
 
-SERVED: Final[tuple[Strategy, ...]] = (Push(), Pull(), Reflexive(), Hierarchical(), FanOut(), FanIn())
+SERVED: Final[tuple[Strategy, ...]] = (Push(), Pull(), Reflexive(), Hierarchical(), Agentic(), FanOut(), FanIn())
 """Those that this deployment carries out; a further one is a file and an entry here."""
 _BY_NAME: Final[Mapping[DispatchStrategy, Strategy]] = {strategy.name: strategy for strategy in SERVED}
 
