@@ -165,7 +165,7 @@ class Selector:
         behind = len(sub_queries) + len(carried)
         candidates = [
             *self._candidates(records, counts, tiers, time.at),
-            *self._carried(carried, await self._counts(carried, request), vectors[len(sub_queries) :], time.at),
+            *self._carried(carried, await self._counts(carried, request), vectors[len(sub_queries) : behind], time.at),
             *self._told(request, await self._counts(request.told, request), vectors[behind:], time.at),
         ]
         return Selection(

@@ -69,6 +69,7 @@ class Analyze:
 
     Attributes:
         incomplete_level: the least level of an analysis that the deadline cut short (directive incomplete-risk).
+        stands_alone: nobody was given an answer of any window before this one (ADR 0160).
     """
 
     place: WindowPlace
@@ -85,6 +86,7 @@ class Analyze:
     audit_trail_id: str = ""
     incomplete_level: RiskLevel | None = None
     leans_on: tuple[str, ...] = ()
+    stands_alone: bool = False
 
 
 @dataclass(frozen=True, slots=True)

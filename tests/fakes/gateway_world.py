@@ -159,6 +159,8 @@ class Script:
     hold: Hold | None = None
     parts: object = None
     """A function of a query that says which parts it has; ``None`` = every query has one."""
+    conflicts: tuple = ()
+    """Of every envelope: for each the fact ids with their values."""
     suspected: tuple = ()
     """``SuspectedFact`` messages of every envelope."""
 
@@ -201,6 +203,16 @@ class ScriptedEnvelopes(envelope_service_pb2_grpc.EnvelopeServiceServicer):
             for fact_id, content, window_id in [*carried, *known]
             if fact_id not in seen
         ]
+        facts += [
+            envelope_pb2.EnvelopeFact(
+                fact_id=f"t-{told.content[:12]}",
+                content=told.content,
+                relevance_score=0.9,
+                token_count=10,
+                source=text_pb2.FactSource(uri=f"tool:{told.tool}", title=told.tool),
+            )
+            for told in request.tool_facts
+        ]
         envelope = envelope_pb2.ContextEnvelope(
             session_id=request.session_id,
             window_number=request.window_number,
@@ -216,6 +228,12 @@ class ScriptedEnvelopes(envelope_service_pb2_grpc.EnvelopeServiceServicer):
             ckf_communities=["motor claims"],
             memory_tier_hit=3,
             ckf_hits=5,
+            conflicts=[
+                envelope_pb2.SourceConflict(
+                    values=[envelope_pb2.ConflictingValue(fact_id=fact_id, text=text) for fact_id, text in values]
+                )
+                for values in script.conflicts
+            ],
         )
         not_modified = script.not_modified and bool(request.if_match_etag)
         return env.BuildEnvelopeResponse(

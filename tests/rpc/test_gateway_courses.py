@@ -19,6 +19,7 @@ from services.gateway.domain.prompt import CONTINUATION_NOTICE, MERGE_NOTICE
 from services.gateway.domain.question_parts import PART
 from tests.fakes.dag_world import fresh_uuid
 from tests.fakes.gateway_world import GatewayWorld, Hold, Script, WordCounter, headers_of
+from tests.patience import patient
 from tests.rpc.test_gateway_remedies import codes, plan, upgrade
 
 PULL = taxonomy.DISPATCH_STRATEGY_PULL
@@ -297,6 +298,10 @@ async def test_a_caller_who_leaves_ends_every_part():
         with pytest.raises(asyncio.CancelledError):
             await call
         hold.release()
+        for _ in range(int(patient(500))):  # given up apart from the call
+            if "PENDING" not in world.statuses():
+                break
+            await asyncio.sleep(0.01)
     assert world.statuses() == ["COMMITTED", "FAILED", "FAILED"]
 
 

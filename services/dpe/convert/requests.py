@@ -58,6 +58,7 @@ def analysis_input(request: pb.AnalyzeRequest) -> AnalysisInput:
         cache_no_store=request.cache_no_store,
         constraint_verdicts=constraint_verdicts(request),
         incomplete_level=enums.RISK_LEVELS.get(request.incomplete_risk_level),
+        stands_alone=request.stands_alone,
         leans_on=tuple(question for question in request.leans_on if question.strip()),
         disagreements=tuple(
             Disagreement(tuple((value.fact_id, value.text) for value in conflict.values))

@@ -47,6 +47,7 @@ class AnswerAnalyzer:
                 audit_trail_id=opened.audit_trail_id,
                 incomplete_level=admitted.policy.directives.incomplete_risk,
                 leans_on=admitted.leans_on,
+                stands_alone=admitted.approach.inner is not None and not opened.prior_windows,
             )
         )
         tier = final_tier(envelope.summary.quality_tier, analysis.summary)
