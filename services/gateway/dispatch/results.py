@@ -30,7 +30,7 @@ _DEGRADATION_CODES = {
 _HIERARCHICAL = Notice(
     "STRATEGY_RECOMMENDED",
     "the quality keeps falling: switch to the strategy hierarchical (a window for each part of the query, and one that "
-    "merges them; here fan-out and fan-in); the knowledge may lack depth on this subject",
+    "puts them together); the knowledge may lack depth on this subject",
 )
 
 

@@ -18,6 +18,7 @@ from services.common.errors import CrpError, FieldViolation, InvalidRequestError
 from services.common.ports.language_model import ChatMessage, ChatRole, LanguageRequest
 from services.common.ports.tool_box import ToolBox, ToolEnd
 from services.common.settings import ToolSettings
+from services.common.tool_facts import disputed
 from services.gateway.dispatch.model_caller import ModelCaller
 from services.gateway.dispatch.screening import LEFT_OUT, screened, suspected
 from services.gateway.domain.admitted import AdmittedDispatch
@@ -269,14 +270,9 @@ def tool_source_disagreement(envelope: BuiltEnvelope) -> tuple[frozenset[str], t
     """Return the facts of tools that a document contradicts, and what the caller should know of them."""
     tools = {fact.fact_id: fact.tool for fact in envelope.facts if fact.tool}
     stored = {fact.fact_id for fact in envelope.facts if not fact.tool and not fact.carried_from}
-    disputed = {
-        fact_id
-        for conflict in envelope.conflicts
-        for fact_id, value in conflict.values
-        if fact_id in tools and any(other in stored and text != value for other, text in conflict.values)
-    }
-    if not disputed:
+    untrue = disputed((conflict.values for conflict in envelope.conflicts), tools, stored)
+    if not untrue:
         return frozenset(), ()
-    names = ", ".join(sorted({tools[fact_id] for fact_id in disputed}))
+    names = ", ".join(sorted({tools[fact_id] for fact_id in untrue}))
     text = f"what a tool answered contradicts a document: {names}; see source_disagreements of the report"
-    return frozenset(disputed), (Notice("TOOL_CONTRADICTS_SOURCE", text),)
+    return untrue, (Notice("TOOL_CONTRADICTS_SOURCE", text),)
