@@ -73,7 +73,7 @@ class AnalysisInput:
     opinion_limits: AskedLimits | None = None
     """What a second opinion may cost at most; ``None`` = what the deployment allows (ADR 0119)."""
     disputed: tuple[EnvelopeFact, ...] = field(default=(), repr=False)
-    """What tools told that a document contradicts: it stands among the disagreements and bears nothing out (ADR 0161)."""
+    """What tools told that a document contradicts: one side of a disagreement, and no evidence (ADR 0161)."""
     stands_alone: bool = False
     """Nobody was given an answer of any window before this one (ADR 0160)."""
 
