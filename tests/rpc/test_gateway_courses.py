@@ -1,6 +1,7 @@
 """Strategies end to end with a scripted provider: pull, reflexive, hierarchical (CRP-SPEC-008; ADR 0160)."""
 
 import asyncio
+from typing import Any
 
 import pytest
 from crp.common.v1 import taxonomy_pb2 as taxonomy
@@ -22,6 +23,7 @@ from tests.fakes.gateway_world import GatewayWorld, Hold, Script, WordCounter, h
 from tests.patience import patient
 from tests.rpc.test_gateway_remedies import codes, plan, upgrade
 
+UNSPECIFIED = quality_pb2.RELEVANCE_STATUS_UNSPECIFIED
 PULL = taxonomy.DISPATCH_STRATEGY_PULL
 REFLEXIVE = taxonomy.DISPATCH_STRATEGY_REFLEXIVE
 HIERARCHICAL = taxonomy.DISPATCH_STRATEGY_HIERARCHICAL
@@ -81,12 +83,12 @@ def world_of_parts(replies=None, **given):
     script = given.pop("script", None) or Script(parts=parts_of, **given.pop("scripted", {}))
     replies = replies or {PARTS[0]: "Seven days for an accident.", PARTS[1]: "48 hours for a theft.", WHOLE: "Both."}
     model = Asked(replies)
-    world = GatewayWorld(script=script, model=streaming(model), **given)
+    world: Any = GatewayWorld(script=script, model=streaming(model), **given)
     return world, model
 
 
 async def test_pull_extracts_from_the_context_alone_and_asks_for_more_of_it():
-    world = GatewayWorld()
+    world: Any = GatewayWorld()
     async with world.serving() as client:
         response = await client.dispatch(strategies=[PULL], system_prompt="Be kind.")
     (build,) = world.script.asked["BuildEnvelope"]
@@ -111,7 +113,7 @@ async def test_pull_extracts_from_the_context_alone_and_asks_for_more_of_it():
 )
 async def test_reflexive_refines_what_is_found_and_says_how_often(risks, text, revision, calls):
     analyses = [{"risk": risk, "plan": plan(upgrade()) if risk == "HIGH" else None} for risk in risks]
-    world = GatewayWorld(script=Script(analyses=tuple(analyses)), replies=("One.", "Two.", "Three."))
+    world: Any = GatewayWorld(script=Script(analyses=tuple(analyses)), replies=("One.", "Two.", "Three."))
     async with world.serving() as client:
         response = await client.dispatch(strategies=[REFLEXIVE])
     said = headers_of(response)
@@ -126,7 +128,7 @@ async def test_reflexive_refines_what_is_found_and_says_how_often(risks, text, r
 
 
 async def test_reflexive_without_a_model_says_why_nothing_was_refined():
-    world = GatewayWorld(script=Script(risk="HIGH"), model=answerer())
+    world: Any = GatewayWorld(script=Script(risk="HIGH"), model=answerer())
     async with world.serving() as client:
         response = await client.dispatch(strategies=[REFLEXIVE])
     assert "REMEDY_NEEDS_MODEL" in codes(response)
@@ -187,7 +189,7 @@ async def test_a_part_that_fails_or_is_not_in_the_documents_is_said_and_the_rest
 
 async def test_a_part_that_the_documents_do_not_answer_is_merged_and_said():
     def refusal(request):
-        refused = quality_pb2.RELEVANCE_STATUS_REFUSAL if request.query == PARTS[1] else 0
+        refused = quality_pb2.RELEVANCE_STATUS_REFUSAL if request.query == PARTS[1] else UNSPECIFIED
         return {"relevance": quality_pb2.Relevance(status=refused)}
 
     world, _ = world_of_parts(scripted={"report_of": refusal})
@@ -259,7 +261,7 @@ async def test_a_retry_meets_the_same_windows():
 
 @pytest.mark.parametrize("generative", [True, False], ids=["model", "answerer"])
 async def test_a_question_of_one_part_is_answered_behind_its_overview(generative):
-    world = GatewayWorld() if generative else GatewayWorld(model=answerer())
+    world: Any = GatewayWorld() if generative else GatewayWorld(model=answerer())
     async with world.serving() as client:
         response = await client.dispatch(strategies=[HIERARCHICAL])
     assert "QUESTION_HAS_ONE_PART" in codes(response)
@@ -271,7 +273,7 @@ async def test_a_question_of_one_part_is_answered_behind_its_overview(generative
 
 
 async def test_hierarchical_without_a_model_quotes_an_answer_to_every_part():
-    world = GatewayWorld(script=Script(parts=parts_of), model=answerer())
+    world: Any = GatewayWorld(script=Script(parts=parts_of), model=answerer())
     async with world.serving() as client:
         response = await client.dispatch(WHOLE, strategies=[HIERARCHICAL])
     assert "within 7 days" in response.answer.text

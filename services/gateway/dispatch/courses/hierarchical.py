@@ -67,8 +67,11 @@ class HierarchicalCourse:
         if all(part.why for part in parts):
             return _with_work(_stands(windows, overview, *notices), work[1:])
         at("putting the parts together")
+        left = remaining_s()
         try:
-            synthesis = await windows.attempt(_synthesis(admitted, opening, found, parts), outlet)
+            # Of the time that is left, what handing over the overview needs is kept back.
+            with deadline_within(None if left is None else left - windows.settings.reserve_s):
+                synthesis = await windows.attempt(_synthesis(admitted, opening, found, parts), outlet)
         except CrpError as error:
             if outlet is not None and outlet.said:
                 raise

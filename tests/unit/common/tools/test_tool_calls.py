@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import json
+from typing import Any
 
 import pytest
 import uvicorn
@@ -118,7 +119,7 @@ async def test_a_private_address_is_asked_nothing(kind):
     settings = HERE.model_copy(update={"private_hosts": ()})
     url = "https://tools.example/mcp"
     tool = RegisteredTool(name="rates", description="Rates.", kind=kind, url=url)
-    callers = {"http": HttpTools(settings, private), "mcp": McpTools(settings, private)}
+    callers: dict[str, Any] = {"http": HttpTools(settings, private), "mcp": McpTools(settings, private)}
     found = await called(CalledTools([tool], callers, settings))
     assert found.end is ToolEnd.FAILED
     assert "10.0.0.7 is a private address" in found.reason
