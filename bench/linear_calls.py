@@ -37,7 +37,7 @@ SHORT: Final = frozenset(
     cache_directives transferred_fact_ids active_fact_ids label key_id ai_system_id name sector intended_purpose
     versions_of safety_policy allowed_sink_hosts data_residency safety_policy_report_only safety_report_uri safety_nonce
     claim_id report_ids
-    review_id comment report_id event_id id etag ckf_communities ckf_state_hash embedding_model tokenizer
+    review_id comment report_id event_id id tool tools etag ckf_communities ckf_state_hash embedding_model tokenizer
     shared_namespaces namespace content_hash carried_from_window_id embedding domain audit_trail_id constraint_id why
     detector string_value predicate_name detected_by error_id source reasoning_id model_fingerprint envelope_etag
     facts_included fact_id_prefix compared_policy_hashes policy section
@@ -215,6 +215,7 @@ _CALLS: Final = (
     Place(
         _BUILD_RPC, "carried_facts.content", 6_000, {**_BUILD, "carried_facts": [{"source_window_id": "v"}]}, **_MINOR
     ),
+    Place(_BUILD_RPC, "tool_facts.content", 6_000, {**_BUILD, "tool_facts": [{"tool": "desk"}]}, **_MINOR),
     Place(_PREVIEW_RPC, "query", 32_768, {"model": "gpt-4o", "context_window_tokens": 200_000}),
     Place(_PREVIEW_RPC, "system_prompt", 200_000, {"model": "gpt-4o", "query": QUESTION}, **_MINOR),
     Place("EnvelopeService/CountTokens", "texts", 200_000, {"model": "gpt-4o"}),

@@ -25,7 +25,7 @@ from services.cli.store_commands import store_app
 from services.cli.system_commands import system_app
 from services.cli.violation_report_commands import violation_report_app
 from services.common.document_kinds import ACCEPTED
-from services.common.taxonomy import GroundingMode
+from services.common.taxonomy import DispatchStrategy, GroundingMode
 
 if TYPE_CHECKING:
     from services.cli.commands import ask as ask_command
@@ -186,6 +186,9 @@ def ask(  # noqa: PLR0913 - one for each option
     question: Annotated[str, typer.Argument(help="The question; none with --batch.")] = "",
     session: Annotated[str, typer.Option(help="Continue this session.")] = "",
     system: Annotated[str, typer.Option(help="Registered AI system that asks.")] = "",
+    strategy: Annotated[
+        DispatchStrategy, typer.Option(help="How it is answered; batch and streaming have calls of their own.")
+    ] = DispatchStrategy.PUSH,
     retrieval_mode: Annotated[
         str, typer.Option(help="dense, text, hybrid, reranked or late-interaction; none = the deployment's.")
     ] = "",
@@ -218,7 +221,7 @@ def ask(  # noqa: PLR0913 - one for each option
     if not question:
         raise typer.BadParameter("say what is asked, or name a file with --batch", param_hint="QUESTION")
     context = ask_command.ContextWishes(retrieval_mode, tuple(active_fact or ()), include_superseded)
-    asked = ask_command.Asked(question, session, system)
+    asked = ask_command.Asked(question, session, system, strategy)
     run(partial(ask_command.ask, asked=asked, context=context, headers=headers, stream=stream), as_json=as_json)
 
 

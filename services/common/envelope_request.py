@@ -15,6 +15,10 @@ BESIDE_THE_BUILD: Final[Mapping[str, bool]] = MappingProxyType({"beside the buil
 """Metadata of a field that no build depends on, or only through other fields that the key holds (ADR 0111)."""
 CARRIED_IMPORTANCE: Final = 0.95
 """Importance of a former window's summary or response, unless the request says otherwise (SPEC-003 §14.1)."""
+TOOL_IMPORTANCE: Final = 0.50
+"""Importance of what a tool answered: that of a page of the web (CRP-SPEC-009)."""
+TOOL_URI: Final = "tool:"
+"""How the uri of a source begins that is a tool."""
 WHOLE_MEMORY: Final = 3
 """The memory tier that a build searches, unless it is told to stop before (SPEC-003 §5.2)."""
 
@@ -27,6 +31,15 @@ class CarriedText:
     source_window_id: str
     transfer_type: str
     importance_weight: float = CARRIED_IMPORTANCE
+
+
+@dataclass(frozen=True, slots=True)
+class ToolText:
+    """What a tool answered, a fact of one build alone (CRP-SPEC-008, agentic)."""
+
+    content: str = field(repr=False)
+    tool: str
+    importance_weight: float = TOOL_IMPORTANCE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,6 +78,7 @@ class EnvelopeRequest(EnvelopeWishes):
         session_id, window_id, window_number: the window; empty while there is none, when only an ETag is compared.
         system_prompt: what the prompt holds besides facts, query and grounding instruction; counted, not read.
         upgrade_on_risk: the policy in force has the directive (SPEC-003 §8.4).
+        told: what tools answered.
     """
 
     query: str = field(repr=False)
@@ -83,6 +97,7 @@ class EnvelopeRequest(EnvelopeWishes):
     carried: tuple[CarriedText, ...] = ()
     if_match_etag: str = field(default="", metadata=BESIDE_THE_BUILD)
     upgrade_on_risk: bool = field(default=False, metadata=BESIDE_THE_BUILD)
+    told: tuple[ToolText, ...] = ()
 
     @property
     def seen(self) -> frozenset[str]:

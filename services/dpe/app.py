@@ -280,7 +280,7 @@ class ProvenanceApp:
         planned = keeper.now()
         requests = await self._compute(size, lambda: step.plan(analysis))
         keeper.computed(keeper.now() - planned)
-        if not keeper.affords(step.stage, requests, given.window_number):
+        if not keeper.affords(step.stage, requests, is_first=given.is_first):
             return keeper.drop(step.stage, analysis)
         answered = await keeper.ask(step, requests, analysis, self._inference.fulfil)
         if keeper.has_dropped(step.stage):

@@ -81,9 +81,9 @@ class Timekeeper:
                 needed_s=f"{self._reserve_s:.3f}",
             )
 
-    def affords(self, stage: Stage, requests: Requests, window_number: int) -> bool:
+    def affords(self, stage: Stage, requests: Requests, *, is_first: bool) -> bool:
         """Say whether a stage is to run; always true of stages 1-5, 12 and 13, and of one that has nothing to do."""
-        idle = window_number == 1 and stage.idle_in_first_window
+        idle = is_first and stage.idle_in_first_window
         if stage.always_runs or idle or not self._bounded:
             return True
         if stage.key in self._dropped:

@@ -165,7 +165,7 @@ class EnvelopeApp:
         self.times.beyond_now += plan.time.ended or plan.time.coming
         self.times.facts_out_of_time += sum(not fact.candidate.is_current for fact in built.facts)
         self.times.conflicts += len(built.conflicts)
-        ids = [fact.candidate.fact_id for fact in built.facts if not fact.candidate.is_carried]
+        ids = [fact.candidate.fact_id for fact in built.facts if fact.candidate.is_stored]
         with suppress(CrpError):  # access counts are best effort
             await self._facts.touch(tenant_id, ids, at=plan.now)
         return built
@@ -202,7 +202,8 @@ class EnvelopeApp:
         """Plan here, or beside the event loop where the texts are long."""
         at("planning")
         await self._tokens.opened(self._profile(request).counting_name)
-        length = len(request.query) + len(request.system_prompt) + sum(len(text.content) for text in request.carried)
+        given = sum(len(text.content) for text in request.carried) + sum(len(text.content) for text in request.told)
+        length = len(request.query) + len(request.system_prompt) + given
         return self._plan(request) if length <= _PLANNED_IN_PLACE_CHARS else await compute(self._plan, request)
 
     def _plan(self, request: EnvelopeRequest) -> _Plan:
@@ -299,7 +300,7 @@ class EnvelopeApp:
         return BuiltEnvelope(
             summary=summary,
             facts=assembly.facts,
-            deferred=tuple(fact for fact in assembly.excluded if not fact.candidate.is_carried),
+            deferred=tuple(fact for fact in assembly.excluded if fact.candidate.is_stored),
             grounding_instruction=GROUNDING_INSTRUCTIONS[request.grounding_mode],
             sub_queries=plan.sub_queries,
             cache_status="PARTIAL; reason=limited-ckf-coverage" if sparse else miss_status(reason),

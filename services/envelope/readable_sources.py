@@ -38,12 +38,12 @@ class ReadableSources:
 
         Args:
             tenant_id: who reads.
-            facts: of an envelope; those of former windows have no source.
+            facts: of an envelope; those of former windows and of tools have no source that is stored.
         """
         asked: dict[str, dict[str, None]] = {}
         for each in facts:
             one = each.namespace or tenant_id, each.source_id
-            if not each.is_carried and one not in self._erased:
+            if each.is_stored and one not in self._erased:
                 asked.setdefault(one[0], {})[one[1]] = None
         found = await asyncio.gather(*(self._graph.get_sources(whose, list(ids)) for whose, ids in asked.items()))
         return {source.source_id: source for some in found for source in some}

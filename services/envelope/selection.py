@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from services.common.encoding import sha256_hex
-from services.common.envelope_request import CarriedText, EnvelopeRequest
+from services.common.envelope_request import CarriedText, EnvelopeRequest, ToolText
 from services.common.ports.embedding import EmbeddingModel
 from services.common.ports.facts import FactFilter, FactRecord, TimeFilter
 from services.common.ports.graph import SourceRecord
@@ -22,7 +22,7 @@ from services.envelope.domain.caching import build_key, read_directives
 from services.envelope.domain.candidates import Candidate, expires_at
 from services.envelope.domain.expansion import COMMUNITY_SIZE, expanded, nearest_by_community, thin_communities
 from services.envelope.domain.holding import holding
-from services.envelope.domain.identity import carried_fact_id_for
+from services.envelope.domain.identity import carried_fact_id_for, tool_fact_id_for, tool_source_id_for
 from services.envelope.domain.namespaces import qualified, shown_namespace
 from services.envelope.domain.search_mode import FUSED_MODES
 from services.envelope.granted_states import Moment
@@ -138,8 +138,9 @@ class Selector:
             time: the moment, and which facts are found by when they hold.
         """
         carried = request.carried if request.max_memory_tier >= SESSION_TIER else ()
+        given_texts = [*(text.content for text in carried), *(text.content for text in request.told)]
         vectors, until = await asyncio.gather(
-            self._embedding.embed([*sub_queries, *(text.content for text in carried)]),
+            self._embedding.embed([*sub_queries, *given_texts]),
             self._next_turn(tenant_id, time.at),
         )
         queries = SubQueries(tuple(sub_queries), vectors[: len(sub_queries)])
@@ -161,9 +162,11 @@ class Selector:
         ]
         counts = await self._counted.count(records, request.model)
         tiers = [given.get(fact.fact_id, tier) for fact in records]
+        behind = len(sub_queries) + len(carried)
         candidates = [
             *self._candidates(records, counts, tiers, time.at),
-            *self._carried(carried, await self._carried_counts(carried, request), vectors[len(sub_queries) :], time.at),
+            *self._carried(carried, await self._counts(carried, request), vectors[len(sub_queries) : behind], time.at),
+            *self._told(request, await self._counts(request.told, request), vectors[behind:], time.at),
         ]
         return Selection(
             queries.vectors,
@@ -313,8 +316,28 @@ class Selector:
                 namespace=shown_namespace(fact.tenant_id),
             )
 
-    async def _carried_counts(self, carried: Sequence[CarriedText], request: EnvelopeRequest) -> list[int]:
-        return await count_beside(self._tokens, [text.content for text in carried], request.model)
+    async def _counts(self, texts: Sequence[CarriedText | ToolText], request: EnvelopeRequest) -> list[int]:
+        return await count_beside(self._tokens, [text.content for text in texts], request.model)
+
+    def _told(
+        self, request: EnvelopeRequest, counts: Sequence[int], vectors: NDArray[np.float32], now: datetime
+    ) -> Iterable[Candidate]:
+        """Return what tools answered as facts of this build: tier 0, new as of now (CRP-SPEC-008, agentic)."""
+        distinct = {tool_fact_id_for(text.tool, text.content): place for place, text in enumerate(request.told)}
+        for fact_id, place in distinct.items():
+            text = request.told[place]
+            yield Candidate(
+                fact_id=fact_id,
+                content=text.content,
+                content_hash=sha256_hex(text.content),
+                source_id=tool_source_id_for(text.tool),
+                token_count=counts[place] + self._settings.fact_overhead_tokens,
+                importance_weight=text.importance_weight,
+                ingested_at=now,
+                embedding=vectors[place],
+                memory_tier=ACTIVE_TIER,
+                tool=text.tool,
+            )
 
     def _carried(
         self, carried: Sequence[CarriedText], counts: Sequence[int], vectors: NDArray[np.float32], now: datetime

@@ -18,6 +18,7 @@ from crp.gateway.v1.review_service_pb2_grpc import ReviewServiceStub
 from crp.gateway.v1.violation_report_service_pb2_grpc import ViolationReportServiceStub
 from ercp.v1.ercp_service_pb2_grpc import ErcpServiceStub
 
+from services.common.adapters.tools.calling import open_tools
 from services.common.composition import Adapters
 from services.common.extractive.composing import ExtractLimits
 from services.common.extractive.model import ExtractiveLanguageModel
@@ -42,7 +43,8 @@ from services.gateway.dispatch.envelope_gate import EnvelopeGate
 from services.gateway.dispatch.model_caller import ModelCaller
 from services.gateway.dispatch.parent_summaries import ExtractiveSummariser, ModelSummariser, ParentSummaries
 from services.gateway.dispatch.remediation import Remediator
-from services.gateway.dispatch.window import WindowRun
+from services.gateway.dispatch.tool_use import ToolUser
+from services.gateway.dispatch.window import WindowRun, WindowSteps
 from services.gateway.dispatch.writing import AnswerWriter
 from services.gateway.domain.policy import PolicyError, parse_policy
 from services.gateway.doors.grpc.admin import admin_service
@@ -118,9 +120,12 @@ async def _dispatch_app(
     generative = not isinstance(model, ExtractiveLanguageModel)
     model_caller = ModelCaller(model, await adapters.tokens(), settings.gateway, generative=generative)
     clients = Clients(sessions, GrpcEnvelopeClient(channels.to("envelope")), GrpcProvenanceClient(channels.to("dpe")))
+    box = await open_tools(settings.tools)
+    adapters.closing(box.close)
+    tools = ToolUser(box, model_caller, settings.tools)
     parts = DispatchParts(
         sessions=sessions,
-        window=window_run(clients, model_caller, settings.gateway),
+        window=window_run(clients, model_caller, settings.gateway, tools),
         drafts=StoredDrafts(credentials, adapters.clock),
         admission=Admission(StoredRegistry(credentials), model.default_model, settings.gateway),
         held=oversight[0],
@@ -138,21 +143,23 @@ class Clients:
     provenance: ProvenanceClient
 
 
-def window_run(clients: Clients, model_caller: ModelCaller, settings: GatewaySettings) -> WindowRun:
+def window_run(clients: Clients, model_caller: ModelCaller, settings: GatewaySettings, tools: ToolUser) -> WindowRun:
     """Return what runs windows; without a language model the built-in answerer summarises too (ADR 0020)."""
     analyzer = AnswerAnalyzer(clients.provenance)
     summariser: Summariser = (
         ModelSummariser(model_caller) if model_caller.generative else ExtractiveSummariser(model_caller)
     )
-    return WindowRun(
+    steps = WindowSteps(
         gate=EnvelopeGate(clients.envelopes),
         model_caller=model_caller,
-        writer=AnswerWriter(model_caller, analyzer),
+        writer=AnswerWriter(model_caller, analyzer, model_caller.quoting()),
         summaries=ParentSummaries(
             clients.sessions, clients.provenance, summariser, model_caller, policy=settings.suspected_transfers
         ),
         remediator=Remediator(model_caller, analyzer, settings),
+        tools=tools,
     )
+    return WindowRun(steps)
 
 
 async def _language_model(settings: Settings, adapters: Adapters) -> StreamingLanguageModel:

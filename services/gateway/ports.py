@@ -70,6 +70,7 @@ class Analyze:
 
     Attributes:
         incomplete_level: the least level of an analysis that the deadline cut short (directive incomplete-risk).
+        stands_alone: nobody was given an answer of any window before this one (ADR 0160).
     """
 
     place: WindowPlace
@@ -86,6 +87,7 @@ class Analyze:
     audit_trail_id: str = ""
     incomplete_level: RiskLevel | None = None
     leans_on: tuple[str, ...] = ()
+    stands_alone: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,6 +149,13 @@ class SessionClient(Protocol):
 
     async def record_remedies(self, request_id: str, draft: DispatchDraft) -> None:
         """Append the events of every round of remedies, in order (SPEC-005 §19.3); ids, levels and counts only."""
+        ...
+
+    async def record_agent(self, request_id: str, draft: DispatchDraft) -> None:
+        """Append each tool that was called for the draft's window, then the turn of the loop that the window is.
+
+        Names, digests, counts and fact ids only; nothing for a window that is no agent's.
+        """
         ...
 
     async def record_degradation(self, request_id: str, draft: DispatchDraft, committed: CommittedWindow) -> None:

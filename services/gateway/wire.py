@@ -21,6 +21,7 @@ from services.common.taxonomy import (
 from services.gateway.domain.completion import CallPurpose
 from services.gateway.domain.holding import Hold
 from services.gateway.domain.outcome import Enforcement
+from services.gateway.domain.tools import ToolOutcome
 from services.gateway.domain.vocabulary import FanInPolicy, OversightMode, RemedyMode, SafetyMode
 
 NameT = TypeVar("NameT")
@@ -44,6 +45,7 @@ FAN_IN_POLICIES: Final = EnumTable(dispatch_pb2.FanInPolicy, FanInPolicy)
 DAG_FAN_IN_POLICIES: Final = EnumTable(session_service_pb2.FanInPolicy, FanInPolicy)
 DEGRADATIONS: Final = EnumTable(dag_pb2.DegradationLevel, Degradation)
 REMEDY_MODES: Final = EnumTable(dispatch_pb2.RemediationMode, RemedyMode)
+TOOL_OUTCOMES: Final = EnumTable(dispatch_pb2.ToolOutcome, ToolOutcome)
 CALL_PURPOSES: Final = EnumTable(dispatch_pb2.ModelCallPurpose, CallPurpose)
 REMEDIES: Final = EnumTable(provenance_service_pb2.RemediationAction, Remedy)
 REMEDY_FORCES: Final = EnumTable(provenance_service_pb2.RemediationForce, RemedyForce)

@@ -31,6 +31,7 @@ from services.common.context import Role
 from services.common.errors import ErrorReason, InvalidRequestError
 from services.common.extractive.model import ExtractiveLanguageModel
 from services.common.ports.tokens import ModelProfile
+from services.common.ports.tool_box import NoTools
 from services.common.rpc.peers import PeerChannels
 from services.common.rpc.server import RpcServer, ServedService
 from services.common.settings import (
@@ -40,6 +41,7 @@ from services.common.settings import (
     ServerSettings,
     Settings,
     TelemetrySettings,
+    ToolSettings,
 )
 from services.common.telemetry import open_telemetry
 from services.dag.compose import ROLES as DAG_ROLES
@@ -54,6 +56,7 @@ from services.gateway.dispatch.admission import Admission
 from services.gateway.dispatch.app import DispatchApp, DispatchParts
 from services.gateway.dispatch.model_caller import ModelCaller
 from services.gateway.dispatch.results import Results
+from services.gateway.dispatch.tool_use import ToolUser
 from services.gateway.doors.grpc.dispatch import ROLES, SERVICE_NAME, DispatchServicer
 from services.gateway.doors.grpc.reviews import review_service
 from services.gateway.reports.announcing import HeldAnnouncing
@@ -156,6 +159,10 @@ class Script:
     faults: dict = field(default_factory=dict)
     asked: dict = field(default_factory=dict)
     hold: Hold | None = None
+    parts: object = None
+    """A function of a query that says which parts it has; ``None`` = every query has one."""
+    conflicts: tuple = ()
+    """Of every envelope: for each the fact ids with their values."""
     suspected: tuple = ()
     """``SuspectedFact`` messages of every envelope."""
 
@@ -198,6 +205,16 @@ class ScriptedEnvelopes(envelope_service_pb2_grpc.EnvelopeServiceServicer):
             for fact_id, content, window_id in [*carried, *known]
             if fact_id not in seen
         ]
+        facts += [
+            envelope_pb2.EnvelopeFact(
+                fact_id=f"t-{told.content[:12]}",
+                content=told.content,
+                relevance_score=0.9,
+                token_count=10,
+                source=text_pb2.FactSource(uri=f"tool:{told.tool}", title=told.tool),
+            )
+            for told in request.tool_facts
+        ]
         envelope = envelope_pb2.ContextEnvelope(
             session_id=request.session_id,
             window_number=request.window_number,
@@ -213,6 +230,12 @@ class ScriptedEnvelopes(envelope_service_pb2_grpc.EnvelopeServiceServicer):
             ckf_communities=["motor claims"],
             memory_tier_hit=3,
             ckf_hits=5,
+            conflicts=[
+                envelope_pb2.SourceConflict(
+                    values=[envelope_pb2.ConflictingValue(fact_id=fact_id, text=text) for fact_id, text in values]
+                )
+                for values in script.conflicts
+            ],
         )
         not_modified = script.not_modified and bool(request.if_match_etag)
         return env.BuildEnvelopeResponse(
@@ -221,7 +244,7 @@ class ScriptedEnvelopes(envelope_service_pb2_grpc.EnvelopeServiceServicer):
             deferred_facts=[envelope_pb2.DeferredFact(fact_id="f-later", token_count=7, composite_score=0.4)],
             system_prompt="Prefer the provided context when answering.",
             not_modified=not_modified,
-            sub_queries=[request.query],
+            sub_queries=script.parts(request.query) if script.parts else [request.query],
             cache_status="HIT" if not_modified else "MISS; reason=no-etag",
             recommended_strategy=f"DISPATCH_STRATEGY_{script.recommended}" if script.recommended else None,
             quality=envelope_pb2.QualityAssessment(quality_tier=TIERS[script.tier], accepted=True),
@@ -313,6 +336,8 @@ class GatewayWorld:
     reviews: object = field(default_factory=MemoryReviewStore)
     review_settings: ReviewSettings = field(default_factory=lambda: ReviewSettings(poll_interval_s=60.0))
 
+    tools: object = field(default_factory=NoTools)
+    tool_settings: ToolSettings = field(default_factory=ToolSettings)
     reports: object = field(default_factory=MemoryViolationReportStore)
     report_settings: ReportSettings = field(default_factory=ReportSettings)
     filed: asyncio.Event = field(default_factory=asyncio.Event)
@@ -361,7 +386,9 @@ class GatewayWorld:
         )
         parts = DispatchParts(
             sessions=sessions,
-            window=window_run(clients, model_caller, self.settings),
+            window=window_run(
+                clients, model_caller, self.settings, ToolUser(self.tools, model_caller, self.tool_settings)
+            ),
             drafts=StoredDrafts(self.credentials, self.dag.clock),
             admission=Admission(StoredRegistry(self.credentials), self.model.default_model, self.settings),
             held=reviews,

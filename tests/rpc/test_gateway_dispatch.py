@@ -491,7 +491,7 @@ async def test_every_violation_is_told_at_once():
         ({"safety_policy_report_only": "halt-on MUCH"}, "INVALID_ARGUMENT", "UNKNOWN_DIRECTIVE"),
         ({"model": "unknown-9"}, "INVALID_ARGUMENT", "UNKNOWN_MODEL"),
         (
-            {"strategies": [taxonomy.DISPATCH_STRATEGY_REFLEXIVE]},
+            {"strategies": [taxonomy.DISPATCH_STRATEGY_BATCH]},
             "FAILED_PRECONDITION",
             "UNSUPPORTED_STRATEGY",
         ),
@@ -515,7 +515,7 @@ async def test_an_unknown_directive_is_named_beside_the_known_ones():
 
 
 async def test_an_unsupported_strategy_is_told_what_is_served_and_a_later_choice_is_taken():
-    wanted = [taxonomy.DISPATCH_STRATEGY_REFLEXIVE, taxonomy.DISPATCH_STRATEGY_PUSH]
+    wanted = [taxonomy.DISPATCH_STRATEGY_BATCH, taxonomy.DISPATCH_STRATEGY_PUSH]
     async with GatewayWorld().serving() as client:
         refusal = await client.fails(strategies=wanted[:1])
         response = await client.dispatch(strategies=wanted)

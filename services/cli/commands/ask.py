@@ -7,7 +7,6 @@ import uuid
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from crp.common.v1 import taxonomy_pb2 as taxonomy
 from crp.gateway.v1 import dispatch_service_pb2 as dispatch
 
 from services.cli import outcomes, render
@@ -17,7 +16,9 @@ from services.cli.exits import Exit
 from services.cli.local_state import HeldSession, LocalState
 from services.cli.modes import search_mode
 from services.common.errors import ErrorReason, NotFoundError, PreconditionError, UnavailableError
+from services.common.rpc import enums
 from services.common.settings import Settings
+from services.common.taxonomy import DispatchStrategy
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +43,7 @@ class Asked:
     question: str
     session_id: str = ""
     ai_system_id: str = ""
+    strategy: DispatchStrategy = DispatchStrategy.PUSH
 
 
 async def send(  # noqa: PLR0913 - one for each option
@@ -53,6 +55,7 @@ async def send(  # noqa: PLR0913 - one for each option
     context: ContextWishes = ContextWishes(),
     *,
     told: Callable[[str], None] | None = None,
+    strategy: DispatchStrategy = DispatchStrategy.PUSH,
 ) -> dispatch.DispatchResponse:
     """Send a question, continuing the session when one is named, and keep the token that comes back.
 
@@ -64,6 +67,7 @@ async def send(  # noqa: PLR0913 - one for each option
         ai_system_id: that asks; empty = none.
         context: how the envelope is built.
         told: gets the pieces of a streamed answer; ``None`` = it is not streamed.
+        strategy: how it is answered.
 
     Raises:
         InvalidRequestError: there is no such mode of retrieval.
@@ -73,7 +77,7 @@ async def send(  # noqa: PLR0913 - one for each option
     request = dispatch.DispatchRequest(
         request_id=str(uuid.uuid4()),
         query=question,
-        strategies=[taxonomy.DISPATCH_STRATEGY_PUSH],
+        strategies=[enums.STRATEGIES.number(strategy)],
         ai_system_id=ai_system_id,
         retrieval_mode=search_mode("--retrieval-mode", context.retrieval_mode) if context.retrieval_mode else None,
         active_fact_ids=context.active_fact_ids,
@@ -162,7 +166,14 @@ async def ask(
     state = LocalState(Path(settings.store.data_dir))
     async with connect(settings) as suite:
         response = await send(
-            suite, state, asked.question, asked.session_id, asked.ai_system_id, context, told=told if stream else None
+            suite,
+            state,
+            asked.question,
+            asked.session_id,
+            asked.ai_system_id,
+            context,
+            told=told if stream else None,
+            strategy=asked.strategy,
         )
     if stream:
         output.flow("\n\n")

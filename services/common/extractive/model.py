@@ -1,11 +1,12 @@
 """The language model of a deployment that has none: it quotes the envelope (ADR 0020)."""
 
+from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager
 from typing import Final
 
 from services.common.computing import compute
 from services.common.encoding import sha256_hex
-from services.common.extractive.composing import Asked, ExtractLimits, Source, extract
+from services.common.extractive.composing import NOT_FOUND, NOTHING_NEW, Asked, ExtractLimits, Source, extract
 from services.common.ports.language_model import LanguageReply, LanguageRequest, LanguageStream
 from services.common.ports.tokens import TokenCounter, counting_name
 from services.common.streaming.replies import whole_reply
@@ -39,12 +40,12 @@ class ExtractiveLanguageModel:
             Source(each.fact_id, each.content, each.relevance_score, each.stale, each.location)
             for each in request.evidence
         ]
-        asked = Asked(request.query, request.leans_on, request.prior_texts)
+        asked = [Asked(each, request.leans_on, request.prior_texts) for each in request.parts or (request.query,)]
         allowed = self._limits.max_passages
         text, finish_reason = "", "length"
         while allowed:
             limits = ExtractLimits(allowed, self._limits.min_score)
-            text = extract(asked, sources, limits).text
+            text = _joined([extract(each, sources, limits).text for each in asked])
             if self._tokens.count([text], counting_name(self._tokens, request.model))[0] <= request.max_tokens:
                 finish_reason = "stop" if allowed == self._limits.max_passages else "length"
                 break
@@ -57,3 +58,10 @@ class ExtractiveLanguageModel:
 
     async def close(self) -> None:
         """Nothing to release."""
+
+
+def _joined(texts: Sequence[str]) -> str:
+    """Return what the parts of a question are answered with, each once; that nothing answers, if nothing does."""
+    distinct = list(dict.fromkeys(texts))
+    answers = [text for text in distinct if text not in {NOT_FOUND, NOTHING_NEW}]
+    return "\n\n".join(answers or distinct[:1])

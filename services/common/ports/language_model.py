@@ -49,6 +49,7 @@ class LanguageRequest:
         evidence: the envelope's facts; what the extractive answerer composes from.
         prior_texts: answers of earlier windows that the extractive answerer does not say again, oldest first.
         leans_on: questions of the conversation that the query leans on, nearest first; for the extractive answerer.
+        parts: of the question, which the extractive answerer answers each; empty = the question is taken as it is.
         reply_json: the reply must be a JSON object, where the provider can see to it.
         reply_schema: a JSON Schema, as text, that it must follow, where the provider can see to that; empty = none.
         model: target model name.
@@ -70,6 +71,7 @@ class LanguageRequest:
     timeout_s: float | None = None
     prior_texts: tuple[str, ...] = ()
     leans_on: tuple[str, ...] = ()
+    parts: tuple[str, ...] = ()
     reply_json: bool = False
     reply_schema: str = ""
 

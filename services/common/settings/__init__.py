@@ -45,6 +45,7 @@ from services.common.settings.second_opinion import SecondOpinionSettings
 from services.common.settings.server import ServerSettings, TlsSettings
 from services.common.settings.stores import StoreSettings
 from services.common.settings.telemetry import TelemetrySettings
+from services.common.settings.tools import ToolSettings
 from services.common.settings.vectors import VectorSettings
 from services.common.settings.workers import WorkerSettings
 
@@ -81,6 +82,7 @@ __all__ = [
     "StoreSettings",
     "TelemetrySettings",
     "TlsSettings",
+    "ToolSettings",
     "VectorSettings",
     "WorkerSettings",
     "effective_configuration",
@@ -153,6 +155,8 @@ class Settings(BaseSettings):
     """Answers that wait for a person."""
     reports: ReportSettings = ReportSettings()
     """Violation reports."""
+    tools: ToolSettings = ToolSettings()
+    """Tools that strategy agentic may call."""
     ercp: ErcpSettings = ErcpSettings()
     """The constraint loop."""
     http: HttpSettings = HttpSettings()

@@ -79,6 +79,9 @@ class GatewaySettings(BaseModel):
     max_continuations: int = Field(default=1, ge=0, le=4)
     """Most windows that the gateway adds to one answer by itself (CRP-SPEC-005 §10.3); 0-4, default 1."""
 
+    max_parallel_parts: int = Field(default=4, ge=1, le=10)
+    """Most parts of a question that strategy hierarchical answers at once; 1-10, default 4 (CRP-SPEC-008)."""
+
     prompt_augmentation: bool = True
     """Whether a break in the flow may be remedied by a re-dispatch (CRP-SPEC-005 §11.5, A; §19.1, 4). Default true."""
 

@@ -9,7 +9,7 @@ from services.dpe.domain.results import Outputs
 
 def fill_disagreements(message: report_pb2.DpeReport, given: AnalysisInput, outputs: Outputs) -> None:
     """Add what the envelope says that its current facts disagree on (ADR 0109); facts that it lacks are left out."""
-    facts = {fact.fact_id: fact for fact in given.facts}
+    facts = {fact.fact_id: fact for fact in (*given.facts, *given.disputed)}
     for disagreement in given.disagreements:
         values = [(facts[fact_id], text) for fact_id, text in disagreement.values if fact_id in facts]
         if len(values) < len(disagreement.values):

@@ -10,10 +10,12 @@ from crp.dpe.v1 import provenance_service_pb2 as pb
 from crp.envelope.v1 import envelope_pb2
 
 from services.common.days import last_day
+from services.common.envelope_request import TOOL_URI
 from services.common.ports.recognition import Entity, EntityKind
 from services.common.reading.text_types import Span
 from services.common.rpc import enums
 from services.common.taxonomy import GroundingMode
+from services.common.tool_facts import disputed
 from services.dpe.convert.constraints import constraint_verdicts
 from services.dpe.convert.opinions import asked_limits
 from services.dpe.convert.regulatory import ai_system
@@ -29,6 +31,7 @@ MAX_DISAGREEMENTS: Final = 20
 def analysis_input(request: pb.AnalyzeRequest) -> AnalysisInput:
     """Return the domain's view of a validated request."""
     envelope = request.envelope
+    untrue = _disputed(envelope)
     return AnalysisInput(
         session_id=request.session_id,
         window_id=request.window_id,
@@ -39,7 +42,9 @@ def analysis_input(request: pb.AnalyzeRequest) -> AnalysisInput:
             _fact(fact)
             for fact in envelope.facts
             if is_evidence(fact.carried_from_window_id, fact.transfer_type)  # ADR 0023
+            and fact.fact_id not in untrue
         ),
+        disputed=tuple(_fact(fact) for fact in envelope.facts if fact.fact_id in untrue),
         grounding_mode=grounding_mode(request.grounding_mode, envelope.grounding_mode),
         prior_windows=tuple(
             PriorWindow(window.window_id, window.window_number, window.text, window.is_summary)
@@ -58,6 +63,7 @@ def analysis_input(request: pb.AnalyzeRequest) -> AnalysisInput:
         cache_no_store=request.cache_no_store,
         constraint_verdicts=constraint_verdicts(request),
         incomplete_level=enums.RISK_LEVELS.get(request.incomplete_risk_level),
+        stands_alone=request.stands_alone,
         leans_on=tuple(question for question in request.leans_on if question.strip()),
         disagreements=tuple(
             Disagreement(tuple((value.fact_id, value.text) for value in conflict.values))
@@ -65,6 +71,16 @@ def analysis_input(request: pb.AnalyzeRequest) -> AnalysisInput:
         ),
         opinion_limits=asked_limits(request),
     )
+
+
+def _disputed(envelope: envelope_pb2.ContextEnvelope) -> frozenset[str]:
+    """Return the facts of tools that a document contradicts: they bear nothing out (ADR 0161)."""
+    tools = {fact.fact_id for fact in envelope.facts if fact.source.uri.startswith(TOOL_URI)}
+    if not tools:
+        return frozenset()
+    stored = {fact.fact_id for fact in envelope.facts if not fact.carried_from_window_id} - tools
+    conflicts = ([(value.fact_id, value.text) for value in each.values] for each in envelope.conflicts)
+    return disputed(conflicts, tools, stored)
 
 
 def grounding_mode(*asked: "taxonomy_pb2.GroundingMode") -> GroundingMode:

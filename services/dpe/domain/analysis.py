@@ -64,6 +64,15 @@ class AnalysisInput:
     """What the envelope says that its current facts disagree on (ADR 0109)."""
     opinion_limits: AskedLimits | None = None
     """What a second opinion may cost at most; ``None`` = what the deployment allows (ADR 0119)."""
+    disputed: tuple[EnvelopeFact, ...] = field(default=(), repr=False)
+    """What tools told that a document contradicts: one side of a disagreement, and no evidence (ADR 0161)."""
+    stands_alone: bool = False
+    """Nobody was given an answer of any window before this one (ADR 0160)."""
+
+    @property
+    def is_first(self) -> bool:
+        """Whether nothing was said before: the first window of a session, or one behind which nothing was delivered."""
+        return self.window_number == 1 or (self.stands_alone and not self.prior_windows)
 
 
 @dataclass(frozen=True, slots=True)

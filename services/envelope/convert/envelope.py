@@ -6,7 +6,7 @@ import numpy as np
 from crp.common.v1 import text_pb2
 from crp.envelope.v1 import envelope_pb2, envelope_service_pb2
 
-from services.common.envelope_request import EnvelopeRequest
+from services.common.envelope_request import TOOL_URI, EnvelopeRequest
 from services.common.locations import place_of
 from services.common.ports.graph import SourceRecord
 from services.common.ports.tokens import ModelProfile
@@ -20,7 +20,7 @@ from services.envelope.convert.common import (
     timestamp,
 )
 from services.envelope.convert.injection import finding_message
-from services.envelope.domain.candidates import RankedFact
+from services.envelope.domain.candidates import Candidate, RankedFact
 from services.envelope.domain.conflicts import Conflict
 from services.envelope.domain.quality_gap import QualityGap, QualitySignal
 from services.envelope.domain.quality_tier import TierRule
@@ -152,8 +152,15 @@ def _fact(
         ended_at=optional_timestamp(candidate.ended_at),
         valid_from=optional_timestamp(candidate.valid_from),
         valid_to=optional_timestamp(candidate.valid_to),
-        source=None if source is None or candidate.is_carried else _source(source, candidate.source_location),
+        source=_source_of(candidate, source),
     )
+
+
+def _source_of(candidate: Candidate, source: SourceRecord | None) -> text_pb2.FactSource | None:
+    if candidate.tool:
+        uri = f"{TOOL_URI}{candidate.tool}"
+        return text_pb2.FactSource(source_id=candidate.source_id, uri=uri, title=candidate.tool)
+    return None if source is None or candidate.is_carried else _source(source, candidate.source_location)
 
 
 def _source(source: SourceRecord, location: str) -> text_pb2.FactSource:

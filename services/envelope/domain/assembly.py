@@ -63,7 +63,7 @@ def assemble(candidates: Sequence[Candidate], queries: NDArray[np.float32], term
     packing = pack(ranked, terms.token_budget)
     share = saturation(packing.token_count, terms.token_budget)
     communities = communities_by_relevance(ranked)
-    fabric = [fact.candidate for fact in packing.included if not fact.candidate.is_carried]
+    fabric = [fact.candidate for fact in packing.included if fact.candidate.is_stored]
     newest = max((fact.ingested_at for fact in fabric), default=None)
     signals = TierSignals(
         total_facts_available=len(candidates),

@@ -25,6 +25,7 @@ class Candidate:
         expires_at: when it turns STALE by itself; ``None`` = never.
         memory_tier: 0 active, 1 from the session, 2 warm, 3 found by search (SPEC-003 §5.2 step 1.4).
         namespace: the shared namespace that it stands in; empty for the tenant's own.
+        tool: the tool that answered so; empty for what is stored.
     """
 
     fact_id: str
@@ -48,6 +49,12 @@ class Candidate:
     ended_at: datetime | None = None
     valid_from: datetime | None = None
     valid_to: datetime | None = None
+    tool: str = ""
+
+    @property
+    def is_stored(self) -> bool:
+        """Say whether it is a fact of the knowledge fabric: neither handed on nor what a tool answered."""
+        return not self.carried_from_window_id and not self.tool
 
     @property
     def is_current(self) -> bool:

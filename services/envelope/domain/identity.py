@@ -30,3 +30,13 @@ def fact_id_for(source_id: str, key: str, section: str, content: str) -> str:
 def carried_fact_id_for(source_window_id: str, content: str) -> str:
     """Return the id of text that a former window hands on as a fact (SPEC-003 §14.1)."""
     return str(uuid.uuid5(_NAMESPACE, _SEPARATOR.join(("carried", source_window_id, content))))
+
+
+def tool_fact_id_for(tool: str, content: str) -> str:
+    """Return the id of what a tool answered, as a fact."""
+    return str(uuid.uuid5(_NAMESPACE, _SEPARATOR.join(("tool", tool, content))))
+
+
+def tool_source_id_for(tool: str) -> str:
+    """Return the id of a tool as the source of facts."""
+    return str(uuid.uuid5(_NAMESPACE, _SEPARATOR.join(("tool", tool))))

@@ -104,13 +104,17 @@ def rank(candidates: Sequence[Candidate], queries: NDArray[np.float32], terms: R
 def _kept(
     facts: Sequence[Candidate], rows: Places, embeddings: NDArray[np.float32], texts: Sequence[str] | None
 ) -> Places:
-    """Return the places in ``rows`` that are no duplicates; what does not hold now makes nothing superfluous."""
-    out_of_time = np.array([not facts[row].is_current for row in rows])
-    if not out_of_time.any():
+    """Return the places in ``rows`` that are no duplicates.
+
+    What does not hold now makes nothing superfluous, nor does what a former window or a tool said make what a document
+    says: that is the evidence (ADR 0023, ADR 0160).
+    """
+    behind = np.array([2 * (not facts[row].is_current) + (not facts[row].is_stored) for row in rows])
+    if not behind.any():
         return _without_duplicates(embeddings[rows], texts)
-    current_first = np.argsort(out_of_time, kind="stable")
-    some = None if texts is None else [texts[place] for place in current_first]
-    return np.sort(current_first[_without_duplicates(embeddings[rows[current_first]], some)])
+    first = np.argsort(behind, kind="stable")
+    some = None if texts is None else [texts[place] for place in first]
+    return np.sort(first[_without_duplicates(embeddings[rows[first]], some)])
 
 
 def _freshness(facts: Sequence[Candidate], terms: RankingTerms) -> Matrix:

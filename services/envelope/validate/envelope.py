@@ -21,6 +21,10 @@ MAX_WINDOW_TOKENS: Final = 100_000_000
 
 _ETAG: Final = re.compile(r"sha256:[0-9a-f]{64}")
 _KNOWN_MODES: Final = frozenset(taxonomy_pb2.GroundingMode.values())
+MAX_TOLD: Final = 200
+MAX_TOLD_CHARS: Final = 8_192
+MAX_TOOL_CHARS: Final = 64
+
 _KNOWN_STRATEGIES: Final = frozenset(taxonomy_pb2.DispatchStrategy.values())
 _TIERS: Final = frozenset(taxonomy_pb2.QualityTier.values()) - {taxonomy_pb2.QUALITY_TIER_UNSPECIFIED}
 
@@ -40,6 +44,7 @@ def build_envelope(request: envelope_service_pb2.BuildEnvelopeRequest, max_query
         sound = request.max_memory_tier in MEMORY_TIERS
         found.require(sound, "max_memory_tier", "must be 0 (active facts), 1 (the session's as well) or 3 (everything)")
     _carried(found, request)
+    _told(found, request)
     etag = request.if_match_etag
     found.require(
         etag in {"", ANY_ETAG} or _ETAG.fullmatch(etag), "if_match_etag", 'must be "*" or sha256: and 64 hex digits'
@@ -103,6 +108,19 @@ def _window(
 
 def _model(found: Violations, model: str) -> None:
     found.require(0 < len(model) <= MAX_MODEL_CHARS, "model", f"must have 1 to {MAX_MODEL_CHARS} characters")
+
+
+def _told(found: Violations, request: envelope_service_pb2.BuildEnvelopeRequest) -> None:
+    found.require(len(request.tool_facts) <= MAX_TOLD, "tool_facts", f"must have at most {MAX_TOLD}")
+    for index, told in enumerate(request.tool_facts[:MAX_TOLD]):
+        path = f"tool_facts[{index}]"
+        found.require(told.content.strip(), f"{path}.content", "must not be empty")
+        short = len(told.content) <= MAX_TOLD_CHARS
+        found.require(short, f"{path}.content", f"must have at most {MAX_TOLD_CHARS} characters")
+        named = 0 < len(told.tool) <= MAX_TOOL_CHARS
+        found.require(named, f"{path}.tool", f"must have 1 to {MAX_TOOL_CHARS} characters")
+        if told.HasField("importance_weight"):
+            found.require(0.0 <= told.importance_weight <= 1.0, f"{path}.importance_weight", "must be 0.0 to 1.0")
 
 
 def _carried(found: Violations, request: envelope_service_pb2.BuildEnvelopeRequest) -> None:

@@ -160,6 +160,25 @@ def _upgrade_data(upgrade: QualityUpgrade) -> dict[str, Any]:
     }
 
 
+def agent_events(request_id: str, draft: DispatchDraft) -> Iterator[session_service_pb2.AppendEventRequest]:
+    """Yield TOOL_CALL for each call that was to be made, then AGENT_LOOP_ITERATION (CRP-SPEC-008, -011)."""
+    for number, call in enumerate(draft.tool_calls):
+        yield _event(derived_id(request_id, f"tool/{number}"), draft.place, "TOOL_CALL", call.record())
+    agent = draft.agent
+    if agent is None or agent.phase is None:
+        return
+    data: dict[str, Any] = {
+        "phase": agent.phase.value,
+        "tool_calls": agent.tool_calls,
+        "sub_queries_total": draft.report.sub_queries_total,
+        "sub_queries_open": len(draft.report.uncovered_sub_queries),
+        "risk_level": draft.report.risk_level.value,
+    }
+    if agent.revision is not None:
+        data["revision_round"] = f"{agent.revision.current}/{agent.revision.most}"
+    yield _event(derived_id(request_id, "iteration"), draft.place, "AGENT_LOOP_ITERATION", data)
+
+
 def degradation_event(
     request_id: str, draft: DispatchDraft, committed: CommittedWindow
 ) -> session_service_pb2.AppendEventRequest:

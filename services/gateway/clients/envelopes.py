@@ -6,7 +6,7 @@ from crp.common.v1 import injection_pb2
 from crp.envelope.v1 import envelope_pb2, envelope_service_pb2, envelope_service_pb2_grpc
 
 from services.common.days import last_day
-from services.common.envelope_request import EnvelopeRequest
+from services.common.envelope_request import TOOL_URI, EnvelopeRequest
 from services.common.rpc import enums
 from services.common.rpc.envelope_request import build_message
 from services.gateway.domain.quality import QualityGap, Shortfall
@@ -96,6 +96,7 @@ def _fact(fact: envelope_pb2.EnvelopeFact) -> EnvelopeFact:
         stale=fact.status == ckf_pb2.FACT_STATUS_STALE,
         location=fact.source_location,
         out_of_time=_out_of_time(fact),
+        tool=fact.source.uri.removeprefix(TOOL_URI) if fact.source.uri.startswith(TOOL_URI) else "",
     )
 
 

@@ -13,6 +13,7 @@ from services.common.rpc import enums
 from services.common.taxonomy import BreakerState, Degradation, WindowStatus
 from services.gateway import wire
 from services.gateway.clients.audit_events import (
+    agent_events,
     classification_event,
     decision_event,
     degradation_event,
@@ -89,6 +90,11 @@ class GrpcSessionClient:
     async def record_remedies(self, request_id: str, draft: DispatchDraft) -> None:
         """Append the events of every round of remedies."""
         for event in remedy_events(request_id, draft):
+            await self._stub.AppendEvent(event)
+
+    async def record_agent(self, request_id: str, draft: DispatchDraft) -> None:
+        """Append the tools that were called, and the turn of the loop."""
+        for event in agent_events(request_id, draft):
             await self._stub.AppendEvent(event)
 
     async def record_degradation(self, request_id: str, draft: DispatchDraft, committed: CommittedWindow) -> None:

@@ -4,7 +4,7 @@ from services.common.errors import ErrorReason, InvalidRequestError, PermissionD
 from services.common.ports.credentials import AiSystemRecord
 from services.common.settings import GatewaySettings
 from services.gateway.dispatch.screening import screened_command
-from services.gateway.dispatch.strategies.choosing import served_strategy
+from services.gateway.dispatch.strategies.choosing import served_strategy, strategy_named
 from services.gateway.domain.admitted import AdmittedDispatch
 from services.gateway.domain.ai_systems import unknown_ai_system
 from services.gateway.domain.command import DispatchCommand
@@ -40,10 +40,11 @@ class Admission:
         generation, settings = command.generation, self._settings
         default = settings.default_temperature
         command, suspicions = await screened_command(command, settings.suspected_queries)
-        return AdmittedDispatch(
+        strategy = strategy_named(served_strategy(command.strategies, len(command.continuation.continuation_ids)))
+        admitted = AdmittedDispatch(
             command=command,
             policy=await self._policy(command, tenant_id),
-            strategy=served_strategy(command.strategies, len(command.continuation.continuation_ids)),
+            strategy=strategy.name,
             model=generation.model or self._default_model,
             max_tokens=generation.max_tokens or settings.default_max_tokens,
             temperature=default if generation.temperature is None else generation.temperature,
@@ -52,6 +53,7 @@ class Admission:
             prompt_augmentation=settings.prompt_augmentation,
             suspicions=suspicions,
         )
+        return strategy.prepared(admitted)
 
     def _remedies(self, command: DispatchCommand) -> RemedyMode:
         own = RemedyMode(self._settings.remedies)

@@ -1,9 +1,12 @@
 """From an answer to its analysis and what the policy makes of it (SPEC-005 §7.4)."""
 
+from dataclasses import replace
+
 from services.gateway.domain.admitted import AdmittedDispatch
 from services.gateway.domain.completion import Completion
-from services.gateway.domain.outcome import final_tier, judge
+from services.gateway.domain.outcome import PolicyInForce, final_tier, judge
 from services.gateway.domain.remedies import AnalyzedAnswer
+from services.gateway.domain.vocabulary import OversightMode
 from services.gateway.domain.window import BuiltEnvelope, OpenedWindow
 from services.gateway.ports import Analyze, ProvenanceClient
 
@@ -44,10 +47,19 @@ class AnswerAnalyzer:
                 audit_trail_id=opened.audit_trail_id,
                 incomplete_level=admitted.policy.directives.incomplete_risk,
                 leans_on=admitted.leans_on,
+                stands_alone=admitted.approach.inner is not None and not opened.prior_windows,
             )
         )
         tier = final_tier(envelope.summary.quality_tier, analysis.summary)
-        return AnalyzedAnswer(written, analysis, tier, judge(admitted.policy, analysis.summary, tier))
+        return AnalyzedAnswer(written, analysis, tier, judge(_force(admitted), analysis.summary, tier))
+
+
+def _force(admitted: AdmittedDispatch) -> PolicyInForce:
+    """Return the policy; what nobody is given no person has to look at, whatever else is withheld (ADR 0160)."""
+    policy = admitted.policy
+    if admitted.approach.delivers or policy.oversight is not OversightMode.HUMAN_REVIEW:
+        return policy
+    return replace(policy, oversight=OversightMode.AUTO)
 
 
 def _sub_queries(admitted: AdmittedDispatch, envelope: BuiltEnvelope) -> tuple[str, ...]:

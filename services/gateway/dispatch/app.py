@@ -1,24 +1,23 @@
-"""Dispatching one query: admitted, attempted until something comes of it, continued (SPEC-003 §11, -005 §10.3).
+"""Dispatching one query: admitted, and taken through the windows of its strategy's course (SPEC-003 §11).
 
 Retries of one request wait for each other within this process; what makes them safe between processes is the attempt's.
 """
 
-import asyncio
 from dataclasses import dataclass, replace
 from typing import Final
 
-from services.common.concurrency import KeyedLock, remaining_s
+from services.common.concurrency import KeyedLock
 from services.common.context import current_call
-from services.common.errors import CrpError, ErrorReason, PreconditionError
+from services.common.errors import ErrorReason, PreconditionError
 from services.common.settings import GatewaySettings
 from services.gateway.dispatch.admission import Admission
 from services.gateway.dispatch.attempt import AttemptParts, Attempts
-from services.gateway.dispatch.continuation import continuing
+from services.gateway.dispatch.courses import Windows, course_of
 from services.gateway.dispatch.outlet import Outlet
 from services.gateway.dispatch.results import Results
 from services.gateway.dispatch.window import WindowRun
 from services.gateway.domain.admitted import AdmittedDispatch
-from services.gateway.domain.command import Answered, DispatchCommand, DispatchResult, Notice, StepIds
+from services.gateway.domain.command import DispatchCommand, DispatchResult, StepIds
 from services.gateway.domain.window import BuiltEnvelope
 from services.gateway.ports import DraftSlot, DraftStore, HeldAnswers, SessionClient, ViolationReports
 
@@ -51,6 +50,8 @@ class DispatchApp:
         self._attempts = Attempts(
             AttemptParts(parts.sessions, parts.window, parts.drafts, parts.held), self._results, settings
         )
+        window = parts.window
+        self._windows = Windows(self._attempt_until_done, self._results, settings, window.generative, window.tools)
         self._requests = KeyedLock()
 
     async def dispatch(self, command: DispatchCommand, outlet: Outlet | None = None) -> DispatchResult:
@@ -65,10 +66,11 @@ class DispatchApp:
         """
         tenant_id = current_call().caller.tenant_id
         admitted = await self._admission.admit(command, tenant_id)
-        began = asyncio.get_running_loop().time()
+        course = course_of(admitted.strategy)
         async with self._requests.lock(tenant_id, command.request_id):
             if (
-                command.continuation.is_root
+                course.conditional
+                and command.continuation.is_root
                 and command.context.if_match
                 and not await self._answered(tenant_id, command)
             ):
@@ -76,9 +78,7 @@ class DispatchApp:
                 if isinstance(probed, BuiltEnvelope):
                     return self._results.not_modified(admitted, probed)
                 admitted = replace(admitted, cache_status=probed)
-            result = await self._attempt_until_done(admitted, outlet)
-            took = asyncio.get_running_loop().time() - began
-            result = await self._auto_continue(admitted, result, took)
+            result = await course.run(self._windows, admitted, outlet)
             further = await self._reports.file(tenant_id, command, result)
             return replace(result, notices=(*result.notices, *further)) if further else result
 
@@ -103,34 +103,3 @@ class DispatchApp:
             f"{MAX_ATTEMPTS} windows of this request_id were given up; find out why and take a fresh request_id",
             request_id=request_id,
         )
-
-    async def _auto_continue(self, admitted: AdmittedDispatch, result: DispatchResult, took_s: float) -> DispatchResult:
-        """Continue an answer that leaves parts of the query open, and return both as one (SPEC-005 §10.3).
-
-        One that comes to nothing leaves the answer as it is, with a notice; one that spends the budget halts.
-        """
-        if not isinstance(result.outcome, Answered):
-            return result
-        parts, notices = list(result.outcome.parts), list[Notice]()
-        for number in range(1, self._settings.max_continuations + 1):
-            last = parts[-1]
-            if last.draft.focus is None or not last.committed.continuation_id:
-                break
-            left = remaining_s()
-            if left is not None and left - self._settings.reserve_s < took_s:
-                text = f"{max(0.0, left):.3f} s are left; the first answer took {took_s:.3f} s"
-                notices.append(Notice("CONTINUATION_NEEDS_TIME", text))
-                break
-            try:
-                more = await self._attempt_until_done(continuing(admitted, last, last.draft.focus, number))
-            except CrpError as error:
-                text = f"the answer was not continued: {error.reason.value}; continue the session to go on"
-                notices.append(Notice("CONTINUATION_FAILED", text))
-                break
-            if not isinstance(more.outcome, Answered):
-                if more.verdict.halt_reason:  # given up by the policy: the answer before it stands
-                    notices.append(Notice("CONTINUATION_WITHHELD", "the policy withheld the answer's continuation"))
-                    break
-                return more
-            parts += more.outcome.parts
-        return self._results.answered(parts, notices) if len(parts) > 1 or notices else result

@@ -193,13 +193,7 @@ class Attempts:
 
         An answer that a person has to look at stays pending.
         """
-        if draft.rounds or draft.upgrade is not None:
-            await self._sessions.record_remedies(steps.remedies, draft)
-        if draft.suspicions:
-            await self._sessions.record_injections(steps.injected, draft)
-        if draft.report.ai_system_id:
-            # Before the commit, and for a withheld answer too, whose report is kept nowhere else (SPEC-005 §14).
-            await self._sessions.record_classification(steps.classified, draft)
+        await self._record(draft, steps)
         if reason := draft.verdict.halt_reason:
             await self._sessions.record_halt(steps.event, draft, reason)
             if reason == OVERSIGHT_REQUIRED:
@@ -220,6 +214,18 @@ class Attempts:
                 return ToHold(draft, committed, steps)
             return self._results.halted(draft, committed, reason)
         return self._results.answered((Part(draft, committed),))
+
+    async def _record(self, draft: DispatchDraft, steps: StepIds) -> None:
+        """Append what was done for the answer, before the commit, and for a withheld one too."""
+        if draft.rounds or draft.upgrade is not None:
+            await self._sessions.record_remedies(steps.remedies, draft)
+        if draft.tool_calls or draft.agent is not None:
+            await self._sessions.record_agent(steps.tools, draft)
+        if draft.suspicions:
+            await self._sessions.record_injections(steps.injected, draft)
+        if draft.report.ai_system_id:
+            # A withheld answer's report is kept nowhere else (SPEC-005 §14).
+            await self._sessions.record_classification(steps.classified, draft)
 
     async def _give_up(self, steps: StepIds, place: WindowPlace, error: BaseException) -> None:
         await self._cleanups.run(self._sessions.fail_window(steps.fail, place, _why(error)))

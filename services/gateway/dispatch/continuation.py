@@ -1,11 +1,15 @@
 """The window that the gateway adds to an answer by itself (SPEC-005 §10.3)."""
 
 from dataclasses import replace
+from typing import Final
 
 from services.common.taxonomy import DispatchStrategy
 from services.gateway.domain.admitted import AdmittedDispatch
 from services.gateway.domain.command import Agent, Continuation, Part, derived_id
 from services.gateway.domain.remedies import Focus
+
+_OWN: Final = frozenset({DispatchStrategy.PULL, DispatchStrategy.REFLEXIVE, DispatchStrategy.AGENTIC})
+"""Strategies whose windows are continued as they began; parallel ones are continued in a line."""
 
 
 def continuing(admitted: AdmittedDispatch, last: Part, focus: Focus, number: int) -> AdmittedDispatch:
@@ -25,7 +29,7 @@ def continuing(admitted: AdmittedDispatch, last: Part, focus: Focus, number: int
             context=replace(command.context, if_match="", active_fact_ids=()),
             agent=Agent(loop_depth=command.agent.loop_depth, safety_budget=command.agent.safety_budget),
         ),
-        strategy=DispatchStrategy.PUSH,
+        strategy=admitted.strategy if admitted.strategy in _OWN else DispatchStrategy.PUSH,
         focus=focus,
         cache_status="",
         # Told of and recorded with the window of the query.

@@ -105,6 +105,7 @@ def _request(admitted: AdmittedDispatch, opened: OpenedWindow | None, *, if_matc
         carried=() if opened is None else carried_texts(opened),
         if_match_etag=if_match,
         upgrade_on_risk=admitted.policy.directives.upgrade_on_risk is not None,
+        told=admitted.told,
     ).wishing(command.context)
 
 

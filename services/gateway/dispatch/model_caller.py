@@ -5,6 +5,8 @@ from dataclasses import replace
 
 from services.common.concurrency import remaining_s
 from services.common.errors import DeadlineError, ErrorReason
+from services.common.extractive.composing import ExtractLimits
+from services.common.extractive.model import ExtractiveLanguageModel
 from services.common.ports.language_model import LanguageReply, LanguageRequest, LanguageStream, StreamingLanguageModel
 from services.common.ports.tokens import ModelProfile, TokenCounter, counting_name
 from services.common.settings import GatewaySettings
@@ -29,6 +31,15 @@ class ModelCaller:
         self._tokens = tokens
         self._settings = settings
         self.generative = generative
+
+    def quoting(self) -> "ModelCaller":
+        """Return what calls the built-in answerer instead, under the same rules."""
+        if not self.generative:
+            return self
+        settings = self._settings
+        limits = ExtractLimits(settings.extractive_max_sentences, settings.extractive_min_score)
+        model = ExtractiveLanguageModel(self._tokens, settings.extractive_model, limits)
+        return ModelCaller(model, self._tokens, settings, generative=False)
 
     async def write(
         self, request: LanguageRequest, purpose: CallPurpose, window_id: str

@@ -18,6 +18,7 @@ from services.common.taxonomy import Remedy, RemedyCall
 from services.gateway.dispatch.analyzer import AnswerAnalyzer
 from services.gateway.dispatch.model_caller import SAFETY_MARGIN_TOKENS, ModelCaller
 from services.gateway.domain.admitted import AdmittedDispatch
+from services.gateway.domain.approach import REFINE_TEMPERATURE
 from services.gateway.domain.command import Notice
 from services.gateway.domain.completion import CallPurpose, Completion, ModelCall
 from services.gateway.domain.remedies import (
@@ -29,7 +30,7 @@ from services.gateway.domain.remedies import (
     due,
     redispatch_steps,
 )
-from services.gateway.domain.remedy_plan import RemedyStep
+from services.gateway.domain.remedy_plan import RemedyPlan, RemedyStep
 from services.gateway.domain.remedy_prompt import remedy_instructions
 from services.gateway.domain.window import BuiltEnvelope, OpenedWindow
 
@@ -157,7 +158,7 @@ class Remediator:
         request = replace(
             asked,
             messages=(system, *asked.messages[1:]),
-            temperature=REDISPATCH_TEMPERATURE if plan.temperature is None else plan.temperature,
+            temperature=_temperature(context, plan),
             seed=_other_seed(context, len(state.rounds) + 1),
         )
         written, call = await self._model_caller.write(request, CallPurpose.RE_DISPATCH, context.opened.place.window_id)
@@ -228,7 +229,7 @@ class Remediator:
 
     def _most_rounds(self, context: WindowContext, state: RemediationResult) -> int:
         own = max(
-            self._settings.max_redispatches, int(context.admitted.terms().reflexive)
+            self._settings.max_redispatches, int(bool(context.admitted.terms().reflexive))
         )  # what is forced is done once at least
         return min(own, state.best.plan.max_redispatches or own)
 
@@ -256,6 +257,13 @@ class Remediator:
 def _texts(context: WindowContext, best: AnalyzedAnswer) -> dict[str, str]:
     texts = {prior.window_id: prior.text for prior in context.opened.prior_windows}
     return texts | {context.opened.place.window_id: best.written.text}
+
+
+def _temperature(context: WindowContext, plan: RemedyPlan) -> float:
+    """Return the plan's temperature (SPEC-005 §19.2), or that of a strategy which refines (CRP-SPEC-008)."""
+    if context.admitted.approach.refines:
+        return REFINE_TEMPERATURE
+    return REDISPATCH_TEMPERATURE if plan.temperature is None else plan.temperature
 
 
 def _other_seed(context: WindowContext, attempt: int) -> int:

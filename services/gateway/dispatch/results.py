@@ -30,7 +30,7 @@ _DEGRADATION_CODES = {
 _HIERARCHICAL = Notice(
     "STRATEGY_RECOMMENDED",
     "the quality keeps falling: switch to the strategy hierarchical (a window for each part of the query, and one that "
-    "merges them; here fan-out and fan-in); the knowledge may lack depth on this subject",
+    "puts them together); the knowledge may lack depth on this subject",
 )
 
 
@@ -59,6 +59,7 @@ class Results:
             place=last.draft.place,
             report=inputs.report,
             policy_applied=last.draft.policy_applied,
+            tool_calls=tuple(call for part in parts for call in part.draft.tool_calls),
         )
 
     def halted(self, draft: DispatchDraft, committed: CommittedWindow | None, reason: str) -> DispatchResult:
@@ -85,6 +86,7 @@ class Results:
             place=draft.place,
             report=draft.report,
             policy_applied=draft.policy_applied,
+            tool_calls=draft.tool_calls,
         )
 
     def depleted(self, admitted: AdmittedDispatch, opened: OpenedWindow) -> DispatchResult:
@@ -140,6 +142,7 @@ class Results:
             committed=committed,
             data_residency=self._settings.data_residency,
             community_header=self._settings.community_header,
+            agent=draft.agent,
         )
 
 

@@ -5,65 +5,78 @@ the contract: what can be refused before a model is called is refused before.
 """
 
 import asyncio
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import Final
 
 from services.common.ports.language_model import ChatMessage, ChatRole, EvidenceFact, LanguageRequest
 from services.common.progress import at
-from services.common.taxonomy import BreakerState, DispatchStrategy, RemedyCall, RiskLevel
+from services.common.taxonomy import BreakerState, DispatchStrategy, Remedy, RemedyCall, RiskLevel
 from services.gateway.dispatch.envelope_gate import EnvelopeGate
 from services.gateway.dispatch.model_caller import SAFETY_MARGIN_TOKENS, ModelCaller
 from services.gateway.dispatch.outlet import Outlet
 from services.gateway.dispatch.parent_summaries import ParentSummaries
 from services.gateway.dispatch.remediation import RemediationResult, Remediator, WindowContext
 from services.gateway.dispatch.screening import query_notices
+from services.gateway.dispatch.tool_use import ToolsUsed, ToolUser, tool_source_disagreement
 from services.gateway.dispatch.writing import AnswerWriter, ToWrite
 from services.gateway.domain.admitted import AdmittedDispatch
+from services.gateway.domain.agent_state import AgentPhase, AgentState, Revision
 from services.gateway.domain.command import DispatchDraft, Notice
 from services.gateway.domain.conversation import conversation
 from services.gateway.domain.prompt import asked_of_model, continuation_notice, fixed_prompt, system_prompt
 from services.gateway.domain.quality import QualityUpgrade
 from services.gateway.domain.remedies import AnalyzedAnswer, Focus, RemedyRound, due
-from services.gateway.domain.window import BuiltEnvelope, EnvelopeSummary, OpenedWindow
+from services.gateway.domain.vocabulary import RemedyMode
+from services.gateway.domain.window import BuiltEnvelope, EnvelopeSummary, OpenedWindow, ReportSummary
 
+AGENT_COMPLETE: Final = 0.85
+"""CRP-SPEC-008: an agent is done when so much of the question is answered."""
 SERVED_UPGRADE = DispatchStrategy.REFLEXIVE
 """What a re-dispatch amounts to: generated, verified by the analysis, refined with what it found (ADR 0059)."""
+
+
+@dataclass(frozen=True, slots=True)
+class WindowSteps:
+    """What a window is taken through."""
+
+    gate: EnvelopeGate
+    model_caller: ModelCaller
+    writer: AnswerWriter
+    summaries: ParentSummaries
+    remediator: Remediator
+    tools: ToolUser
 
 
 class WindowRun:
     """Runs opened windows; holds no state between them.
 
     Args:
-        gate, model_caller, writer, summaries, remediator: the steps.
+        steps: what they are taken through.
         outlet: where what has passed of an answer leaves; ``None`` = nothing leaves before its window is committed.
     """
 
-    def __init__(
-        self,
-        *,
-        gate: EnvelopeGate,
-        model_caller: ModelCaller,
-        writer: AnswerWriter,
-        summaries: ParentSummaries,
-        remediator: Remediator,
-        outlet: Outlet | None = None,
-    ) -> None:
-        self._gate = gate
-        self._model_caller = model_caller
-        self._writer = writer
-        self._summaries = summaries
-        self._remediator = remediator
+    def __init__(self, steps: WindowSteps, outlet: Outlet | None = None) -> None:
+        self._steps = steps
+        self._gate = steps.gate
+        self._model_caller = steps.model_caller
+        self._writer = steps.writer
+        self._summaries = steps.summaries
+        self._remediator = steps.remediator
         self._outlet = outlet
+
+    @property
+    def tools(self) -> ToolUser:
+        """What has tools called."""
+        return self._steps.tools
+
+    @property
+    def generative(self) -> bool:
+        """Whether a language model is configured."""
+        return self._model_caller.generative
 
     def leaving_by(self, outlet: Outlet) -> "WindowRun":
         """Return what runs a window whose answer leaves as it passes."""
-        return WindowRun(
-            gate=self._gate,
-            model_caller=self._model_caller,
-            writer=self._writer,
-            summaries=self._summaries,
-            remediator=self._remediator,
-            outlet=outlet,
-        )
+        return WindowRun(self._steps, outlet)
 
     async def available_budget_tokens(self, admitted: AdmittedDispatch) -> int:
         """Return what the context window leaves for facts: SPEC-004 §8.2's available budget, at least 0.
@@ -95,16 +108,22 @@ class WindowRun:
         admitted = replace(admitted, breaker=opened.breaker)
         at("summarising earlier windows")
         resolved, transfers, calls = await self._summaries.resolve(admitted, opened)
+        if admitted.approach.inner is not None:
+            resolved = admitted.approach.inner.hidden(resolved)
         if admitted.focus is None:
             command = admitted.command
             admitted = replace(admitted, leans_on=conversation(command.query, opened, command.earlier_questions))
+        at("having tools called")
+        used = await self.tools.use(admitted, resolved)
+        admitted = replace(admitted, told=used.texts)
         at("building the envelope")
         accepted = await self._gate.build(admitted, resolved)
         envelope = accepted.envelope
         if envelope.not_modified:
             return envelope
-        prompt = system_prompt(admitted.instruction, envelope, notice=continuation_notice(len(opened.parents)))
-        request = _language_request(admitted, opened, envelope, prompt)
+        prompt = system_prompt(admitted.instruction, envelope, notice=_notice(admitted, opened))
+        disputed, disputes = tool_source_disagreement(envelope)
+        request = _language_request(admitted, opened, envelope, prompt, disputed)
         began = asyncio.get_running_loop().time()
         first, call = await self._writer.write(ToWrite(admitted, resolved, envelope, request), self._outlet)
         took = asyncio.get_running_loop().time() - began
@@ -114,10 +133,13 @@ class WindowRun:
         draft = _draft(context, found, accepted.upgrade)
         return replace(
             draft,
-            notices=(*draft.notices, *query_notices(admitted.suspicions)),
+            notices=(*draft.notices, *query_notices(admitted.suspicions), *used.notices, *disputes),
             transfers=transfers,
-            calls=(*calls, call, *found.calls),
+            calls=(*calls, *used.model_calls, call, *found.calls),
+            tool_calls=used.named(envelope),
+            agent=_agent(admitted, draft, found, used),
             suspicions=(
+                *used.suspicions,
                 *admitted.suspicions,
                 *(one for transfer in transfers for one in transfer.suspicions),
                 *envelope.summary.suspicions,
@@ -126,7 +148,11 @@ class WindowRun:
 
 
 def _language_request(
-    admitted: AdmittedDispatch, opened: OpenedWindow, envelope: BuiltEnvelope, prompt: str
+    admitted: AdmittedDispatch,
+    opened: OpenedWindow,
+    envelope: BuiltEnvelope,
+    prompt: str,
+    disputed: frozenset[str],
 ) -> LanguageRequest:
     return LanguageRequest(
         query=admitted.command.query if admitted.focus is None else admitted.focus.query,
@@ -134,11 +160,12 @@ def _language_request(
             ChatMessage(ChatRole.SYSTEM, prompt),
             ChatMessage(ChatRole.USER, asked_of_model(admitted.command.query, admitted.leans_on)),
         ),
-        # An earlier answer is context, not evidence: quoting it would ground an answer in itself.
+        # An earlier answer is context, not evidence: quoting it would ground an answer in itself. What a tool answered
+        # against a document is in the prompt, marked as disputed, and is not quoted (ADR 0161).
         evidence=tuple(
             EvidenceFact(fact.fact_id, fact.content, fact.relevance_score, fact.stale, fact.location)
             for fact in envelope.facts
-            if not fact.carried_from
+            if not fact.carried_from and fact.fact_id not in disputed
         ),
         model=admitted.model,
         max_tokens=admitted.max_tokens,
@@ -147,7 +174,13 @@ def _language_request(
         # Only the gateway's own continuation must not repeat what was said; a person may ask for it again.
         prior_texts=() if admitted.focus is None else tuple(one.text for one in opened.prior_windows if one.text),
         leans_on=admitted.leans_on,
+        parts=admitted.approach.parts,
     )
+
+
+def _notice(admitted: AdmittedDispatch, opened: OpenedWindow) -> str:
+    """Return what the model is told of earlier answers; behind windows that nobody was given their task says it."""
+    return continuation_notice(len(opened.parents)) if admitted.approach.inner is None else ""
 
 
 def _draft(context: WindowContext, found: RemediationResult, upgrade: QualityUpgrade | None) -> DispatchDraft:
@@ -170,11 +203,36 @@ def _draft(context: WindowContext, found: RemediationResult, upgrade: QualityUpg
         rounds=_rounds(context, found),
         focus=_focus(context, best),
         upgrade=upgrade,
+        sub_queries=envelope.sub_queries,
     )
+
+
+def _agent(
+    admitted: AdmittedDispatch, draft: DispatchDraft, found: RemediationResult, used: ToolsUsed
+) -> AgentState | None:
+    approach = admitted.approach
+    if not approach.refines:
+        return None
+    rewritten = sum(any(step.remedy is not Remedy.STITCH_FLOW for step in each.steps) for each in found.rounds)
+    revision = Revision.after(rewritten)
+    if approach.tools is None:
+        return AgentState(revision=revision)
+    done = draft.focus is None and _completeness(draft.report) >= AGENT_COMPLETE
+    phase = AgentPhase.COMPLETE if done else AgentPhase.EVALUATE
+    made = sum(call.outcome.called for call in (*approach.tool_calls, *used.calls))
+    return AgentState(phase, made, revision)
+
+
+def _completeness(report: ReportSummary) -> float:
+    """Return the share of the question's parts that are answered; 1.0 where that was not assessed."""
+    total = report.sub_queries_total
+    return 1.0 if not total else (total - len(report.uncovered_sub_queries)) / total
 
 
 def _strategy(admitted: AdmittedDispatch, found: RemediationResult, upgrade: QualityUpgrade | None) -> DispatchStrategy:
     """Return the strategy that the answer came by: of two upgrades the one of the answer."""
+    if admitted.approach.called is not None:
+        return admitted.approach.called
     if found.upgraded:
         return SERVED_UPGRADE
     return admitted.strategy if upgrade is None else upgrade.to_strategy
@@ -182,7 +240,12 @@ def _strategy(admitted: AdmittedDispatch, found: RemediationResult, upgrade: Qua
 
 def _focus(context: WindowContext, best: AnalyzedAnswer) -> Focus | None:
     """Return what the gateway shall continue with by itself (SPEC-005 §10.3)."""
-    steps = due(best.plan, RemedyCall.CONTINUATION, context.admitted.terms())
+    terms = context.admitted.terms()
+    if context.admitted.approach.tools is not None:  # an agent goes on by its own bounds (CRP-SPEC-008)
+        terms = replace(terms, mode=RemedyMode.RECOMMENDED)
+        if _completeness(best.analysis.summary) >= AGENT_COMPLETE:
+            return None
+    steps = due(best.plan, RemedyCall.CONTINUATION, terms)
     return Focus.of(steps[0], best, context.opened.place.window_id) if steps else None
 
 

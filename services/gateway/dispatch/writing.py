@@ -37,10 +37,17 @@ class ToWrite:
 
 
 class AnswerWriter:
-    """Writes and analyses first answers; holds no state between them."""
+    """Writes and analyses first answers; holds no state between them.
 
-    def __init__(self, model_caller: ModelCaller, analyzer: AnswerAnalyzer) -> None:
+    Args:
+        model_caller: calls the model.
+        analyzer: analyses.
+        quoting: calls the built-in answerer, for what is only to be quoted.
+    """
+
+    def __init__(self, model_caller: ModelCaller, analyzer: AnswerAnalyzer, quoting: ModelCaller) -> None:
         self._model_caller = model_caller
+        self._quoting = quoting
         self._analyzer = analyzer
 
     async def write(self, window: ToWrite, outlet: Outlet | None) -> tuple[AnalyzedAnswer, ModelCall]:
@@ -56,11 +63,12 @@ class AnswerWriter:
         """
         if outlet is not None:
             await outlet.open(window.admitted, window.opened.place)
-            if outlet.hold is not Hold.ALL:
+            if outlet.hold is not Hold.ALL and not window.admitted.approach.quotes:
                 return await self._write_held(window, outlet)
         at("writing the answer")
         window_id = window.opened.place.window_id
-        written, call = await self._model_caller.write(window.request, CallPurpose.ANSWER, window_id)
+        caller = self._quoting if window.admitted.approach.quotes else self._model_caller
+        written, call = await caller.write(window.request, CallPurpose.ANSWER, window_id)
         at("analysing the answer")
         return await self._analyzer.analyze(window.admitted, window.opened, window.envelope, written), call
 

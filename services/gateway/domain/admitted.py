@@ -2,12 +2,14 @@
 
 from dataclasses import dataclass
 
+from services.common.envelope_request import ToolText
 from services.common.ports.credentials import AiSystemRecord
 from services.common.questions.following import joined
 from services.common.taxonomy import BreakerState, DispatchStrategy
+from services.gateway.domain.approach import PLAIN, Approach
 from services.gateway.domain.command import DispatchCommand
 from services.gateway.domain.outcome import PolicyInForce
-from services.gateway.domain.remedies import Focus, RemedyTerms
+from services.gateway.domain.remedies import BREAKER_NOT_CLOSED, REFLEXIVE_ASKED, Focus, RemedyTerms
 from services.gateway.domain.suspicion import Suspicion
 from services.gateway.domain.vocabulary import RemedyMode
 
@@ -25,6 +27,8 @@ class AdmittedDispatch:
         leans_on: questions of the session that the query leans on, nearest first (ADR 0096).
         breaker: circuit breaker at the budget that the window starts with; unless CLOSED, reflexive is forced.
         suspicions: what the caller's questions say to a model; masked, the command holds it no more (ADR 0145).
+        approach: what the strategy changes about the window.
+        told: what tools answered for the window.
     """
 
     command: DispatchCommand
@@ -41,12 +45,14 @@ class AdmittedDispatch:
     leans_on: tuple[str, ...] = ()
     breaker: BreakerState = BreakerState.CLOSED
     suspicions: tuple[Suspicion, ...] = ()
+    approach: Approach = PLAIN
+    told: tuple[ToolText, ...] = ()
 
     @property
     def instruction(self) -> str:
-        """The application's instruction, with that of a continuation behind it."""
-        own = self.command.generation.system_prompt
-        return own if self.focus is None else "\n\n".join(part for part in (own, self.focus.instruction) if part)
+        """The application's instruction, with that of the strategy and that of a continuation behind it."""
+        focus = "" if self.focus is None else self.focus.instruction
+        return "\n\n".join(part for part in (self.command.generation.system_prompt, self.approach.task, focus) if part)
 
     @property
     def envelope_query(self) -> str:
@@ -60,4 +66,6 @@ class AdmittedDispatch:
         """Return what decides which remedies are due."""
         upgrade = self.policy.directives.upgrade_on_risk is not None
         terms = RemedyTerms(self.remedies, upgrade, self.prompt_augmentation, over_budget)
-        return terms if self.breaker is BreakerState.CLOSED else terms.forced()
+        if self.breaker is not BreakerState.CLOSED:
+            return terms.forced(BREAKER_NOT_CLOSED)
+        return terms.forced(REFLEXIVE_ASKED) if self.approach.refines else terms

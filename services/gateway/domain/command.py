@@ -7,6 +7,7 @@ from typing import Final, TypeAlias
 
 from services.common.envelope_request import EnvelopeWishes
 from services.common.taxonomy import BreakerState, DispatchStrategy, GroundingMode, QualityTier
+from services.gateway.domain.agent_state import AgentState
 from services.gateway.domain.completion import Completion, ModelCall
 from services.gateway.domain.headers import Header
 from services.gateway.domain.outcome import PolicyRequest, Verdict
@@ -14,6 +15,7 @@ from services.gateway.domain.quality import QualityUpgrade
 from services.gateway.domain.remedies import Focus, RemedyRound
 from services.gateway.domain.summaries import CarriedTransfer
 from services.gateway.domain.suspicion import Suspicion
+from services.gateway.domain.tools import ToolCall
 from services.gateway.domain.vocabulary import FanInPolicy, OversightMode, RemedyMode
 from services.gateway.domain.window import CommittedWindow, EnvelopeSummary, ReportSummary, WindowPlace
 
@@ -72,6 +74,7 @@ class DispatchCommand:
     Attributes:
         body_hash: digest of the whole request without its id; another body under the same id is refused.
         strategies: most wanted first; empty = no wish.
+        tools: that strategy agentic may have called; empty = all that there are.
         earlier_questions: of the user, in a conversation that the caller keeps, oldest first.
     """
 
@@ -86,6 +89,7 @@ class DispatchCommand:
     policy: PolicyRequest = field(default_factory=PolicyRequest)
     agent: Agent = field(default_factory=Agent)
     ai_system_id: str = ""
+    tools: tuple[str, ...] = ()
     safety_report_uri: str = ""
     remedies: RemedyMode | None = None
     earlier_questions: tuple[str, ...] = ()
@@ -109,6 +113,7 @@ class StepIds:
     injected: str
     review: str
     decided: str
+    tools: str
 
     @classmethod
     def of(cls, request_id: str, attempt: int) -> "StepIds":
@@ -149,6 +154,9 @@ class DispatchDraft:
         focus: what the gateway shall continue with by itself; ``None`` = nothing.
         upgrade: the attempt that reached a tier which the caller accepts; ``None`` = none was needed (SPEC-003 §8.4).
         suspicions: what of the window speaks to a model: query, what earlier windows handed on, facts (ADR 0145).
+        tool_calls: that were to be made.
+        sub_queries: the parts of the query, as the envelope was searched for them.
+        agent: how far its strategy came in steps; ``None`` = it is answered in one.
     """
 
     place: WindowPlace
@@ -169,6 +177,9 @@ class DispatchDraft:
     focus: Focus | None = None
     upgrade: QualityUpgrade | None = None
     suspicions: tuple[Suspicion, ...] = ()
+    agent: AgentState | None = None
+    sub_queries: tuple[str, ...] = ()
+    tool_calls: tuple[ToolCall, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,6 +251,7 @@ class DispatchResult:
         place: the window; ``None`` without one.
         report: of the answer, delivered or not; ``None`` without one.
         policy_applied: the policy in force, as headers show it.
+        tool_calls: of all of its windows.
     """
 
     outcome: Outcome
@@ -253,3 +265,4 @@ class DispatchResult:
     place: WindowPlace | None = None
     report: ReportSummary | None = None
     policy_applied: str = ""
+    tool_calls: tuple[ToolCall, ...] = ()

@@ -12,6 +12,8 @@ class CallPurpose(StrEnum):
     RE_DISPATCH = "RE_DISPATCH"
     SUMMARY = "SUMMARY"
     STITCH = "STITCH"
+    PLAN = "PLAN"
+    """A decision which tools to call."""
 
     @property
     def billed(self) -> bool:

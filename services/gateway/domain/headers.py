@@ -11,6 +11,7 @@ from datetime import timedelta
 from typing import Final
 
 from services.common.taxonomy import PROTOCOL_VERSION, DispatchStrategy, QualityTier, RepetitionLevel
+from services.gateway.domain.agent_state import AgentState
 from services.gateway.domain.vocabulary import OversightMode
 from services.gateway.domain.window import CommittedWindow, EnvelopeSummary, ReportSummary, WindowPlace
 
@@ -51,7 +52,7 @@ class HeaderInputs:
 
     ``eu_ai_act_class`` is said where there is no report that says it, ``safety_budget`` where no window was committed.
     ``strategy`` is ``None`` where nothing was dispatched: an answer of somebody else's was checked. ``stream_mode`` is
-    the word for what of a stream waited.
+    the word for what of a stream waited, ``agent`` how far a strategy came that works in steps.
     """
 
     strategy: DispatchStrategy | None
@@ -66,6 +67,7 @@ class HeaderInputs:
     eu_ai_act_class: str = ""
     safety_budget: float | None = None
     stream_mode: str = ""
+    agent: AgentState | None = None
 
 
 def response_headers(inputs: HeaderInputs) -> tuple[Header, ...]:
@@ -248,9 +250,13 @@ def audit_trail_uri(session_id: str) -> str:
 
 
 def _agent(inputs: HeaderInputs) -> list[tuple[str, str]]:
-    pairs: list[tuple[str, str]] = []
+    agent = inputs.agent or AgentState()
+    pairs = [("CRP-Agent-Phase", agent.phase or "")]
     if inputs.place is not None:
         pairs.append(("CRP-Agent-Loop-Depth", str(inputs.place.loop_depth)))
+    pairs.append(("CRP-Agent-Tool-Calls", _count(agent.tool_calls)))
+    if agent.revision is not None:
+        pairs.append(("CRP-Agent-Revision-Round", f"{agent.revision.current}/{agent.revision.most}"))
     left = inputs.safety_budget if inputs.committed is None else inputs.committed.safety_budget
     pairs.append(("CRP-Agent-Safety-Budget", fraction(left)))
     if inputs.place is not None:

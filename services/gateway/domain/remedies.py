@@ -31,14 +31,15 @@ class RemedyTerms:
         upgrade_on_risk: the policy in force has the directive.
         prompt_augmentation: the deployment has it switched on (SPEC-005 §19.1, 4).
         over_budget: one more dispatch would take more than the rounds or the time that are left.
-        reflexive: the circuit breaker forces the reflexive remedy (CRP-SPEC-012, ADR 0103).
+        reflexive: why the reflexive remedy is forced: by the circuit breaker (CRP-SPEC-012, ADR 0103), or because the
+            caller asked for that strategy (CRP-SPEC-008, ADR 0160); empty = it is not.
     """
 
     mode: RemedyMode
     upgrade_on_risk: bool
     prompt_augmentation: bool = True
     over_budget: bool = False
-    reflexive: bool = False
+    reflexive: str = ""
 
     @property
     def may_rewrite(self) -> bool:
@@ -47,10 +48,10 @@ class RemedyTerms:
             return self.upgrade_on_risk
         return self.mode is not RemedyMode.OFF
 
-    def forced(self) -> "RemedyTerms":
-        """Return the terms under a circuit breaker that is not CLOSED: as with ``upgrade-on-risk``, never off."""
+    def forced(self, why: str) -> "RemedyTerms":
+        """Return the terms where the reflexive remedy is forced: as with ``upgrade-on-risk``, never off."""
         mode = RemedyMode.POLICY if self.mode is RemedyMode.OFF else self.mode
-        return replace(self, mode=mode, upgrade_on_risk=True, reflexive=True)
+        return replace(self, mode=mode, upgrade_on_risk=True, reflexive=why)
 
 
 def due(plan: RemedyPlan, call: RemedyCall, terms: RemedyTerms) -> tuple[RemedyStep, ...]:
@@ -76,13 +77,13 @@ def redispatch_steps(analysed: "AnalyzedAnswer", terms: RemedyTerms) -> tuple[Re
     """Return the re-dispatch steps that are due for an answer; one of the gateway's own where the caller alone asks.
 
     A risk above what the caller accepts is upgraded under ``upgrade-on-risk`` (CRP-SPEC-002, CRP-Accept-Risk), also
-    where it is one that the plan leaves alone. So is, where the circuit breaker forces it, every risk that would cost
-    safety budget.
+    where it is one that the plan leaves alone. So is, where the circuit breaker or the strategy forces it, every risk
+    that would cost safety budget.
     """
     steps = due(analysed.plan, RemedyCall.RE_DISPATCH, terms)
     if terms.reflexive and analysed.analysis.summary.risk_level is not RiskLevel.LOW:
         upgrades = any(step.remedy is Remedy.UPGRADE_STRATEGY for step in steps)
-        return steps if upgrades else (_FORCED, *steps)
+        return steps if upgrades else (replace(_LOWER_RISK, reason=terms.reflexive), *steps)
     if steps or terms.mode is RemedyMode.OFF or not terms.upgrade_on_risk:
         return steps
     findings = (violation.finding for violation in analysed.verdict.violations)
@@ -90,7 +91,8 @@ def redispatch_steps(analysed: "AnalyzedAnswer", terms: RemedyTerms) -> tuple[Re
 
 
 BREAKER_NOT_CLOSED: Final = "CIRCUIT_BREAKER_NOT_CLOSED"
-"""Reason of a re-dispatch that no plan and no policy asks for."""
+REFLEXIVE_ASKED: Final = "STRATEGY_REFLEXIVE"
+"""Reasons of a re-dispatch that no plan and no policy asks for."""
 _LOWER_RISK: Final = RemedyStep(
     remedy=Remedy.UPGRADE_STRATEGY,
     force=RemedyForce.REQUIRED,
@@ -104,7 +106,6 @@ _LOWER_RISK: Final = RemedyStep(
     conditions=(RemedyCondition.UPGRADE_ON_RISK,),
     audit_events=("RE_DISPATCH", "STRATEGY_UPGRADE"),
 )
-_FORCED: Final = replace(_LOWER_RISK, reason=BREAKER_NOT_CLOSED)
 
 
 def _stands_in(plan: RemedyPlan, forces: set[RemedyForce]) -> bool:

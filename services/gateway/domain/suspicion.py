@@ -21,6 +21,8 @@ class Part(StrEnum):
     FACT = "fact"
     SUMMARY = "summary"
     """Of an earlier window, written to be carried (SPEC-004 §12)."""
+    TOOL = "tool"
+    """What a tool answered."""
     RESULT = "result"
     """An earlier window's last paragraph, which flows where no summary does."""
 
@@ -31,7 +33,7 @@ class Suspicion:
 
     Attributes:
         part: what it is.
-        of: the fact, or the window that it comes from; empty for what the caller says.
+        of: the fact, the tool, or the window that it comes from; empty for what the caller says.
         action: what was done: reported, masked, left_out.
         tells: what it says to a model, for people.
         rules: ids of the rules that matched and how often.
@@ -55,7 +57,7 @@ class Suspicion:
     def record(self) -> dict[str, Any]:
         """Return what an auditor reads of it."""
         own = self.part in {Part.QUERY, Part.EARLIER_QUESTION}
-        named = {} if own else {"fact_id" if self.part is Part.FACT else "window_id": self.of}
+        named = {} if own else {_OF.get(self.part, "window_id"): self.of}
         return {
             "part": self.part.value,
             **named,
@@ -64,6 +66,10 @@ class Suspicion:
             "places": [list(place) for place in self.places],
             "count": self.count,
         }
+
+
+_OF: Final = {Part.FACT: "fact_id", Part.TOOL: "tool"}
+"""What names a text, where it is not the window that it comes from."""
 
 
 def event_data(suspicions: tuple[Suspicion, ...]) -> dict[str, Any]:

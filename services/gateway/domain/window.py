@@ -128,6 +128,7 @@ class EnvelopeFact:
         stale: it is not to be taken for current: it does not hold now, or is past its time to live.
         location: headings that it stands under in its source; empty when unknown.
         out_of_time: it does not hold now; ``None`` for one that does, or is merely old.
+        tool: that answered so; empty for everything else.
     """
 
     fact_id: str
@@ -137,6 +138,7 @@ class EnvelopeFact:
     stale: bool
     location: str = ""
     out_of_time: OutOfTime | None = None
+    tool: str = ""
 
 
 @dataclass(frozen=True, slots=True)

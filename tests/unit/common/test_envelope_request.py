@@ -6,7 +6,7 @@ import pytest
 from crp.envelope.v1 import envelope_service_pb2 as pb
 from crp.gateway.v1 import dispatch_service_pb2 as gateway_pb
 
-from services.common.envelope_request import CarriedText, EnvelopeRequest, EnvelopeWishes
+from services.common.envelope_request import CarriedText, EnvelopeRequest, EnvelopeWishes, ToolText
 from services.common.rpc.by_name import read_by_name
 from services.common.rpc.envelope_request import build_message, read_build, read_preview
 from services.common.taxonomy import DispatchStrategy, GroundingMode, QualityTier, RetrievalMode
@@ -39,6 +39,7 @@ WHOLE = EnvelopeRequest(
     carried=(CarriedText("Earlier.", "w1", "SUMMARY", 0.5), CarriedText("More.", "w0", "FULL")),
     if_match_etag="*",
     upgrade_on_risk=True,
+    told=(ToolText("Told.", "desk", 0.7), ToolText("Said.", "rates")),
 ).wishing(WISHES)
 
 

@@ -70,10 +70,10 @@ async def test_the_worked_example_of_adr_0042():
     keeper.computed(0.08)
     keeper.computed(0.02)
     assert keeper.predicted_s(Requests()) == pytest.approx(0.08)
-    assert keeper.affords(stage_of(10), Requests(), 2)
-    assert not keeper.affords(stage_of(10), Requests(embed=("x" * 699,)), 2)
-    assert keeper.affords(stage_of(11), Requests(embed=("x" * 1_599,)), 2)
-    assert not keeper.affords(stage_of(11), Requests(recognise=("x" * 2_999,)), 2)
+    assert keeper.affords(stage_of(10), Requests(), is_first=False)
+    assert not keeper.affords(stage_of(10), Requests(embed=("x" * 699,)), is_first=False)
+    assert keeper.affords(stage_of(11), Requests(embed=("x" * 1_599,)), is_first=False)
+    assert not keeper.affords(stage_of(11), Requests(recognise=("x" * 2_999,)), is_first=False)
 
 
 @pytest.mark.parametrize(
@@ -91,7 +91,7 @@ async def test_the_worked_example_of_adr_0042():
 def test_which_stage_gives_way(stage, left, expected):
     keeper = Timekeeper(Clock(), left + 0.05 + 0.05, 0.05)  # the reserve, and half of what was computed
     keeper.computed(0.1)
-    assert keeper.affords(stage_of(stage), Requests(), 2) == expected
+    assert keeper.affords(stage_of(stage), Requests(), is_first=False) == expected
 
 
 @pytest.mark.parametrize(
@@ -113,7 +113,11 @@ def test_a_batch_leaves_time_to_compute_what_follows_it(stage, computed, expecte
 
 def test_a_stage_that_has_nothing_to_do_is_not_dropped():
     keeper = Timekeeper(Clock(), 0.0, 0.05)
-    assert [number for number in range(6, 12) if keeper.affords(stage_of(number), Requests(), 1)] == [6, 7, 9]
+    assert [number for number in range(6, 12) if keeper.affords(stage_of(number), Requests(), is_first=True)] == [
+        6,
+        7,
+        9,
+    ]
 
 
 def test_what_cannot_end_is_not_begun():
@@ -127,7 +131,7 @@ async def test_without_a_deadline_there_is_no_limit():
     keeper = timekeeper(0.05)
     keeper.require_time()
     keeper.computed(1e9)
-    assert keeper.affords(stage_of(8), Requests(embed=("x",)), 2)
+    assert keeper.affords(stage_of(8), Requests(embed=("x",)), is_first=False)
 
 
 class Stuck(MemoryEmbeddingModel):

@@ -92,7 +92,7 @@ class Packed:
 
     source_id: str
     namespace: str = ""
-    is_carried: bool = False
+    is_stored: bool = True
 
 
 class OneRead(CountingGraph):

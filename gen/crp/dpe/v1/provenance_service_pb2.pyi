@@ -104,7 +104,7 @@ class PriorWindow(_message.Message):
     def __init__(self, window_id: _Optional[str] = ..., window_number: _Optional[int] = ..., text: _Optional[str] = ..., is_summary: _Optional[bool] = ..., session_id: _Optional[str] = ...) -> None: ...
 
 class AnalyzeRequest(_message.Message):
-    __slots__ = ("session_id", "window_id", "window_number", "query", "prompt", "response_text", "envelope", "prior_windows", "grounding_mode", "ai_system_id", "ai_system", "loop_depth", "cache_no_store", "sub_queries", "cache_no_cache", "windows_remaining", "audit_trail_id", "constraint_verdicts", "incomplete_risk_level", "leans_on", "opinion_limits")
+    __slots__ = ("session_id", "window_id", "window_number", "query", "prompt", "response_text", "envelope", "prior_windows", "grounding_mode", "ai_system_id", "ai_system", "loop_depth", "cache_no_store", "sub_queries", "cache_no_cache", "windows_remaining", "audit_trail_id", "constraint_verdicts", "incomplete_risk_level", "leans_on", "stands_alone", "opinion_limits")
     SESSION_ID_FIELD_NUMBER: _ClassVar[int]
     WINDOW_ID_FIELD_NUMBER: _ClassVar[int]
     WINDOW_NUMBER_FIELD_NUMBER: _ClassVar[int]
@@ -125,6 +125,7 @@ class AnalyzeRequest(_message.Message):
     CONSTRAINT_VERDICTS_FIELD_NUMBER: _ClassVar[int]
     INCOMPLETE_RISK_LEVEL_FIELD_NUMBER: _ClassVar[int]
     LEANS_ON_FIELD_NUMBER: _ClassVar[int]
+    STANDS_ALONE_FIELD_NUMBER: _ClassVar[int]
     OPINION_LIMITS_FIELD_NUMBER: _ClassVar[int]
     session_id: str
     window_id: str
@@ -146,8 +147,9 @@ class AnalyzeRequest(_message.Message):
     constraint_verdicts: _constraint_pb2.ConstraintVerdicts
     incomplete_risk_level: _taxonomy_pb2.RiskLevel
     leans_on: _containers.RepeatedScalarFieldContainer[str]
+    stands_alone: bool
     opinion_limits: _opinion_pb2.OpinionLimits
-    def __init__(self, session_id: _Optional[str] = ..., window_id: _Optional[str] = ..., window_number: _Optional[int] = ..., query: _Optional[str] = ..., prompt: _Optional[str] = ..., response_text: _Optional[str] = ..., envelope: _Optional[_Union[_envelope_pb2.ContextEnvelope, _Mapping]] = ..., prior_windows: _Optional[_Iterable[_Union[PriorWindow, _Mapping]]] = ..., grounding_mode: _Optional[_Union[_taxonomy_pb2.GroundingMode, str]] = ..., ai_system_id: _Optional[str] = ..., ai_system: _Optional[_Union[_regulatory_pb2.AiSystemProfile, _Mapping]] = ..., loop_depth: _Optional[int] = ..., cache_no_store: _Optional[bool] = ..., sub_queries: _Optional[_Iterable[str]] = ..., cache_no_cache: _Optional[bool] = ..., windows_remaining: _Optional[int] = ..., audit_trail_id: _Optional[str] = ..., constraint_verdicts: _Optional[_Union[_constraint_pb2.ConstraintVerdicts, _Mapping]] = ..., incomplete_risk_level: _Optional[_Union[_taxonomy_pb2.RiskLevel, str]] = ..., leans_on: _Optional[_Iterable[str]] = ..., opinion_limits: _Optional[_Union[_opinion_pb2.OpinionLimits, _Mapping]] = ...) -> None: ...
+    def __init__(self, session_id: _Optional[str] = ..., window_id: _Optional[str] = ..., window_number: _Optional[int] = ..., query: _Optional[str] = ..., prompt: _Optional[str] = ..., response_text: _Optional[str] = ..., envelope: _Optional[_Union[_envelope_pb2.ContextEnvelope, _Mapping]] = ..., prior_windows: _Optional[_Iterable[_Union[PriorWindow, _Mapping]]] = ..., grounding_mode: _Optional[_Union[_taxonomy_pb2.GroundingMode, str]] = ..., ai_system_id: _Optional[str] = ..., ai_system: _Optional[_Union[_regulatory_pb2.AiSystemProfile, _Mapping]] = ..., loop_depth: _Optional[int] = ..., cache_no_store: _Optional[bool] = ..., sub_queries: _Optional[_Iterable[str]] = ..., cache_no_cache: _Optional[bool] = ..., windows_remaining: _Optional[int] = ..., audit_trail_id: _Optional[str] = ..., constraint_verdicts: _Optional[_Union[_constraint_pb2.ConstraintVerdicts, _Mapping]] = ..., incomplete_risk_level: _Optional[_Union[_taxonomy_pb2.RiskLevel, str]] = ..., leans_on: _Optional[_Iterable[str]] = ..., stands_alone: _Optional[bool] = ..., opinion_limits: _Optional[_Union[_opinion_pb2.OpinionLimits, _Mapping]] = ...) -> None: ...
 
 class AnalyzeResponse(_message.Message):
     __slots__ = ("report", "remediation")

@@ -23,8 +23,18 @@ class CarriedFact(_message.Message):
     transfer_type: str
     def __init__(self, content: _Optional[str] = ..., importance_weight: _Optional[float] = ..., source_window_id: _Optional[str] = ..., transfer_type: _Optional[str] = ...) -> None: ...
 
+class ToolFact(_message.Message):
+    __slots__ = ("content", "tool", "importance_weight")
+    CONTENT_FIELD_NUMBER: _ClassVar[int]
+    TOOL_FIELD_NUMBER: _ClassVar[int]
+    IMPORTANCE_WEIGHT_FIELD_NUMBER: _ClassVar[int]
+    content: str
+    tool: str
+    importance_weight: float
+    def __init__(self, content: _Optional[str] = ..., tool: _Optional[str] = ..., importance_weight: _Optional[float] = ...) -> None: ...
+
 class BuildEnvelopeRequest(_message.Message):
-    __slots__ = ("session_id", "window_id", "window_number", "query", "model", "grounding_mode", "strategy", "system_prompt", "expected_response_tokens", "max_envelope_tokens", "facts_seen", "deferred_fact_ids", "carried_facts", "if_match_etag", "cache_directives", "accept_quality", "include_embeddings", "transferred_fact_ids", "retrieval_mode", "approximate_tokens", "context_window_tokens", "upgrade_on_risk", "compare_only", "active_fact_ids", "max_memory_tier", "include_superseded")
+    __slots__ = ("session_id", "window_id", "window_number", "query", "model", "grounding_mode", "strategy", "system_prompt", "expected_response_tokens", "max_envelope_tokens", "facts_seen", "deferred_fact_ids", "carried_facts", "if_match_etag", "cache_directives", "accept_quality", "include_embeddings", "transferred_fact_ids", "retrieval_mode", "approximate_tokens", "context_window_tokens", "upgrade_on_risk", "compare_only", "active_fact_ids", "max_memory_tier", "include_superseded", "tool_facts")
     SESSION_ID_FIELD_NUMBER: _ClassVar[int]
     WINDOW_ID_FIELD_NUMBER: _ClassVar[int]
     WINDOW_NUMBER_FIELD_NUMBER: _ClassVar[int]
@@ -51,6 +61,7 @@ class BuildEnvelopeRequest(_message.Message):
     ACTIVE_FACT_IDS_FIELD_NUMBER: _ClassVar[int]
     MAX_MEMORY_TIER_FIELD_NUMBER: _ClassVar[int]
     INCLUDE_SUPERSEDED_FIELD_NUMBER: _ClassVar[int]
+    TOOL_FACTS_FIELD_NUMBER: _ClassVar[int]
     session_id: str
     window_id: str
     window_number: int
@@ -77,7 +88,8 @@ class BuildEnvelopeRequest(_message.Message):
     active_fact_ids: _containers.RepeatedScalarFieldContainer[str]
     max_memory_tier: int
     include_superseded: bool
-    def __init__(self, session_id: _Optional[str] = ..., window_id: _Optional[str] = ..., window_number: _Optional[int] = ..., query: _Optional[str] = ..., model: _Optional[str] = ..., grounding_mode: _Optional[_Union[_taxonomy_pb2.GroundingMode, str]] = ..., strategy: _Optional[_Union[_taxonomy_pb2.DispatchStrategy, str]] = ..., system_prompt: _Optional[str] = ..., expected_response_tokens: _Optional[int] = ..., max_envelope_tokens: _Optional[int] = ..., facts_seen: _Optional[_Iterable[str]] = ..., deferred_fact_ids: _Optional[_Iterable[str]] = ..., carried_facts: _Optional[_Iterable[_Union[CarriedFact, _Mapping]]] = ..., if_match_etag: _Optional[str] = ..., cache_directives: _Optional[_Iterable[str]] = ..., accept_quality: _Optional[_Iterable[_Union[_taxonomy_pb2.QualityTier, str]]] = ..., include_embeddings: _Optional[bool] = ..., transferred_fact_ids: _Optional[_Iterable[str]] = ..., retrieval_mode: _Optional[_Union[_knowledge_service_pb2.SearchMode, str]] = ..., approximate_tokens: _Optional[bool] = ..., context_window_tokens: _Optional[int] = ..., upgrade_on_risk: _Optional[bool] = ..., compare_only: _Optional[bool] = ..., active_fact_ids: _Optional[_Iterable[str]] = ..., max_memory_tier: _Optional[int] = ..., include_superseded: _Optional[bool] = ...) -> None: ...
+    tool_facts: _containers.RepeatedCompositeFieldContainer[ToolFact]
+    def __init__(self, session_id: _Optional[str] = ..., window_id: _Optional[str] = ..., window_number: _Optional[int] = ..., query: _Optional[str] = ..., model: _Optional[str] = ..., grounding_mode: _Optional[_Union[_taxonomy_pb2.GroundingMode, str]] = ..., strategy: _Optional[_Union[_taxonomy_pb2.DispatchStrategy, str]] = ..., system_prompt: _Optional[str] = ..., expected_response_tokens: _Optional[int] = ..., max_envelope_tokens: _Optional[int] = ..., facts_seen: _Optional[_Iterable[str]] = ..., deferred_fact_ids: _Optional[_Iterable[str]] = ..., carried_facts: _Optional[_Iterable[_Union[CarriedFact, _Mapping]]] = ..., if_match_etag: _Optional[str] = ..., cache_directives: _Optional[_Iterable[str]] = ..., accept_quality: _Optional[_Iterable[_Union[_taxonomy_pb2.QualityTier, str]]] = ..., include_embeddings: _Optional[bool] = ..., transferred_fact_ids: _Optional[_Iterable[str]] = ..., retrieval_mode: _Optional[_Union[_knowledge_service_pb2.SearchMode, str]] = ..., approximate_tokens: _Optional[bool] = ..., context_window_tokens: _Optional[int] = ..., upgrade_on_risk: _Optional[bool] = ..., compare_only: _Optional[bool] = ..., active_fact_ids: _Optional[_Iterable[str]] = ..., max_memory_tier: _Optional[int] = ..., include_superseded: _Optional[bool] = ..., tool_facts: _Optional[_Iterable[_Union[ToolFact, _Mapping]]] = ...) -> None: ...
 
 class BuildEnvelopeResponse(_message.Message):
     __slots__ = ("envelope", "deferred_facts", "system_prompt", "not_modified", "sub_queries", "cache_status", "warnings", "continuation_recommended", "reuse_ckf_recommended", "quality", "recommended_strategy", "suspected_facts")

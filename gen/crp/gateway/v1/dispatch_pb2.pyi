@@ -72,6 +72,19 @@ class ModelCallPurpose(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     MODEL_CALL_PURPOSE_RE_DISPATCH: _ClassVar[ModelCallPurpose]
     MODEL_CALL_PURPOSE_SUMMARY: _ClassVar[ModelCallPurpose]
     MODEL_CALL_PURPOSE_STITCH: _ClassVar[ModelCallPurpose]
+    MODEL_CALL_PURPOSE_PLAN: _ClassVar[ModelCallPurpose]
+
+class ToolOutcome(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    TOOL_OUTCOME_UNSPECIFIED: _ClassVar[ToolOutcome]
+    TOOL_OUTCOME_ANSWERED: _ClassVar[ToolOutcome]
+    TOOL_OUTCOME_EMPTY: _ClassVar[ToolOutcome]
+    TOOL_OUTCOME_FAILED: _ClassVar[ToolOutcome]
+    TOOL_OUTCOME_TIMED_OUT: _ClassVar[ToolOutcome]
+    TOOL_OUTCOME_TOO_LONG: _ClassVar[ToolOutcome]
+    TOOL_OUTCOME_REFUSED: _ClassVar[ToolOutcome]
+    TOOL_OUTCOME_REPEATED: _ClassVar[ToolOutcome]
+    TOOL_OUTCOME_SPENT: _ClassVar[ToolOutcome]
 OVERSIGHT_MODE_UNSPECIFIED: OversightMode
 OVERSIGHT_MODE_AUTO: OversightMode
 OVERSIGHT_MODE_HUMAN_REVIEW: OversightMode
@@ -109,6 +122,16 @@ MODEL_CALL_PURPOSE_ANSWER: ModelCallPurpose
 MODEL_CALL_PURPOSE_RE_DISPATCH: ModelCallPurpose
 MODEL_CALL_PURPOSE_SUMMARY: ModelCallPurpose
 MODEL_CALL_PURPOSE_STITCH: ModelCallPurpose
+MODEL_CALL_PURPOSE_PLAN: ModelCallPurpose
+TOOL_OUTCOME_UNSPECIFIED: ToolOutcome
+TOOL_OUTCOME_ANSWERED: ToolOutcome
+TOOL_OUTCOME_EMPTY: ToolOutcome
+TOOL_OUTCOME_FAILED: ToolOutcome
+TOOL_OUTCOME_TIMED_OUT: ToolOutcome
+TOOL_OUTCOME_TOO_LONG: ToolOutcome
+TOOL_OUTCOME_REFUSED: ToolOutcome
+TOOL_OUTCOME_REPEATED: ToolOutcome
+TOOL_OUTCOME_SPENT: ToolOutcome
 
 class CrpHeader(_message.Message):
     __slots__ = ("name", "value")
@@ -139,6 +162,26 @@ class Warning(_message.Message):
     code: str
     message: str
     def __init__(self, code: _Optional[str] = ..., message: _Optional[str] = ...) -> None: ...
+
+class ToolCall(_message.Message):
+    __slots__ = ("tool", "outcome", "window_id", "arguments_sha256", "result_sha256", "result_bytes", "fact_ids", "reason")
+    TOOL_FIELD_NUMBER: _ClassVar[int]
+    OUTCOME_FIELD_NUMBER: _ClassVar[int]
+    WINDOW_ID_FIELD_NUMBER: _ClassVar[int]
+    ARGUMENTS_SHA256_FIELD_NUMBER: _ClassVar[int]
+    RESULT_SHA256_FIELD_NUMBER: _ClassVar[int]
+    RESULT_BYTES_FIELD_NUMBER: _ClassVar[int]
+    FACT_IDS_FIELD_NUMBER: _ClassVar[int]
+    REASON_FIELD_NUMBER: _ClassVar[int]
+    tool: str
+    outcome: ToolOutcome
+    window_id: str
+    arguments_sha256: str
+    result_sha256: str
+    result_bytes: int
+    fact_ids: _containers.RepeatedScalarFieldContainer[str]
+    reason: str
+    def __init__(self, tool: _Optional[str] = ..., outcome: _Optional[_Union[ToolOutcome, str]] = ..., window_id: _Optional[str] = ..., arguments_sha256: _Optional[str] = ..., result_sha256: _Optional[str] = ..., result_bytes: _Optional[int] = ..., fact_ids: _Optional[_Iterable[str]] = ..., reason: _Optional[str] = ...) -> None: ...
 
 class ModelCall(_message.Message):
     __slots__ = ("purpose", "model_fingerprint", "prompt_tokens", "completion_tokens", "billed", "window_id")

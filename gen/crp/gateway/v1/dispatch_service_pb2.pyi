@@ -12,7 +12,7 @@ from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
 DESCRIPTOR: _descriptor.FileDescriptor
 
 class DispatchRequest(_message.Message):
-    __slots__ = ("request_id", "query", "session_token", "continuation_ids", "strategies", "model", "grounding_mode", "max_tokens", "temperature", "seed", "safety_policy", "safety_policy_report_only", "safety_mode", "oversight_mode", "if_match", "cache_directives", "accept_quality", "accept_risk", "ai_system_id", "fan_in_policy", "safety_budget", "agent_session_parent", "loop_depth", "agent_dispatch_strategy", "safety_report_uri", "safety_nonce", "data_residency", "stream_safety_mode", "session_id", "system_prompt", "max_envelope_tokens", "remediation", "approximate_tokens", "context_window_tokens", "retrieval_mode", "active_fact_ids", "include_superseded", "report_view", "earlier_questions", "branch")
+    __slots__ = ("request_id", "query", "session_token", "continuation_ids", "strategies", "model", "grounding_mode", "max_tokens", "temperature", "seed", "safety_policy", "safety_policy_report_only", "safety_mode", "oversight_mode", "if_match", "cache_directives", "accept_quality", "accept_risk", "ai_system_id", "fan_in_policy", "safety_budget", "agent_session_parent", "loop_depth", "agent_dispatch_strategy", "safety_report_uri", "safety_nonce", "data_residency", "stream_safety_mode", "session_id", "system_prompt", "max_envelope_tokens", "remediation", "approximate_tokens", "context_window_tokens", "retrieval_mode", "active_fact_ids", "include_superseded", "report_view", "earlier_questions", "branch", "tools")
     REQUEST_ID_FIELD_NUMBER: _ClassVar[int]
     QUERY_FIELD_NUMBER: _ClassVar[int]
     SESSION_TOKEN_FIELD_NUMBER: _ClassVar[int]
@@ -53,6 +53,7 @@ class DispatchRequest(_message.Message):
     REPORT_VIEW_FIELD_NUMBER: _ClassVar[int]
     EARLIER_QUESTIONS_FIELD_NUMBER: _ClassVar[int]
     BRANCH_FIELD_NUMBER: _ClassVar[int]
+    TOOLS_FIELD_NUMBER: _ClassVar[int]
     request_id: str
     query: str
     session_token: str
@@ -93,10 +94,11 @@ class DispatchRequest(_message.Message):
     report_view: _report_pb2.ReportView
     earlier_questions: _containers.RepeatedScalarFieldContainer[str]
     branch: bool
-    def __init__(self, request_id: _Optional[str] = ..., query: _Optional[str] = ..., session_token: _Optional[str] = ..., continuation_ids: _Optional[_Iterable[str]] = ..., strategies: _Optional[_Iterable[_Union[_taxonomy_pb2.DispatchStrategy, str]]] = ..., model: _Optional[str] = ..., grounding_mode: _Optional[_Union[_taxonomy_pb2.GroundingMode, str]] = ..., max_tokens: _Optional[int] = ..., temperature: _Optional[float] = ..., seed: _Optional[int] = ..., safety_policy: _Optional[str] = ..., safety_policy_report_only: _Optional[str] = ..., safety_mode: _Optional[_Union[_dispatch_pb2.SafetyMode, str]] = ..., oversight_mode: _Optional[_Union[_dispatch_pb2.OversightMode, str]] = ..., if_match: _Optional[str] = ..., cache_directives: _Optional[_Iterable[str]] = ..., accept_quality: _Optional[_Iterable[_Union[_taxonomy_pb2.QualityTier, str]]] = ..., accept_risk: _Optional[_Union[_taxonomy_pb2.RiskLevel, str]] = ..., ai_system_id: _Optional[str] = ..., fan_in_policy: _Optional[_Union[_dispatch_pb2.FanInPolicy, str]] = ..., safety_budget: _Optional[float] = ..., agent_session_parent: _Optional[str] = ..., loop_depth: _Optional[int] = ..., agent_dispatch_strategy: _Optional[_Union[_taxonomy_pb2.DispatchStrategy, str]] = ..., safety_report_uri: _Optional[str] = ..., safety_nonce: _Optional[str] = ..., data_residency: _Optional[str] = ..., stream_safety_mode: _Optional[_Union[_dispatch_pb2.StreamSafetyMode, str]] = ..., session_id: _Optional[str] = ..., system_prompt: _Optional[str] = ..., max_envelope_tokens: _Optional[int] = ..., remediation: _Optional[_Union[_dispatch_pb2.RemediationMode, str]] = ..., approximate_tokens: _Optional[bool] = ..., context_window_tokens: _Optional[int] = ..., retrieval_mode: _Optional[_Union[_knowledge_service_pb2.SearchMode, str]] = ..., active_fact_ids: _Optional[_Iterable[str]] = ..., include_superseded: _Optional[bool] = ..., report_view: _Optional[_Union[_report_pb2.ReportView, str]] = ..., earlier_questions: _Optional[_Iterable[str]] = ..., branch: _Optional[bool] = ...) -> None: ...
+    tools: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, request_id: _Optional[str] = ..., query: _Optional[str] = ..., session_token: _Optional[str] = ..., continuation_ids: _Optional[_Iterable[str]] = ..., strategies: _Optional[_Iterable[_Union[_taxonomy_pb2.DispatchStrategy, str]]] = ..., model: _Optional[str] = ..., grounding_mode: _Optional[_Union[_taxonomy_pb2.GroundingMode, str]] = ..., max_tokens: _Optional[int] = ..., temperature: _Optional[float] = ..., seed: _Optional[int] = ..., safety_policy: _Optional[str] = ..., safety_policy_report_only: _Optional[str] = ..., safety_mode: _Optional[_Union[_dispatch_pb2.SafetyMode, str]] = ..., oversight_mode: _Optional[_Union[_dispatch_pb2.OversightMode, str]] = ..., if_match: _Optional[str] = ..., cache_directives: _Optional[_Iterable[str]] = ..., accept_quality: _Optional[_Iterable[_Union[_taxonomy_pb2.QualityTier, str]]] = ..., accept_risk: _Optional[_Union[_taxonomy_pb2.RiskLevel, str]] = ..., ai_system_id: _Optional[str] = ..., fan_in_policy: _Optional[_Union[_dispatch_pb2.FanInPolicy, str]] = ..., safety_budget: _Optional[float] = ..., agent_session_parent: _Optional[str] = ..., loop_depth: _Optional[int] = ..., agent_dispatch_strategy: _Optional[_Union[_taxonomy_pb2.DispatchStrategy, str]] = ..., safety_report_uri: _Optional[str] = ..., safety_nonce: _Optional[str] = ..., data_residency: _Optional[str] = ..., stream_safety_mode: _Optional[_Union[_dispatch_pb2.StreamSafetyMode, str]] = ..., session_id: _Optional[str] = ..., system_prompt: _Optional[str] = ..., max_envelope_tokens: _Optional[int] = ..., remediation: _Optional[_Union[_dispatch_pb2.RemediationMode, str]] = ..., approximate_tokens: _Optional[bool] = ..., context_window_tokens: _Optional[int] = ..., retrieval_mode: _Optional[_Union[_knowledge_service_pb2.SearchMode, str]] = ..., active_fact_ids: _Optional[_Iterable[str]] = ..., include_superseded: _Optional[bool] = ..., report_view: _Optional[_Union[_report_pb2.ReportView, str]] = ..., earlier_questions: _Optional[_Iterable[str]] = ..., branch: _Optional[bool] = ..., tools: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class DispatchResponse(_message.Message):
-    __slots__ = ("answer", "halted", "not_modified", "held_for_review", "headers", "violations", "warnings", "remediations", "model_calls", "circuit_breaker")
+    __slots__ = ("answer", "halted", "not_modified", "held_for_review", "headers", "violations", "warnings", "remediations", "model_calls", "circuit_breaker", "tool_calls")
     ANSWER_FIELD_NUMBER: _ClassVar[int]
     HALTED_FIELD_NUMBER: _ClassVar[int]
     NOT_MODIFIED_FIELD_NUMBER: _ClassVar[int]
@@ -107,6 +109,7 @@ class DispatchResponse(_message.Message):
     REMEDIATIONS_FIELD_NUMBER: _ClassVar[int]
     MODEL_CALLS_FIELD_NUMBER: _ClassVar[int]
     CIRCUIT_BREAKER_FIELD_NUMBER: _ClassVar[int]
+    TOOL_CALLS_FIELD_NUMBER: _ClassVar[int]
     answer: _dispatch_pb2.Answer
     halted: _dispatch_pb2.Halted
     not_modified: _dispatch_pb2.NotModified
@@ -117,7 +120,8 @@ class DispatchResponse(_message.Message):
     remediations: _containers.RepeatedCompositeFieldContainer[_dispatch_pb2.Remediation]
     model_calls: _containers.RepeatedCompositeFieldContainer[_dispatch_pb2.ModelCall]
     circuit_breaker: _taxonomy_pb2.BreakerState
-    def __init__(self, answer: _Optional[_Union[_dispatch_pb2.Answer, _Mapping]] = ..., halted: _Optional[_Union[_dispatch_pb2.Halted, _Mapping]] = ..., not_modified: _Optional[_Union[_dispatch_pb2.NotModified, _Mapping]] = ..., held_for_review: _Optional[_Union[_dispatch_pb2.HeldForReview, _Mapping]] = ..., headers: _Optional[_Iterable[_Union[_dispatch_pb2.CrpHeader, _Mapping]]] = ..., violations: _Optional[_Iterable[_Union[_dispatch_pb2.PolicyViolation, _Mapping]]] = ..., warnings: _Optional[_Iterable[_Union[_dispatch_pb2.Warning, _Mapping]]] = ..., remediations: _Optional[_Iterable[_Union[_dispatch_pb2.Remediation, _Mapping]]] = ..., model_calls: _Optional[_Iterable[_Union[_dispatch_pb2.ModelCall, _Mapping]]] = ..., circuit_breaker: _Optional[_Union[_taxonomy_pb2.BreakerState, str]] = ...) -> None: ...
+    tool_calls: _containers.RepeatedCompositeFieldContainer[_dispatch_pb2.ToolCall]
+    def __init__(self, answer: _Optional[_Union[_dispatch_pb2.Answer, _Mapping]] = ..., halted: _Optional[_Union[_dispatch_pb2.Halted, _Mapping]] = ..., not_modified: _Optional[_Union[_dispatch_pb2.NotModified, _Mapping]] = ..., held_for_review: _Optional[_Union[_dispatch_pb2.HeldForReview, _Mapping]] = ..., headers: _Optional[_Iterable[_Union[_dispatch_pb2.CrpHeader, _Mapping]]] = ..., violations: _Optional[_Iterable[_Union[_dispatch_pb2.PolicyViolation, _Mapping]]] = ..., warnings: _Optional[_Iterable[_Union[_dispatch_pb2.Warning, _Mapping]]] = ..., remediations: _Optional[_Iterable[_Union[_dispatch_pb2.Remediation, _Mapping]]] = ..., model_calls: _Optional[_Iterable[_Union[_dispatch_pb2.ModelCall, _Mapping]]] = ..., circuit_breaker: _Optional[_Union[_taxonomy_pb2.BreakerState, str]] = ..., tool_calls: _Optional[_Iterable[_Union[_dispatch_pb2.ToolCall, _Mapping]]] = ...) -> None: ...
 
 class DispatchStreamRequest(_message.Message):
     __slots__ = ("dispatch",)

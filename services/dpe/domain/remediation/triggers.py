@@ -132,7 +132,7 @@ def _completeness(analysis: Analysis) -> list[Step]:
 def _flow(analysis: Analysis) -> list[Step]:
     """SPEC-005 §11.5 from 0.50 down, §19.1, 4 from 0.30 down; the stitch stands in for a re-dispatch."""
     score = analysis.outputs.flow.score
-    if score is None or score >= WEAK_FLOW or analysis.input.window_number == 1:
+    if score is None or score >= WEAK_FLOW or analysis.input.is_first:
         return []
     broken = score < BROKEN_FLOW
     reason = "FLOW_BROKEN" if broken else "FLOW_WEAK"

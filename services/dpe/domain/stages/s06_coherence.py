@@ -90,7 +90,7 @@ def plan(analysis: Analysis) -> Requests:
 
 def apply(analysis: Analysis) -> Analysis:
     """Compare the factual claims with those of earlier windows."""
-    if analysis.input.window_number == 1:
+    if analysis.input.is_first:
         return analysis.ended(
             StageOutcome(STAGE, StageStatus.NOT_APPLICABLE, Reason.FIRST_WINDOW),
             CoherenceResult(()),

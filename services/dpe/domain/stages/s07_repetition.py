@@ -33,7 +33,7 @@ def ask_vectors(analysis: Analysis) -> Requests:
 
 def apply(analysis: Analysis) -> Analysis:
     """Measure both overlaps."""
-    if analysis.input.window_number == 1:
+    if analysis.input.is_first:
         # Nothing was said before, so nothing is said again: the ratio is 0 by definition.
         outcome = StageOutcome(STAGE, StageStatus.NOT_APPLICABLE, Reason.FIRST_WINDOW)
         return analysis.ended(outcome, RepetitionResult(RepetitionLevel.NONE, 0.0))

@@ -58,7 +58,7 @@ def apply(analysis: Analysis) -> Analysis:
         unread = StageOutcome(STAGE, StageStatus.DEGRADED, Reason.LANGUAGE_NOT_SUPPORTED)
         return analysis.ended(unread, CompletenessResult(relevance=relevance))
     status, reason = StageStatus.COMPLETED, Reason.NONE
-    if analysis.input.window_number > 1 and prior_status(analysis, summaries_serve=True)[0] is not status:
+    if not analysis.input.is_first and prior_status(analysis, summaries_serve=True)[0] is not status:
         status, reason = StageStatus.DEGRADED, Reason.PRIOR_WINDOWS_MISSING
     elif len(wanted) < len(every) or (uncovered and any_unread(*session)):
         status, reason = StageStatus.DEGRADED, Reason.LANGUAGE_NOT_SUPPORTED

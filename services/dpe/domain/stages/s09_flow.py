@@ -60,7 +60,7 @@ def apply(analysis: Analysis) -> Analysis:
 
 
 def _without_prior(analysis: Analysis) -> StageOutcome:
-    if analysis.input.window_number == 1:
+    if analysis.input.is_first:
         return StageOutcome(STAGE, StageStatus.NOT_APPLICABLE, Reason.FIRST_WINDOW)
     has_others = bool(analysis.outputs.text.prior_texts)
     return StageOutcome(

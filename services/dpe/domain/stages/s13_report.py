@@ -45,7 +45,7 @@ def quality_score(analysis: Analysis) -> float | None:
     applies was measured: a number over the rest would look like a score of the whole.
     """
     outputs = analysis.outputs
-    in_first = analysis.input.window_number == 1
+    in_first = analysis.input.is_first
     terms = [
         (None if outputs.repetition.overlap is None else 1.0 - outputs.repetition.overlap, REPETITION_WEIGHT),
         (outputs.completeness.score, COMPLETENESS_WEIGHT),

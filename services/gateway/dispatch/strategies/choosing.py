@@ -5,11 +5,15 @@ from typing import Final
 
 from services.common.errors import ErrorReason, FieldViolation, InvalidRequestError, PreconditionError
 from services.common.taxonomy import DispatchStrategy
+from services.gateway.dispatch.strategies.agentic import Agentic
 from services.gateway.dispatch.strategies.fan import FanIn, FanOut
+from services.gateway.dispatch.strategies.hierarchical import Hierarchical
+from services.gateway.dispatch.strategies.pull import Pull
 from services.gateway.dispatch.strategies.push import Push
+from services.gateway.dispatch.strategies.reflexive import Reflexive
 from services.gateway.dispatch.strategies.strategy import Strategy
 
-SERVED: Final[tuple[Strategy, ...]] = (Push(), FanOut(), FanIn())
+SERVED: Final[tuple[Strategy, ...]] = (Push(), Pull(), Reflexive(), Hierarchical(), Agentic(), FanOut(), FanIn())
 """Those that this deployment carries out; a further one is a file and an entry here."""
 _BY_NAME: Final[Mapping[DispatchStrategy, Strategy]] = {strategy.name: strategy for strategy in SERVED}
 
@@ -39,7 +43,7 @@ def served_strategy(wanted: tuple[DispatchStrategy, ...], parents: int) -> Dispa
     if served:
         text = (
             f"{', '.join(served)} does not take {parents} continuation ids: fan-in merges the windows that they name, "
-            "push and fan-out continue one"
+            "every other strategy continues one"
         )
         raise InvalidRequestError.of(FieldViolation("strategies", text))
     names = ", ".join(_BY_NAME)

@@ -18,12 +18,20 @@ class _Fan:
 
     name: DispatchStrategy
 
+    def prepared(self, admitted: AdmittedDispatch) -> AdmittedDispatch:
+        """Return the query as it is."""
+        return admitted
+
     async def draft(
         self, window: WindowRun, admitted: AdmittedDispatch, opened: OpenedWindow
     ) -> DispatchDraft | BuiltEnvelope:
-        """Run the window, which keeps its strategy."""
+        """Run the window, which keeps its strategy, or that of the course that it is part of."""
         drafted = await window.draft(admitted, opened)
-        return drafted if isinstance(drafted, BuiltEnvelope) else replace(drafted, strategy=self.name)
+        return (
+            drafted
+            if isinstance(drafted, BuiltEnvelope)
+            else replace(drafted, strategy=admitted.approach.called or self.name)
+        )
 
 
 class FanOut(_Fan):

@@ -16,6 +16,10 @@ class Push:
         """Continue one window, or begin a session."""
         return parents <= 1
 
+    def prepared(self, admitted: AdmittedDispatch) -> AdmittedDispatch:
+        """Return the query as it is."""
+        return admitted
+
     async def draft(
         self, window: WindowRun, admitted: AdmittedDispatch, opened: OpenedWindow
     ) -> DispatchDraft | BuiltEnvelope:

@@ -24,6 +24,10 @@ class Strategy(Protocol):
         """Say whether a window of this strategy may continue so many windows (SPEC-004 §14.4)."""
         ...
 
+    def prepared(self, admitted: AdmittedDispatch) -> AdmittedDispatch:
+        """Return the query as this strategy has it answered, before anything is compared or opened."""
+        ...
+
     async def draft(
         self, window: WindowRun, admitted: AdmittedDispatch, opened: OpenedWindow
     ) -> DispatchDraft | BuiltEnvelope:

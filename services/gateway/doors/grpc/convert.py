@@ -33,6 +33,7 @@ from services.gateway.domain.headers import Header, audit_trail_uri
 from services.gateway.domain.outcome import RETRY_OVERSIGHT, PolicyRequest, Violation
 from services.gateway.domain.quality import QualityUpgrade
 from services.gateway.domain.remedies import RemedyRound
+from services.gateway.domain.tools import ToolCall
 from services.gateway.domain.window import CommittedWindow, EnvelopeSummary
 
 TIER_NOT_ACCEPTED: Final = "QUALITY_TIER_NOT_ACCEPTED"
@@ -65,6 +66,7 @@ def dispatch_command(request: pb.DispatchRequest) -> DispatchCommand:
         policy=_policy(request),
         agent=_agent(request),
         ai_system_id=request.ai_system_id,
+        tools=tuple(request.tools),
         safety_report_uri=request.safety_report_uri,
         remedies=wire.REMEDY_MODES.get(request.remediation),
     )
@@ -114,6 +116,7 @@ def dispatch_response(result: DispatchResult, view: int = report_pb2.REPORT_VIEW
             *(each for tried in result.rounds for each in _remediations(tried)),
         ],
         model_calls=[_model_call(call) for call in result.calls],
+        tool_calls=[_tool_call(call) for call in result.tool_calls],
         circuit_breaker=None if result.breaker is None else enums.BREAKER_STATES.number(result.breaker),
     )
     match result.outcome:
@@ -154,6 +157,19 @@ def _remediations(tried: RemedyRound) -> list[dispatch_pb2.Remediation]:
         for step in tried.steps
         if step.remedy in wire.REMEDY_KINDS
     ]
+
+
+def _tool_call(call: ToolCall) -> dispatch_pb2.ToolCall:
+    return dispatch_pb2.ToolCall(
+        tool=call.tool,
+        outcome=wire.TOOL_OUTCOMES.number(call.outcome),
+        window_id=call.window_id,
+        arguments_sha256=call.arguments_sha256,
+        result_sha256=call.result_sha256,
+        result_bytes=call.result_bytes,
+        fact_ids=call.fact_ids,
+        reason=call.reason,
+    )
 
 
 def _model_call(call: ModelCall) -> dispatch_pb2.ModelCall:

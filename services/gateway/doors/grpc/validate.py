@@ -14,6 +14,7 @@ from crp.gateway.v1 import dispatch_service_pb2 as pb
 from services.common.errors import ErrorReason, InvalidRequestError
 from services.common.rpc.validation import Violations
 from services.common.settings import GatewaySettings
+from services.gateway.domain.tools import TOOL_NAME
 
 MAX_CONTINUATION_IDS: Final = 50
 MAX_TOKENS: Final = 131_072
@@ -105,6 +106,7 @@ def dispatch_request(request: pb.DispatchRequest, settings: GatewaySettings) -> 
     _context(request, found)
     _safety(request, settings, found)
     _agent(request, found)
+    _tools(request, found)
     _enums(request, found)
     found.raise_if_any()
 
@@ -127,6 +129,13 @@ def _query(request: pb.DispatchRequest, settings: GatewaySettings, found: Violat
     found.require(len(earlier) <= MAX_LIST, field, f"must hold at most {MAX_LIST} questions")
     short = all(len(one) <= most for one in earlier[:MAX_LIST])
     found.require(short, field, f"must hold questions of at most {most} characters")
+
+
+def _tools(request: pb.DispatchRequest, found: Violations) -> None:
+    found.require(len(request.tools) <= MAX_LIST, "tools", f"must hold at most {MAX_LIST} names")
+    named = all(TOOL_NAME.fullmatch(name) for name in request.tools[:MAX_LIST])
+    found.require(named, "tools", "must hold names of 1 to 64 characters of A-Z, a-z, 0-9, _, - and .")
+    found.require(len(set(request.tools)) == len(request.tools), "tools", "must not hold a name twice")
 
 
 def _continuation(request: pb.DispatchRequest, found: Violations) -> None:
