@@ -47,6 +47,8 @@ def rival(claimed: Value, claim: Passage, known: Value, clause: Passage) -> Valu
     stretches, own = _stretches(clause, alike), _stretches(claim, claim.alike(claimed))
     if stretches is None or own is None or claimed not in own:
         return None
+    if _is_in_range(claimed, claim):
+        return None
     telling = _telling(clause, stretches)
     if any(not stems for stems in telling.values()):
         return None
@@ -59,6 +61,17 @@ def rival(claimed: Value, claim: Passage, known: Value, clause: Passage) -> Valu
         default=None,
     )
     return nearest[1] if nearest is not None and nearest[1].normal != known.normal else None
+
+
+_RANGE: Final = re.compile(r"\s(?:and|to|until|till)\s(?:the\s)?|\s?[-–—]\s?", re.IGNORECASE)  # noqa: RUF001
+
+
+def _is_in_range(value: Value, claim: Passage) -> bool:
+    """Say whether a value is an end of a range, of whose other end the same is said."""
+    return any(
+        value in {low, high} and _RANGE.fullmatch(claim.text[low.end - claim.start : high.start - claim.start])
+        for low, high in pairwise(claim.alike(value))
+    )
 
 
 def _stretches(passage: Passage, values: Sequence[Value]) -> dict[Value, Span] | None:
