@@ -1,8 +1,8 @@
-"""How often a rule of stage 3b is right, by how near the claim is to its source (SPEC-005 §5.3; ADR 0095, 0166).
+"""How often a rule of stage 3b is right, where it decides and where it is one signal (SPEC-005 §5.3; ADR 0095, 0166).
 
-Pairs of a true and a false answer are checked without encoders, which no rule asks: a rule is right where the answer that
-it finds something in is the false one. Twins of the corpus are inferences in other words, the development pairs stay
-near their facts. Passages of the corpus are halved in their order, so that what is mended on one half is measured on
+Pairs of a true and a false answer are checked without encoders, which no rule asks: a rule is right where the answer
+that it finds something in is the false one. Twins of the corpus are inferences in other words, the development pairs
+stay near their facts. Passages of the corpus are halved in their order, so that what is mended on one half is measured on
 passages, and by other writers, of the other.
 """
 
@@ -24,12 +24,7 @@ from services.allinone.check import Checker, CheckOrder, open_checker
 from services.common.ports.entailment import EntailmentModel
 from services.common.ports.grounding import GroundingModel
 from services.common.settings import Settings
-from services.dpe.domain.rules.reading import roots, share
 
-NEAR: Final = 0.75
-"""Share of the claim's words that its source's sentence holds from which on the claim counts as near to it."""
-DECIDES: Final = 0.85
-"""Precision from which on a rule decides (ADR 0095)."""
 _NONE: Final = "-"
 
 
@@ -55,9 +50,8 @@ class Finding:
     """What a rule found in an answer.
 
     Attributes:
-        decides: the rule decides the verdict, as things stand.
+        decides: it contradicts the claim by itself, for its rule does or the claim repeats its source (ADR 0166).
         right: the answer is the false one of its pair.
-        nearness: share of the claim's words of content in the sentence that it departs from, 0.0-1.0.
         claimed: the words of the answer.
         known: the words of the fact.
         source: the sentence of the fact.
@@ -69,15 +63,9 @@ class Finding:
     rule: str
     decides: bool
     right: bool
-    nearness: float
     claimed: str
     known: str
     source: str
-
-    @property
-    def is_near(self) -> bool:
-        """The claim says most of what it says in words of its source."""
-        return self.nearness >= NEAR
 
 
 class _RulesAlone(RememberingAdapters):
@@ -140,7 +128,6 @@ async def find(asked: Sequence[Asked], checker: Checker) -> list[Finding]:
 
 def _findings(one: Asked, answer: str, is_true: bool, response: pb.CheckResponse) -> Iterable[Finding]:
     contents = {fact.fact_id: fact.content for fact in response.facts}
-    claims = {claim.claim_id: claim.text for claim in response.report.claims}
     for item in response.report.distortions:
         content = contents[item.fact_id]
         source = _sentence(content, item.fact_span.start, item.fact_span.end)
@@ -151,7 +138,6 @@ def _findings(one: Asked, answer: str, is_true: bool, response: pb.CheckResponse
             finding_pb2.DistortionRule.Name(item.rule).removeprefix("DISTORTION_RULE_"),
             item.decides,
             not is_true,
-            share(roots(claims[item.claim_id]), roots(source)),
             answer[item.answer_span.start : item.answer_span.end],
             content[item.fact_span.start : item.fact_span.end],
             source,
@@ -171,35 +157,37 @@ def precision_of(findings: Iterable[Finding]) -> Share:
     return Share.among(answers.values())
 
 
-def rules_table(findings: Sequence[Finding]) -> Table:
-    """Return a row for each rule: its precision by part, and near and far from its source."""
-    names = sorted({one.rule for one in findings}, key=lambda name: (not _decides(name, findings), name))
-    rows = [_row(name, [one for one in findings if one.rule == name]) for name in names]
-    rows.append(_row("rules that decide", [one for one in findings if one.decides]))
-    rows.append(_row("all rules", findings))
-    columns = ("rule", "role", *(str(part) for part in Part), "all together", "near", "far")
-    note = f"Right of all answers with a finding. Near: {NEAR:.0%} of the claim's words stand in its source's sentence."
-    return Table("rule-precision", "Precision of the rules", columns, tuple(rows), note)
-
-
-def _decides(name: str, findings: Sequence[Finding]) -> bool:
-    return any(one.decides for one in findings if one.rule == name)
-
-
-def _row(name: str, listed: Sequence[Finding]) -> tuple[str, ...]:
-    shares = [precision_of(one for one in listed if one.part is part) for part in Part]
-    shares += [
-        precision_of(listed),
-        precision_of(one for one in listed if one.is_near),
-        precision_of(one for one in listed if not one.is_near),
+def precision_tables(findings: Sequence[Finding]) -> list[Table]:
+    """Return a table of the rules, a row for each, and one of what decides and what does not."""
+    names = sorted({one.rule for one in findings})
+    rows = tuple((name, *_shares([one for one in findings if one.rule == name])) for name in names)
+    deciding, signals = [one for one in findings if one.decides], [one for one in findings if not one.decides]
+    groups = (("decides", deciding), ("one signal", signals), ("either", findings))
+    columns = (*(str(part) for part in Part), "together")
+    note = "Answers that are false, of all in which the rule finds something. In brackets: those in which it decides."
+    return [
+        Table("rule-precision", "Precision of the rules", ("rule", *columns), rows, note),
+        Table(
+            "role-precision",
+            "Precision of what decides",
+            ("role of the finding", *columns),
+            tuple((name, *_shares(listed, both=False)) for name, listed in groups),
+        ),
     ]
-    roles = {one.decides for one in listed}
-    role = "decides" if roles == {True} else "one signal" if roles == {False} else "both"
-    return name, role, *map(_text, shares)
 
 
-def _text(found: Share) -> str:
-    return _NONE if found.value is None else f"{found.hits} of {found.of}: {found.value:.2f}"
+def _shares(listed: Sequence[Finding], *, both: bool = True) -> list[str]:
+    parts = [[one for one in listed if one.part is part] for part in Part]
+    return [_text(some, both=both) for some in (*parts, listed)]
+
+
+def _text(listed: Sequence[Finding], *, both: bool) -> str:
+    found = precision_of(listed)
+    if found.value is None:
+        return _NONE
+    plain = f"{found.hits} of {found.of}: {found.value:.2f}"
+    deciding = precision_of(one for one in listed if one.decides)
+    return f"{plain} ({deciding.hits} of {deciding.of})" if both else plain
 
 
 def wrong_findings(findings: Iterable[Finding], part: Part) -> list[dict[str, Any]]:
@@ -208,12 +196,11 @@ def wrong_findings(findings: Iterable[Finding], part: Part) -> list[dict[str, An
         {
             "rule": one.rule,
             "id": one.record.id,
-            "nearness": round(one.nearness, 2),
             "answer": one.answer,
             "claimed": one.claimed,
             "known": one.known,
             "source": one.source,
         }
-        for one in sorted(findings, key=lambda one: (one.rule, -one.nearness))
+        for one in sorted(findings, key=lambda one: (one.rule, one.record.id))
         if one.part is part and not one.right
     ]

@@ -39,15 +39,13 @@ class Passage:
 
 def rival(claimed: Value, claim: Passage, known: Value, clause: Passage) -> Value | None:
     """Return the clause's value that stands in the place of ``claimed``, which equals ``known``; mostly ``None``."""
-    if _IN_TURN.search(claim.text) or _IN_TURN.search(clause.text):
+    if _IN_TURN.search(claim.text) or _IN_TURN.search(clause.text) or _is_in_range(claimed, claim):
         return None
     alike = clause.alike(known)
     if len({value.normal for value in alike}) < _MIN_STRETCHES:
         return None
     stretches, own = _stretches(clause, alike), _stretches(claim, claim.alike(claimed))
     if stretches is None or own is None or claimed not in own:
-        return None
-    if _is_in_range(claimed, claim):
         return None
     telling = _telling(clause, stretches)
     if any(not stems for stems in telling.values()):

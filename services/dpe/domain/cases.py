@@ -25,8 +25,10 @@ _RECKONED: Final = re.compile(
     r"|difference|differ by|on average|remain(?:s|ing|der)?|left over|times (?:as|the)|twice|double[ds]?|half|halved"
     r"|(?:more|less|fewer|dearer|cheaper|longer|shorter|higher|lower|later|earlier|older|younger|faster|slower) than"
     r"|dearer|cheaper|saves?|saving|equivalent|net of|exceed(?:s|ed)? .{1,40} by|(?:rose|fell|grew|increased"
-    r"|decreased|declined|dropped) by|plus|minus|on top|previously|formerly|until then|used to|before (?:this|that|the) (?:release|version|change|review|increase|reform)"
-    r"|thirds|quarters|fifths|sixths|tenths|(?:after|with|including|without) the (?:discount|extension|reduction|surcharge|deduction|supplement|premium))\b",
+    r"|decreased|declined|dropped) by|plus|minus|on top|previously|formerly|until then|used to"
+    r"|before (?:this|that|the) (?:release|version|change|review|increase|reform)"
+    r"|(?:after|with|including|without) the (?:discount|extension|reduction|surcharge|deduction|supplement|premium)"
+    r"|thirds|quarters|fifths|sixths|tenths)\b",
     re.IGNORECASE,
 )
 

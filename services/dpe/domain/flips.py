@@ -26,8 +26,8 @@ _CLAUSES_READ: Final = 8
 _AS_NEAR: Final = 0.1
 """Overlaps that differ by no more are the same."""
 _EXCEPTED: Final = re.compile(
-    r"\b(?:except(?: for| on| in| at| by| with)?|excluding|including|apart from|other than|with the exception of|save(?: for| by)?"
-    r"|aside from)\s[^,.;:]{1,80}",
+    r"\b(?:except(?: for| on| in| at| by| with)?|excluding|including|apart from|other than|with the exception of"
+    r"|save(?: for| by)?|aside from)\s[^,.;:]{1,80}",
     re.IGNORECASE,
 )
 _CONTRASTED: Final = re.compile(
@@ -74,7 +74,8 @@ def flipped(claim: ClaimWords, nearest: Sequence[Match]) -> Flip | None:
 
 
 _CLIPPED: Final = re.compile(
-    r"(?:\bnot|\bcannot|n['’]t)(?:\s(?:be|been|so|either|one|any|have|do|all))?\s?[.;,!]?\s*$", re.IGNORECASE  # noqa: RUF001
+    r"(?:\bnot|\bcannot|n['’]t)(?:\s(?:be|been|so|either|one|any|have|do|all))?\s?[.;,!]?\s*$",  # noqa: RUF001
+    re.IGNORECASE,
 )
 """A negation whose verb stands elsewhere: "the car allowance is not", "low-dose aspirin need not be"."""
 _TWO_SIDED: Final = re.compile(

@@ -104,6 +104,8 @@ def _reservation(source: str, around: str) -> Span | None:
         counts = word.text in APPROXIMATORS and following[:1].isdigit()
         names_month = word.text == "may" and source[word.start].isupper() and at > 0
         is_limit = word.text == "most" and at > 0 and tokens[at - 1].text in {"at", "the"}
-        if word.text in RESERVATIONS and not (counts or names_month or is_limit or _is_of_another_act(tokens, at, around)):
+        if word.text in RESERVATIONS and not (
+            counts or names_month or is_limit or _is_of_another_act(tokens, at, around)
+        ):
             return Span(word.start, word.end)
     return None

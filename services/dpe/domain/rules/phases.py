@@ -70,7 +70,9 @@ def changed_phase(claim: Reading, sources: list[Reading]) -> Departure | None:
 _BY_ADVERB: Final = {
     "before": re.compile(r"\b(?:before(?:hand)?|earlier|previously|in advance)\b(?!\s+the\b)", re.IGNORECASE),
     "during": re.compile(r"\b(?:meanwhile|in the meantime|at the same time)\b", re.IGNORECASE),
-    "after": re.compile(r"\b(?:afterwards?|after that|later|thereafter|from then on|goes on|continues?)\b", re.IGNORECASE),
+    "after": re.compile(
+        r"\b(?:afterwards?|after that|later|thereafter|from then on|goes on|continues?)\b", re.IGNORECASE
+    ),
 }
 """What names a phase without its noun: "during treatment and for six months afterwards"."""
 

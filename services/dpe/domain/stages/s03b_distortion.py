@@ -6,8 +6,8 @@ a turned negation are also found where words differ (``encoder_distortions``). T
 """
 
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Final
 
 from services.common.ports.recognition import Entity, EntityKind
@@ -37,6 +37,7 @@ from services.dpe.domain.policy import MIXED_SIMILARITY
 from services.dpe.domain.qualifiers import left_out
 from services.dpe.domain.results import DistortionResult
 from services.dpe.domain.roles import crossed, swapped
+from services.dpe.domain.rules.nearness import nearness
 from services.dpe.domain.stage import Stage
 from services.dpe.domain.stage_row import RiskSignal, StageKey
 from services.dpe.domain.stages import s01_claims, s02_attribution
@@ -46,6 +47,8 @@ from services.dpe.domain.verdicts import heard_cases
 STRIP_OVERLAP: Final = 0.8
 """Share of the claim's content words in the fact's sentence from which on a missing condition was stripped."""
 SUBSTITUTION_OVERLAP: Final = 0.5
+NEAR: Final = 0.3
+"""Nearness to its source from which on a claim repeats it; fitted to one half of the corpus and development pairs."""
 
 
 def apply(analysis: Analysis) -> Analysis:
@@ -76,8 +79,27 @@ def apply(analysis: Analysis) -> Analysis:
             found += without_echoes(_value_distortions(analysis, claim, own) + known.get(claim.claim_id, []))
     status, reason = entailment_status(analysis)
     return analysis.ended(
-        StageOutcome(STAGE, status, reason, findings=len(found)), DistortionResult(tuple(found), departures.unworded)
+        StageOutcome(STAGE, status, reason, findings=len(found)),
+        DistortionResult(tuple(_with_nearness(analysis, found)), departures.unworded),
     )
+
+
+def _with_nearness(analysis: Analysis, found: Sequence[Distortion]) -> Iterator[Distortion]:
+    """Yield the distortions with how near each claim is to the sentence that it departs from."""
+    claims = {claim.claim_id: claim for claim in analysis.outputs.text.claims}
+    views = {view.fact.fact_id: view for view in analysis.outputs.text.fact_views}
+    for item in found:
+        claim, view, known = claims[item.claim_id], views[item.fact_id], item.fact_span
+        sentence = next(
+            (one.sentence for one in view.clauses if one.sentence.start <= known.start < one.sentence.end), known
+        )
+        near = nearness(
+            claim.text,
+            Span(item.answer_span.start - claim.start, item.answer_span.end - claim.start),
+            view.fact.content[sentence.start : sentence.end],
+            Span(known.start - sentence.start, known.end - sentence.start),
+        )
+        yield replace(item, is_near=near >= NEAR)
 
 
 @dataclass(frozen=True, slots=True)
