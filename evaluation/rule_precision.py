@@ -2,8 +2,8 @@
 
 Pairs of a true and a false answer are checked without encoders, which no rule asks: a rule is right where the answer
 that it finds something in is the false one. Twins of the corpus are inferences in other words, the development pairs
-stay near their facts. Passages of the corpus are halved in their order, so that what is mended on one half is measured on
-passages, and by other writers, of the other.
+stay near their facts. Passages of the corpus are halved in their order: what is mended on the first half is measured
+on the passages, and the writers, of the second.
 """
 
 from collections.abc import AsyncIterator, Iterable, Sequence

@@ -147,7 +147,7 @@ def _joined(want: Wanted, claim: Claim, operands: Sequence[Place]) -> Derivation
     behind = claim.text[want.value.end - claim.start :]
     if not _JOINT.search(behind):
         return None
-    said = terms(behind)
+    said = terms(behind) - terms(want.value.counted)
     group = _group(operands)
     named = [one for one in _named(want, operands, said, frozenset()) if one in group]
     total = sum((_worth(one) for one in named), Decimal(0))

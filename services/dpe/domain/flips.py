@@ -79,8 +79,8 @@ _CLIPPED: Final = re.compile(
 )
 """A negation whose verb stands elsewhere: "the car allowance is not", "low-dose aspirin need not be"."""
 _TWO_SIDED: Final = re.compile(
-    r"\b(?:but|and|yet)\s(?:(?:can|may|must|will|shall|need|does|do|did|is|are|was|were)\s?(?:not\b|n['’]t)|never\b)"  # noqa: RUF001
-    r"|\b(?:while|whereas)\b[^.;]{1,120}(?:\bnot\b|\bcannot\b|n['’]t\b|\bleft\sout\b)",  # noqa: RUF001
+    r"\b(?:but|yet)\s(?:(?:can|may|must|will|shall|need|does|do|did|is|are|was|were)\s?(?:not\b|n['’]t)|never\b)"  # noqa: RUF001
+    r"|(?<=\w),?\s(?:while|whereas)\b[^.;]{1,120}(?:\bnot\b|\bcannot\b|n['’]t\b|\bleft\sout\b)",  # noqa: RUF001
     re.IGNORECASE,
 )
 """A claim that says one thing and denies another: of which of the two a clause speaks is open."""
