@@ -5,6 +5,7 @@ DEGRADED, for paraphrased contradictions are then not seen; with one and the gro
 a turned negation are also found where words differ (``encoder_distortions``). The verdict on a claim is stage 3's.
 """
 
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -49,6 +50,8 @@ STRIP_OVERLAP: Final = 0.8
 SUBSTITUTION_OVERLAP: Final = 0.5
 NEAR: Final = 0.3
 """Nearness to its source from which on a claim repeats it; fitted to one half of the corpus and development pairs."""
+READ_CHARS: Final = 600
+"""So much of claim and sentence is read on either side of what differs: bounded work on hostile texts."""
 
 
 def apply(analysis: Analysis) -> Analysis:
@@ -89,17 +92,17 @@ def _with_nearness(analysis: Analysis, found: Sequence[Distortion]) -> Iterator[
     claims = {claim.claim_id: claim for claim in analysis.outputs.text.claims}
     views = {view.fact.fact_id: view for view in analysis.outputs.text.fact_views}
     for item in found:
-        claim, view, known = claims[item.claim_id], views[item.fact_id], item.fact_span
-        sentence = next(
-            (one.sentence for one in view.clauses if one.sentence.start <= known.start < one.sentence.end), known
-        )
-        near = nearness(
-            claim.text,
-            Span(item.answer_span.start - claim.start, item.answer_span.end - claim.start),
-            view.fact.content[sentence.start : sentence.end],
-            Span(known.start - sentence.start, known.end - sentence.start),
-        )
-        yield replace(item, is_near=near >= NEAR)
+        claim, view = claims[item.claim_id], views[item.fact_id]
+        at = bisect_right(view.clauses, item.fact_span.start, key=lambda clause: clause.span.start) - 1
+        sentence = view.clauses[at].sentence if at >= 0 else item.fact_span
+        said = _around(analysis.input.answer, Span(claim.start, claim.end), item.answer_span)
+        yield replace(item, is_near=nearness(*said, *_around(view.fact.content, sentence, item.fact_span)) >= NEAR)
+
+
+def _around(text: str, whole: Span, words: Span) -> tuple[str, Span]:
+    """Return a stretch around words, as much as is read of it, and where the words stand in it."""
+    start, end = max(whole.start, words.start - READ_CHARS), min(whole.end, words.end + READ_CHARS)
+    return text[start:end], Span(words.start - start, words.end - start)
 
 
 @dataclass(frozen=True, slots=True)
