@@ -1,8 +1,10 @@
 """Measure rules on hand-written sets, both halves apart: those of stages 1 and 3b, or the decomposition of queries.
 
-    python -m tools.evaluate_rules [claims | decomposition | pairs] [--save] [--mistakes]
+    python -m tools.evaluate_rules [claims | decomposition | pairs | precision] [--save] [--mistakes]
 
-``pairs`` runs the whole engine over the development half of the minimal pairs. Needs no data but the repository's.
+``pairs`` runs the whole engine over the development half of the minimal pairs. ``precision`` says how often each rule
+of stage 3b is right on these and on both halves of the corpus' train part, near to its source and away from it, without
+encoders; its mistakes are those of the first half. Needs no data but the repository's.
 Mistakes are shown of the tuning half alone: rules are never fitted to the other.
 """
 
@@ -17,6 +19,7 @@ from typing import Any, Final
 from rich.console import Console
 
 from evaluation.decomposition import HALVES, decomposition_table, missed
+from evaluation.encoder_memory import DEFAULT_FILE
 from evaluation.labelled_answers import (
     TUNING,
     LabelledAnswer,
@@ -24,6 +27,7 @@ from evaluation.labelled_answers import (
     read_answers,
     read_distortions,
 )
+from evaluation.rule_precision import Part, find, open_rules, precision_tables, read_asked, wrong_findings
 from evaluation.rule_worth import judge, kinds_table, neighbours_table, rules_table
 from evaluation.rules import (
     ClaimScores,
@@ -37,6 +41,7 @@ from evaluation.rules import (
 )
 from evaluation.tables import Table
 from services.common.adapters.spacy.recognizer import open_recognizer
+from services.common.settings import load_settings
 from services.common.settings.inference import InferenceSettings
 from services.dpe.domain.findings import DistortionType
 
@@ -147,6 +152,13 @@ def _pairs() -> list[Table]:
     return [rules_table(judged), kinds_table(judged), neighbours_table(compared)]
 
 
+async def _precision(*, with_mistakes: bool) -> tuple[list[Table], list[str]]:
+    async with open_rules(load_settings(), DEFAULT_FILE) as checker:
+        found = await find(read_asked(), checker)
+    wrong = wrong_findings(found, Part.FIRST) if with_mistakes else []
+    return precision_tables(found), [json.dumps(one, ensure_ascii=False) for one in wrong]
+
+
 def _decomposition(half: str, *, with_mistakes: bool) -> tuple[list[Table], list[str]]:
     table = decomposition_table(list(HALVES) if half == _BOTH else [half])
     return [table], missed(_DEVELOPMENT) if with_mistakes else []
@@ -156,7 +168,11 @@ def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(prog="python -m tools.evaluate_rules", description=__doc__.partition("\n")[0])
     parser.add_argument(
-        "what", nargs="?", choices=("claims", "decomposition", "pairs"), default="claims", help="which rules"
+        "what",
+        nargs="?",
+        choices=("claims", "decomposition", "pairs", "precision"),
+        default="claims",
+        help="which rules",
     )
     parser.add_argument("--half", choices=(_BOTH, _DEVELOPMENT), default=_BOTH, help="of the queries to decompose")
     parser.add_argument("--save", action="store_true", help="write the tables into the rules' page")
@@ -169,6 +185,8 @@ def main() -> None:
         page, (tables, lines) = PAGE, _claims(with_mistakes=options.mistakes)
     elif options.what == "pairs":
         page, (tables, lines) = PAGE, (_pairs(), [])
+    elif options.what == "precision":
+        page, (tables, lines) = PAGE, asyncio.run(_precision(with_mistakes=options.mistakes))
     else:
         page, (tables, lines) = DECOMPOSITION_PAGE, _decomposition(options.half, with_mistakes=options.mistakes)
     if lines:

@@ -63,6 +63,8 @@ _NEGATOR: Final = re.compile(
               r"n['’]t\b"]),  # noqa: RUF001
     re.IGNORECASE,
 )  # fmt: skip
+_NO_LONGER: Final = re.compile(r"\bno\slonger\b", re.IGNORECASE)
+"""Opens a state that holds from then on: "no longer required since May" is since May."""
 _TOO_LITTLE: Final = re.compile(
     r"(?<!\s)\s++(?:\w+\s){0,4}?(?:is|are|was|were|would\sbe|will\sbe)\s(?:not\s(?:enough|sufficient|long\senough)"
     r"|too\s(?:short|little|few|low|small|early|soon|young)|insufficient|inadequate)\b",
@@ -115,7 +117,7 @@ def limit_of(text: str, offset: int, value: Value) -> tuple[Bound, bool] | None:
         return side, False
     head = before[: len(before) - len(before[-_REACH_CHARS:]) + turning.start()]
     governed = re.split(r"[,;:.!?|]\s|\b(?:but|and)\b", head)[-1][-_NEGATED_CHARS:]
-    return (side.other, True) if _NEGATOR.search(governed) else (side, False)
+    return (side.other, True) if _NEGATOR.search(_NO_LONGER.sub(" ", governed)) else (side, False)
 
 
 def out_of_bounds(text: str, offset: int, value: Value) -> Bound | None:

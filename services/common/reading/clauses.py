@@ -73,7 +73,9 @@ def clauses(text: str, start: int, end: int) -> list[Span]:
         # After a semicolon a subject is enough: its verb may be one that the lists do not know.
         needs_verb = kind != "hard"
         if kind in _JOINING and (
-            _is_conditioned(sentence, chosen[-1], left_end) or _goes_on(sentence, left_end, right)
+            _is_conditioned(sentence, chosen[-1], left_end)
+            or _goes_on(sentence, left_end, right)
+            or _BETWEEN.search(sentence, max(chosen[-1], left_end - _BETWEEN_CHARS), left_end)
         ):
             continue
         if _is_clause(sentence, right, kind) and read.stands_alone(chosen[-1], left_end, needs_verb=needs_verb):
@@ -116,6 +118,9 @@ _CONDITION_OPENS: Final = re.compile(
     re.IGNORECASE,
 )
 _PAUSE: Final = re.compile(r"[,;:]")
+_BETWEEN: Final = re.compile(r"\bbetween\s(?:(?!\band\b)[^,;])+$", re.IGNORECASE)
+_BETWEEN_CHARS: Final = 48
+"""A range that is not yet closed: "between 07:00 and 20:00 are answered"."""
 _MEASURING: Final = re.compile(
     r"(?:and |or )?(?:more|less|fewer|later|earlier|longer|shorter|above|below|over|older|younger|higher|lower|greater"
     r"|beyond|a half|half|a quarter|so|not)\b"

@@ -206,18 +206,33 @@ def negated(text: str, stretch: Span, value: Value) -> bool:
 
 APPOSED: Final = "apposed"
 PART_OF: Final = "part of"
+APART_BY: Final = "apart by"
+_APART_BY: Final = re.compile(
+    r"(?<!\s)\s++(?:more|less|fewer|lower|higher|longer|shorter|dearer|cheaper|larger|smaller|earlier|later|heavier"
+    r"|lighter|older|younger)\b",
+    re.IGNORECASE,
+)
 _AGED: Final = re.compile(r"\b(?:at|aged|turned|turns)\s$", re.IGNORECASE)
 _OF: Final = re.compile(r"(?<!\s)\s++of\b", re.IGNORECASE)
 
 
 def manner(text: str, value: Value) -> str:
-    """Return how a value stands in its text: between two commas or as an age, as a part of something, or neither."""
+    """Return how a value stands in its text.
+
+    Between two commas or as an age, as a part of something, as a difference ("1.5 kg less"), or in none of these ways.
+    """
     is_bare = value.kind is EntityKind.NUMBER and not value.unit
     if is_bare and text[max(0, value.start - 2) : value.start] == ", " and text[value.end : value.end + 1] == ",":
         return APPOSED
     if is_bare and not value.counted and _AGED.search(text[max(0, value.start - _CUE_CHARS) : value.start]):
         return APPOSED
-    return PART_OF if value.unit == SHARE and _OF.match(text, value.end) else ""
+    if value.unit == SHARE:
+        return PART_OF if _OF.match(text, value.end) else ""
+    return APART_BY if value.unit and _APART_BY.match(text, value.end) else ""
+
+
+NUMBERED: Final = "#"
+"""Label of the number of a paragraph."""
 
 
 def label_of(text: str, start: int, value: Value) -> str:
@@ -225,8 +240,8 @@ def label_of(text: str, start: int, value: Value) -> str:
     if value.kind is not EntityKind.NUMBER or value.unit or value.counted or not value.text[:1].isdigit():
         return ""
     before = text[max(start, value.start - _CUE_CHARS) : value.start]
-    if not before.strip() or (before.endswith(", ") and _NUMBERED_TITLE.match(text, value.end)):
-        return "#" if text[value.end : value.end + 1] in {" ", ".", ")"} else ""
+    if not before.rpartition("\n")[2].strip() or (before.endswith(", ") and _NUMBERED_TITLE.match(text, value.end)):
+        return NUMBERED if text[value.end : value.end + 1] in {" ", ".", ")"} else ""
     match = _LABEL.search(before)
     word = match["word"].lower() if match is not None else ""
     return "" if not word or word in _NO_LABELS or word.endswith(("ed", "en", "ing")) else next(iter(terms(word)), "")

@@ -26,7 +26,7 @@ from services.dpe.domain.findings import (
     PiiFinding,
     Verdict,
 )
-from services.dpe.domain.verdicts import DECIDING
+from services.dpe.domain.verdicts import decides
 
 MAX_CONSTRAINTS_LISTED: Final = 20
 """Of the constraints that a claim violates; their number stands beside them."""
@@ -180,7 +180,7 @@ def distortion_message(item: Distortion) -> finding_pb2.Distortion:
         fact_span=_span(item.fact_span),
         values=_aligned(item.values) if item.values else None,
         rule=enum_value(finding_pb2.DistortionRule, f"DISTORTION_RULE_{item.rule}"),
-        decides=item.rule in DECIDING,
+        decides=decides(item),
     )
 
 

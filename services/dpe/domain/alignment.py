@@ -18,7 +18,7 @@ from services.common.reading.ratios import SHARE
 from services.common.reading.text_types import Claim, Span, Value
 from services.common.reading.words import containment, content_stems, jaccard, normal_text
 from services.dpe.domain.attachment import Passage, rival
-from services.dpe.domain.cases import is_case, is_reckoned
+from services.dpe.domain.cases import is_case, is_reckoned, is_whole
 from services.dpe.domain.derived import derive
 from services.dpe.domain.facts import FactClause, without_values
 from services.dpe.domain.findings import AlignedValue
@@ -111,11 +111,17 @@ def align_values(claim: Claim, places: Sequence[Place], antecedent: frozenset[st
 def _is_applied(claim: Claim, pair: AlignedValue, placed: Placed) -> bool:
     """Say whether a value that differs need not be wrong: of a case, reckoned, or of too much that the fact leaves out.
 
-    What repeats its fact nearly word for word is held against it all the same.
+    What repeats its fact nearly word for word is held against it all the same, but for what keeps to no limit in a case
+    ("a patient with 68 g/l") and for the number of the whole ("of the six months, ...").
     """
-    if pair.equal or placed.is_repeated:
+    if pair.equal:
         return False
     own = replace(pair.claimed, start=pair.claimed.start - claim.start, end=pair.claimed.end - claim.start)
+    is_limit = placed.wanted.side is None and placed.rival is not None and placed.rival.place.side is not None
+    if is_whole(claim.text, own) or (is_limit and is_case(claim.text, own)):
+        return True
+    if placed.is_repeated:
+        return False
     return (
         placed.said < DECIDED
         or is_reckoned(claim.text, own)
@@ -230,6 +236,16 @@ def nearest_for_names(claim: ClaimWords, nearest: Sequence[Match]) -> Match:
     return max(ranked, key=lambda match: match.containment)
 
 
+_TITLES: Final = frozenset({"mr", "mrs", "ms", "miss", "dr", "prof", "professor", "sir", "lord", "lady", "judge"})
+
+
+def _surname(name: Entity) -> str:
+    """Return the one word that a person is named by beside a title, "farrant" of "Ms Farrant"; else the whole key."""
+    key = name_key(name.text)
+    parts = [part for part in key.split() if part not in _TITLES]
+    return parts[0] if name.kind is EntityKind.PERSON and len(parts) == 1 else key
+
+
 def substituted_names(claim: Claim, nearest: Match) -> list[tuple[Entity, Entity]]:
     """Return pairs of a claim's name and the one name of the same kind that the clause has in its place."""
     pairs: list[tuple[Entity, Entity]] = []
@@ -237,7 +253,7 @@ def substituted_names(claim: Claim, nearest: Match) -> list[tuple[Entity, Entity
     claimed_keys = {name_key(name.text) for name in claimed}
     clause_words = f" {name_key(nearest.clause.normal)} "
     for name in claimed:
-        if f" {name_key(name.text)} " in clause_words:
+        if f" {name_key(name.text)} " in clause_words or f" {_surname(name)} " in clause_words:
             continue
         free = [
             known

@@ -39,7 +39,7 @@ class Passage:
 
 def rival(claimed: Value, claim: Passage, known: Value, clause: Passage) -> Value | None:
     """Return the clause's value that stands in the place of ``claimed``, which equals ``known``; mostly ``None``."""
-    if _IN_TURN.search(claim.text) or _IN_TURN.search(clause.text):
+    if _IN_TURN.search(claim.text) or _IN_TURN.search(clause.text) or _is_in_range(claimed, claim):
         return None
     alike = clause.alike(known)
     if len({value.normal for value in alike}) < _MIN_STRETCHES:
@@ -59,6 +59,17 @@ def rival(claimed: Value, claim: Passage, known: Value, clause: Passage) -> Valu
         default=None,
     )
     return nearest[1] if nearest is not None and nearest[1].normal != known.normal else None
+
+
+_RANGE: Final = re.compile(r"\s(?:and|to|until|till)\s(?:the\s)?|\s?[-–—]\s?", re.IGNORECASE)  # noqa: RUF001
+
+
+def _is_in_range(value: Value, claim: Passage) -> bool:
+    """Say whether a value is an end of a range, of whose other end the same is said."""
+    return any(
+        value in {low, high} and _RANGE.fullmatch(claim.text[low.end - claim.start : high.start - claim.start])
+        for low, high in pairwise(claim.alike(value))
+    )
 
 
 def _stretches(passage: Passage, values: Sequence[Value]) -> dict[Value, Span] | None:

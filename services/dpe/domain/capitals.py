@@ -45,8 +45,31 @@ def replaced(claim: Claim, clause: FactClause) -> tuple[Entity, Entity] | None:
         initial[0] and not any(_covers(name, run) for name in named for run in (one, other))
     ):
         return None
+    if not _name_alike(one.text, other.text):
+        return None
     said = content_stems(claim.text) - content_stems(one.text)
     return (one, other) if containment(said, content_stems(clause.text)) >= MIN_SAME else None
+
+
+_IDENTIFIER: Final = re.compile(r"\d")
+_DEFINED: Final = re.compile(r"the\s", re.IGNORECASE)
+
+
+def _name_alike(one: str, other: str) -> bool:
+    """Say whether two runs can name things of one sort.
+
+    A model ("PT-04") does not stand in the place of a class ("IP67"), and "the Employee" is what a text calls somebody
+    whom it names elsewhere.
+    """
+    if bool(_IDENTIFIER.search(one)) != bool(_IDENTIFIER.search(other)):
+        return False
+    if _IDENTIFIER.search(one):
+        return _letters(one) == _letters(other)
+    return bool(_DEFINED.match(one)) == bool(_DEFINED.match(other))
+
+
+def _letters(text: str) -> str:
+    return "".join(sign for sign in text.casefold() if sign.isalpha())
 
 
 def _runs(text: str, offset: int, values: Sequence[Value]) -> list[Entity]:

@@ -25,7 +25,10 @@ _RECKONED: Final = re.compile(
     r"|difference|differ by|on average|remain(?:s|ing|der)?|left over|times (?:as|the)|twice|double[ds]?|half|halved"
     r"|(?:more|less|fewer|dearer|cheaper|longer|shorter|higher|lower|later|earlier|older|younger|faster|slower) than"
     r"|dearer|cheaper|saves?|saving|equivalent|net of|exceed(?:s|ed)? .{1,40} by|(?:rose|fell|grew|increased"
-    r"|decreased|declined|dropped) by|plus|minus|on top|thirds|quarters|fifths|sixths|tenths)\b",
+    r"|decreased|declined|dropped) by|plus|minus|on top|previously|formerly|until then|used to"
+    r"|before (?:this|that|the) (?:release|version|change|review|increase|reform)"
+    r"|(?:after|with|including|without) the (?:discount|extension|reduction|surcharge|deduction|supplement|premium)"
+    r"|thirds|quarters|fifths|sixths|tenths)\b",
     re.IGNORECASE,
 )
 
@@ -33,6 +36,14 @@ _RECKONED: Final = re.compile(
 def is_reckoned(text: str, value: Value) -> bool:
     """Say whether a text states a value that follows from others: a total, a difference, a multiple, a share."""
     return value.unit in {TIMES, SHARE} or bool(_RECKONED.search(text))
+
+
+_WHOLE: Final = re.compile(r"^\W*of\s(?:the|all(?:\sthe)?|its|their|these|those)\s$", re.IGNORECASE)
+
+
+def is_whole(text: str, value: Value) -> bool:
+    """Say whether a text begins with the number of things of some of which it speaks: "Of the six months, two ..."."""
+    return _WHOLE.match(text[: value.start]) is not None
 
 
 def is_case(text: str, value: Value) -> bool:
@@ -48,6 +59,8 @@ def is_case(text: str, value: Value) -> bool:
     if clause is None:
         return False
     before = text[clause.start : value.start]
+    # "With the camera mounted, wind of 10 m/s ...": what stands before the comma is no subject.
+    before = _OPENING.sub("", before)
     opening = _INDEFINITE.search(before) or (None if _DEFINITE.search(before) else re.match("", before))
     if opening is None:
         return False
@@ -61,4 +74,7 @@ def is_case(text: str, value: Value) -> bool:
     return not is_said and finite_verb_at(behind) is not None
 
 
+_OPENING: Final = re.compile(
+    r"^\W*(?:with|without|for|in|on|at|during|after|before|when|where|if|once|under|as)\b[^,]{1,80},\s", re.IGNORECASE
+)
 _RELATIVE: Final = frozenset({"that", "who", "which", "whose"})

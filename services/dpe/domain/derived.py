@@ -99,6 +99,7 @@ def derive(want: Wanted, claim: Claim, places: Sequence[Place]) -> Derivation | 
         return None
     return (
         _part(want, operands, places)
+        or _joined(want, claim, operands)
         or _added(want, claim, operands)
         or _total(want, claim, operands, places)
         or _difference(want, claim, operands)
@@ -139,6 +140,24 @@ def _added(want: Wanted, claim: Claim, operands: Sequence[Place]) -> Derivation 
         return None
     text = " + ".join(one.value.text for one in chosen) + f" = {_shown(own, total)}"
     return Derivation(chosen[0], equal=True, text=text)
+
+
+def _joined(want: Wanted, claim: Claim, operands: Sequence[Place]) -> Derivation | None:
+    """Return the sum of the values of what the claim joins: "114 were for shared ownership or for market sale"."""
+    behind = claim.text[want.value.end - claim.start :]
+    if not _JOINT.search(behind):
+        return None
+    said = terms(behind) - terms(want.value.counted)
+    group = _group(operands)
+    named = [one for one in _named(want, operands, said, frozenset()) if one in group]
+    total = sum((_worth(one) for one in named), Decimal(0))
+    if len(named) < 2 or not _is_worth(want.value, want.value.magnitude, total):  # noqa: PLR2004 - one value has no sum
+        return None
+    text = " + ".join(one.value.text for one in named) + f" = {_shown(want.value, total)}"
+    return Derivation(named[0], equal=True, text=text)
+
+
+_JOINT: Final = re.compile(r"\b(?:or|and|as\swell\sas)\b", re.IGNORECASE)
 
 
 def _is_operand(one: Place, value: Value) -> bool:

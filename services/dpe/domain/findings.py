@@ -213,6 +213,7 @@ class Distortion:
     Attributes:
         values: the words of both sides in comparable form: values, names, or what a rule sets against each other.
         rule: which rule found it.
+        is_near: the claim repeats the sentence that it departs from, the words that differ aside (ADR 0166).
     """
 
     type: DistortionType
@@ -222,6 +223,7 @@ class Distortion:
     fact_span: Span
     values: AlignedValue | None = None
     rule: Rule = Rule.VALUE
+    is_near: bool = True
 
 
 @unique

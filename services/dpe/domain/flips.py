@@ -15,7 +15,7 @@ from services.common.reading.polarity import Comparison, compared, is_negated
 from services.common.reading.text_types import Span
 from services.common.reading.words import Word, containment, content_stems, jaccard, stem, words
 from services.dpe.domain.alignment import ClaimWords, Match, on_other_sides
-from services.dpe.domain.conditions import without_conditions
+from services.dpe.domain.conditions import governed_conditions, without_conditions
 
 FLIP_OVERLAP: Final = 0.6
 """Jaccard overlap of content words from which on a difference in negation is a flip."""
@@ -26,8 +26,8 @@ _CLAUSES_READ: Final = 8
 _AS_NEAR: Final = 0.1
 """Overlaps that differ by no more are the same."""
 _EXCEPTED: Final = re.compile(
-    r"\b(?:except(?: for)?|excluding|including|apart from|other than|with the exception of|save(?: for| by)?"
-    r"|aside from)\s[^,.;:]{1,80}",
+    r"\b(?:except(?: for| on| in| at| by| with)?|excluding|including|apart from|other than|with the exception of"
+    r"|save(?: for| by)?|aside from)\s[^,.;:]{1,80}",
     re.IGNORECASE,
 )
 _CONTRASTED: Final = re.compile(
@@ -48,7 +48,13 @@ class Flip:
 
 def flipped(claim: ClaimWords, nearest: Sequence[Match]) -> Flip | None:
     """Return how a claim turns the clauses round that say nearly the same, or ``None``."""
-    read = [(match, _compared(claim.claim.text, match.clause.text)) for match in _about_the_same(claim, nearest)]
+    if _CLIPPED.search(claim.claim.text) or _TWO_SIDED.search(claim.claim.text):
+        return None
+    read = [
+        (match, _compared(claim.claim.text, match.clause.text))
+        for match in _about_the_same(claim, nearest)
+        if not _CLIPPED.search(match.clause.text) and not _of_another_case(claim.claim.text, match.clause.text)
+    ]
     near = [(match, jaccard(how.aligned(claim.stems), match.clause.stems), how) for match, how in read]
     best = max((overlap for _, overlap, _ in near), default=0.0)
     # "After 12 months it is not paid" and "within 12 months it is paid" do not contradict each other.
@@ -65,6 +71,32 @@ def flipped(claim: ClaimWords, nearest: Sequence[Match]) -> Flip | None:
     match, _, how = next(item for item in near if item[1] >= max(FLIP_OVERLAP, best - _AS_NEAR))
     ours, theirs = _turning(claim.claim.text, match.clause.text, how)
     return Flip(match, _shifted(ours, claim.claim.start), _shifted(theirs, match.clause.span.start))
+
+
+_CLIPPED: Final = re.compile(
+    r"(?:\bnot|\bcannot|n['’]t)(?:\s(?:be|been|so|either|one|any|have|do|all))?\s?[.;,!]?\s*$",  # noqa: RUF001
+    re.IGNORECASE,
+)
+"""A negation whose verb stands elsewhere: "the car allowance is not", "low-dose aspirin need not be"."""
+_TWO_SIDED: Final = re.compile(
+    r"\b(?:but|yet)\s(?:(?:can|may|must|will|shall|need|does|do|did|is|are|was|were)\s?(?:not\b|n['’]t)|never\b)"  # noqa: RUF001
+    r"|(?<=\w),?\s(?:while|whereas)\b[^.;]{1,120}(?:\bnot\b|\bcannot\b|n['’]t\b|\bleft\sout\b)",  # noqa: RUF001
+    re.IGNORECASE,
+)
+"""A claim that says one thing and denies another: of which of the two a clause speaks is open."""
+_ONLY: Final = re.compile(r"\bonly\b", re.IGNORECASE)
+_SAME_CASE: Final = 0.8
+
+
+def _of_another_case(claim: str, clause: str) -> bool:
+    """Say whether one has "only" for what the other negates: "not paid, except on termination", "paid only on it"."""
+    if bool(_ONLY.search(claim)) == bool(_ONLY.search(clause)) and not _ONLY.search(clause):
+        return False
+    ours, theirs = (content_stems(" ".join(governed_conditions(text))) for text in (claim, clause))
+    if ours and theirs:
+        return jaccard(ours, theirs) < _SAME_CASE
+    limited = clause if _ONLY.search(claim) else claim
+    return bool(_EXCEPTED.search(limited)) or "unless" in limited.lower()
 
 
 def _compared(claim: str, clause: str) -> Comparison:

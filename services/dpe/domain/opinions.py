@@ -14,7 +14,7 @@ from services.dpe.domain.analysis import Analysis
 from services.dpe.domain.findings import EXACT, Basis, DistortionType, Judgement, Verdict
 from services.dpe.domain.opinion_record import Gap, Scope
 from services.dpe.domain.verdict_eligibility import judged_claims
-from services.dpe.domain.verdicts import DECIDING
+from services.dpe.domain.verdicts import decides
 
 MAX_CONTEXT_CHARS: Final = 300
 """So much of the sentence before a claim goes with it; of a longer one its end."""
@@ -22,7 +22,7 @@ MAX_CONTEXT_CHARS: Final = 300
 
 def decided_by_rule(analysis: Analysis) -> frozenset[str]:
     """Return the claims that a deciding rule finds wrong."""
-    return frozenset(item.claim_id for item in analysis.outputs.distortion.found or () if item.rule in DECIDING)
+    return frozenset(item.claim_id for item in analysis.outputs.distortion.found or () if decides(item))
 
 
 def is_decided(judgement: Judgement, *, by_rule: bool) -> bool:

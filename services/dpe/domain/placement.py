@@ -18,7 +18,9 @@ from services.common.reading.bounds import Bound, out_of_bounds
 from services.common.reading.intervals import APART
 from services.common.reading.nearness import said_of
 from services.common.reading.places import (
+    APART_BY,
     APPOSED,
+    NUMBERED,
     PART_OF,
     PLACED,
     Beside,
@@ -249,7 +251,9 @@ def place(want: Wanted, claim: Claim, places: Sequence[Place]) -> Placed:
     """Place a value among the values of the facts."""
     value = want.value
     same = [one for one in places if comparable(value, one.value)]
-    agreeing = [one for one in same if agrees(value, one.value) or _lies_above(one.value, value)]
+    # The number of a paragraph bears nothing out.
+    counting = [one for one in same if want.label or one.label != NUMBERED]
+    agreeing = [one for one in counting if agrees(value, one.value) or _lies_above(one.value, value)]
     others = [other for other in claim.values if other is not value]
     rivals = [
         one
@@ -292,7 +296,7 @@ def _measures_alike(want: Wanted, one: Place, *, agreeing: bool) -> bool:
 
     A bare number that counts nothing stands for a measured one only where no value agrees.
     """
-    if want.label or (one.label and one.label not in {want.value.counted, *want.weights}) or one.label == "#":
+    if want.label or (one.label and one.label not in {want.value.counted, *want.weights}) or one.label == NUMBERED:
         return False
     units = {want.value.unit, one.value.unit}
     bare = next((value for value in (want.value, one.value) if not value.unit), None)
@@ -304,9 +308,15 @@ def _measures_alike(want: Wanted, one: Place, *, agreeing: bool) -> bool:
         return False
     if not (want.value.unit or want.value.counted or one.value.unit) and one.value.counted:
         return one.value.counted in want.weights  # "At 22 you may ..." counts no seats
-    if want.value.kind is EntityKind.DATE and len(want.value.normal) < len(one.value.normal):
+    if want.value.kind is EntityKind.DATE and (
+        len(want.value.normal) < len(one.value.normal) or _is_year_alone(want.value) != _is_year_alone(one.value)
+    ):
         return False  # a year or a month is a time at which something holds, not the day that a fact names
     return _is_ordinal(want.value) == _is_ordinal(one.value)
+
+
+def _is_year_alone(value: Value) -> bool:
+    return value.normal.isdigit()
 
 
 def _is_ordinal(value: Value) -> bool:
@@ -316,10 +326,10 @@ def _is_ordinal(value: Value) -> bool:
 def _in_one_place(want: Wanted, one: Place) -> bool:
     """Say whether two values can stand in one place.
 
-    An age behind a name ("Mr Hill, 28, was ...") counts nothing, and a share of something ("60 % of all cases") is no
-    change that a multiplier ("doubled") could be set against.
+    An age behind a name ("Mr Hill, 28, was ...") counts nothing, a difference ("1.5 kg less") is no weight, and a share
+    of something ("60 % of all cases") is no change that a multiplier ("doubled") could be set against.
     """
-    if APPOSED in {want.manner, one.manner}:
+    if {APPOSED, APART_BY} & {want.manner, one.manner}:
         return want.manner == one.manner
     return not (PART_OF in {want.manner, one.manner} and TIMES in {want.value.unit, one.value.unit})
 

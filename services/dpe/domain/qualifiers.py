@@ -6,7 +6,7 @@ the claim says what the source says without it and nothing near the claim carrie
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from services.common.reading.lexicon import (
@@ -16,10 +16,11 @@ from services.common.reading.lexicon import (
     CONDITION_CUES,
     RESERVATIONS,
     RESTRICTING_NOUNS,
+    STOPWORDS,
     STUDIED,
 )
 from services.common.reading.text_types import Span
-from services.common.reading.words import containment, content_stems, words
+from services.common.reading.words import Word, containment, content_stems, stem, words
 
 MIN_CARRIED: Final = 0.5
 """Share of a limit's words that the claim's surroundings must hold to carry it."""
@@ -83,6 +84,14 @@ def _carried(limit: frozenset[str], around: str) -> bool:
     return containment(limit, content_stems(around)) >= MIN_CARRIED
 
 
+def _is_of_another_act(tokens: Sequence[Word], at: int, around: str) -> bool:
+    """Say whether a "may" stands before an act that the claim does not speak of: "may be cured at 70 degrees"."""
+    if tokens[at].text not in {"may", "might"}:
+        return False
+    act = next((word for word in tokens[at + 1 : at + 4] if word.text not in STOPWORDS), None)
+    return act is not None and stem(act.text) not in content_stems(around)
+
+
 def _reservation(source: str, around: str) -> Span | None:
     """Return the first reservation of the source when there is none at all around the claim."""
     if _CONDITION.search(around) or _ALLOWED.search(around):
@@ -94,6 +103,9 @@ def _reservation(source: str, around: str) -> Span | None:
         following = source[word.end : word.end + 2].strip()
         counts = word.text in APPROXIMATORS and following[:1].isdigit()
         names_month = word.text == "may" and source[word.start].isupper() and at > 0
-        if word.text in RESERVATIONS and not counts and not names_month:
+        is_limit = word.text == "most" and at > 0 and tokens[at - 1].text in {"at", "the"}
+        if word.text in RESERVATIONS and not (
+            counts or names_month or is_limit or _is_of_another_act(tokens, at, around)
+        ):
             return Span(word.start, word.end)
     return None

@@ -51,6 +51,16 @@ DECIDING: Final = frozenset(Rule) - {Rule.LIMIT, Rule.ALLEGED, Rule.PLANNED, Rul
 they find contradicts, whatever a probability says. The others are one signal: they contradict together with an encoder,
 and without one they keep a claim from being supported by a probability alone."""
 
+NEAR_ALONE: Final = frozenset(
+    {Rule.VALUE, Rule.NAME, Rule.NEGATION, Rule.MODALITY, Rule.FREQUENCY, Rule.EXCEPTION, Rule.CONJUNCTION}
+)
+"""Those of them that decide only where the claim repeats its source: elsewhere they are right too seldom (ADR 0166)."""
+
+
+def decides(item: Distortion) -> bool:
+    """Say whether what a rule found contradicts its claim by itself."""
+    return item.rule in DECIDING and (item.is_near or item.rule not in NEAR_ALONE)
+
 
 @dataclass(frozen=True, slots=True)
 class Case:
@@ -152,7 +162,7 @@ class Found:
     @property
     def deciding(self) -> tuple[Distortion, ...]:
         """The distortions that decide."""
-        return tuple(item for item in self.distortions if item.rule in DECIDING)
+        return tuple(item for item in self.distortions if decides(item))
 
 
 def heard_cases(analysis: Analysis) -> list["ModelOpinion"]:

@@ -26,7 +26,7 @@ from services.dpe.domain.guard.verification_votes import (
 from services.dpe.domain.models import ModelRole
 from services.dpe.domain.outcome import Reason
 from services.dpe.domain.quotations import Quotation
-from services.dpe.domain.verdicts import DECIDING
+from services.dpe.domain.verdicts import decides
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,9 +178,7 @@ def _differences(analysis: Analysis, sources: Sources) -> dict[str, list[Differe
         passage = places[item.fact_id]
         known = sources.place(passage, item.fact_span)
         found[item.claim_id].append(
-            Difference(
-                SIGNAL_OF_RULE[item.rule], item.answer_span, sources.id_of(passage), known, item.rule in DECIDING
-            )
+            Difference(SIGNAL_OF_RULE[item.rule], item.answer_span, sources.id_of(passage), known, decides(item))
         )
     return found
 

@@ -23,7 +23,7 @@ from services.dpe.domain.facts import ValueIndex
 from services.dpe.domain.findings import AlignedValue, Distortion, Judgement, Rule
 from services.dpe.domain.flips import said_plainly
 from services.dpe.domain.names import Gazetteer, NameIndex
-from services.dpe.domain.verdicts import DECIDING, Case, ModelOpinion, heard_cases
+from services.dpe.domain.verdicts import Case, ModelOpinion, decides, heard_cases
 
 
 @unique
@@ -151,7 +151,7 @@ class _Read:
             self._traceability(case, contents),
         ]
         told = {SIGNAL_OF_RULE[item.rule] for item in found}
-        deciding = frozenset(SIGNAL_OF_RULE[item.rule] for item in found if item.rule in DECIDING)
+        deciding = frozenset(SIGNAL_OF_RULE[item.rule] for item in found if decides(item))
         return Weighed(
             case.claim,
             outputs.fidelity.judgements[key],

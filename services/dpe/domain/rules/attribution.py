@@ -10,9 +10,10 @@ from typing import Final
 
 from services.common.reading.polarity import is_negated
 from services.common.reading.text_types import Span
+from services.dpe.domain.conditions import without_conditions
 from services.dpe.domain.findings import DistortionType, Rule
 from services.dpe.domain.rules.finding import Departure
-from services.dpe.domain.rules.reading import Reading, nearest, roots, share
+from services.dpe.domain.rules.reading import Reading, nearest, roots, share, statements
 
 SAME: Final = 0.4
 TOLD: Final = 0.6
@@ -46,7 +47,7 @@ _ALLEGED: Final = re.compile(
     re.IGNORECASE,
 )
 _PLANNED: Final = re.compile(
-    r"\b(?:propos(?:e|es|ed|al|als|ing)|drafts?|drafted|plann(?:ed|ing)|plans to"
+    r"\b(?:propos(?:e|es|ed|al|als|ing)|drafts?|drafted|planned|(?<!for )planning|plans to"
     r"|(?:(?<=\bwe )|(?<=\bthey )|(?<=\w\ws ))plan to"
     r"|considers?|considered|considering"
     r"|envisag\w+|intend(?:s|ed)|under (?:discussion|consideration)|shortlisted|hopes? to|will (?:vote|decide)|pending"
@@ -162,8 +163,9 @@ def planned_as_fact(claim: Reading, sources: list[Reading]) -> Departure | None:
         return None
     if _source(claim) is not None:
         return None
-    for rate, source in nearest(claim.content, sources, claim.names)[:1]:
-        planned = _PLANNED.search(source.text)
+    parts = [part for source in sources for part in source.once(statements)]
+    for rate, source in nearest(claim.content, parts, claim.names)[:1]:
+        planned = _PLANNED.search(without_conditions(source.text))
         if planned is None or rate < TOLD:
             return None
         return Departure(

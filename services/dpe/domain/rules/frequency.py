@@ -17,7 +17,7 @@ _YEARLY: Final = {
 }  # fmt: skip
 ADVERBS: Final = {
     "hourly": 8760, "daily": 365, "nightly": 365, "weekly": 52, "fortnightly": 26, "monthly": 12, "quarterly": 4,
-    "yearly": 1, "annually": 1,
+    "yearly": 1, "annually": 1, "half-yearly": 2, "six-monthly": 2, "biannually": 2, "half-monthly": 24,
 }  # fmt: skip
 _COUNTS: Final = {"once": 1, "twice": 2, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "ten": 10}
 _ORDINALS: Final = {
@@ -39,7 +39,8 @@ _OFTEN: Final = re.compile(
     rf"{_UNIT.format('every')}"
     rf"|(?:on )?the (?:first|last|second) day of (?:each|every|the) {_UNIT.format('day_of')}"
     r"|(?:(?P<repeated>once|twice|(?:one|two|three|four|five|six|ten|\d{1,2}) times) )?"
-    r"(?P<adverb>hourly|daily|nightly|weekly|fortnightly|monthly|quarterly|yearly|annually))\b(?! and a half)",
+    r"(?P<adverb>hourly|daily|nightly|weekly|fortnightly|half-monthly|six-monthly|monthly|quarterly|half-yearly|yearly"
+    r"|biannually|annually))\b(?! and a half)",
     re.IGNORECASE,
 )
 
@@ -55,6 +56,7 @@ def changed_frequency(claim: Reading, sources: list[Reading]) -> Departure | Non
     own = _often(claim)
     if len(own) != 1:
         return _one_of_several(claim, own, sources) if own else None
+    noun = _named_by(claim, own[0])
     said = claim.content - roots(claim.text[own[0].span.start : own[0].span.end])
     stating = [replace(source, context=source.head) for source in sources if source.once(_often)]
     best = nearest(said, stating, claim.names)
@@ -65,6 +67,8 @@ def changed_frequency(claim: Reading, sources: list[Reading]) -> Departure | Non
     level = [one for _, one in nearest(said, level, claim.names)]
     if any(one.a_year == own[0].a_year for piece in level for one in _often(piece)):
         return None
+    if noun and not _names_as_well(noun, own[0], level[0], stating):
+        return None
     known = _often(level[0])[0]
     return Departure(
         DistortionType.NUMBER_CHANGED,
@@ -73,6 +77,24 @@ def changed_frequency(claim: Reading, sources: list[Reading]) -> Departure | Non
         level[0],
         level[0].span(known.span.start, known.span.end),
     )
+
+
+_ATTRIBUTE: Final = re.compile(r"\b(?:the|an?|its|their|his|her|our|your|each|every|any|no)\s$", re.IGNORECASE)
+
+
+def _named_by(reading: Reading, often: _Often) -> frozenset[str]:
+    """Return the root of the noun that a frequency is part of the name of: "the weekly dose", "a yearly plan"."""
+    word = reading.text[often.span.start : often.span.end].lower()
+    if word not in ADVERBS or not _ATTRIBUTE.search(reading.text[: often.span.start]):
+        return frozenset()
+    following = next((one for one in reading.tokens if one.start >= often.span.end), None)
+    return frozenset() if following is None else roots(following.text)
+
+
+def _names_as_well(noun: frozenset[str], own: _Often, known: Reading, stating: list[Reading]) -> bool:
+    """Say whether the source says how often the same noun is; a name that another sentence knows is no frequency."""
+    told = any(one.a_year == own.a_year and noun <= other.content for other in stating for one in _often(other))
+    return not told and any(noun == _named_by(known, one) for one in _often(known))
 
 
 def _one_of_several(claim: Reading, own: list[_Often], sources: list[Reading]) -> Departure | None:

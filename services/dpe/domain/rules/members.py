@@ -20,6 +20,8 @@ _BOTH: Final = re.compile(r"\b(?:and|as well as|together with|plus|along with|bo
 _EITHER: Final = re.compile(r"\b(?:or|either|alternatively)\b", re.IGNORECASE)
 _NEITHER: Final = re.compile(r"\b(?:neither|nor|not|no|without|never|nothing|nobody|cannot)\b", re.IGNORECASE)
 _OPENERS: Final = frozenset({"for", "in", "at", "on", "with", "under", "from", "after", "before", "during", "as", "by"})
+_CONTRASTED: Final = re.compile(r"not\b", re.IGNORECASE)
+"""What opens no last member of a list: "supplied with a plug, and not with a cable"."""
 SAME: Final = 0.5
 
 
@@ -61,6 +63,8 @@ def _members(claim: Reading) -> list[tuple[Span, frozenset[str]]]:
         stretches.append((at, at + len(item)))
         at += len(item) + 2
     stretches.append((found.start("last"), found.end("last")))
+    if _CONTRASTED.match(found["last"]):
+        return []
     listed: list[tuple[Span, frozenset[str]]] = []
     opening = words(claim.text[slice(*stretches[0])])
     if opening and opening[0].text in _OPENERS and finite_verb_at(opening) is None:

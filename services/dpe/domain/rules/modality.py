@@ -10,10 +10,11 @@ from dataclasses import dataclass
 from enum import StrEnum, unique
 from typing import Final
 
-from services.dpe.domain.conditions import conditions
+from services.common.reading.polarity import is_negated
+from services.dpe.domain.conditions import Condition, Kind, conditions
 from services.dpe.domain.findings import DistortionType, Rule
 from services.dpe.domain.rules.finding import Departure
-from services.dpe.domain.rules.reading import Reading, nearest, root, share
+from services.dpe.domain.rules.reading import Reading, nearest, root, roots, share, statements
 
 SAME_VERB: Final = 0.4
 """Share of the claim's words that a sentence must hold when the verb is the same."""
@@ -94,7 +95,8 @@ def changed_force(claim: Reading, sources: list[Reading]) -> Departure | None:
     own = ours[0]
     # "You can stay for at most 20 days" sets a limit rather than that it allows the stay.
     sets_limit = own.force is Force.MAY and _LIMIT.search(claim.text, own.end) is not None
-    for rate, source in nearest(claim.content, sources, claim.names)[:_READ]:
+    parts = [part for source in sources for part in source.once(statements)]
+    for rate, source in nearest(claim.content, parts, claim.names)[:_READ]:
         theirs = _said(source)
         same_verb = [one for one in theirs if one.verb and one.verb == own.verb]
         compared = same_verb if rate >= SAME_VERB else []
@@ -105,6 +107,8 @@ def changed_force(claim: Reading, sources: list[Reading]) -> Departure | None:
         if any(frozenset({own.force, one.force}) not in _APART for one in compared):
             return None
         at = compared[0]
+        if _is_of_another_case(claim, own, source, at) or _is_told_elsewhere(claim, own, source, sources):
+            return None
         return Departure(
             DistortionType.MODALITY_ALTERED,
             Rule.MODALITY,
@@ -113,6 +117,50 @@ def changed_force(claim: Reading, sources: list[Reading]) -> Departure | None:
             source.span(at.start, at.end),
         )
     return None
+
+
+def _is_of_another_case(claim: Reading, own: _Said, source: Reading, at: _Said) -> bool:
+    """Say whether two forces do not meet: a duty is the other's condition, or each speaks of another case.
+
+    "May be booked if the director approves" and "must be approved by the director" go together, and so do "may if not"
+    and "must not if". Of "negative ones may not be released, but positive ones may" the second has no verb of its own.
+    """
+    ours, theirs = list(conditions(claim.text)), list(conditions(source.text))
+    if at.verb in _governed(ours) or own.verb in _governed(theirs):
+        return True
+    if ours and theirs and is_negated(_together(ours)) != is_negated(_together(theirs)):
+        return True
+    if _EXCEPTED.search(source.text) and frozenset({own.force, at.force}) == _ALLOWED:
+        return True
+    return any(not one.verb and frozenset({own.force, one.force}) not in _APART for one in _said(source))
+
+
+def _is_told_elsewhere(claim: Reading, own: _Said, source: Reading, sources: list[Reading]) -> bool:
+    """Say whether another sentence says the act as the claim does, of what the claim names and the source does not.
+
+    "Objectors cannot appeal" is told by the sentence about objectors, not by "the applicant may appeal".
+    """
+    foreign = claim.content - source.known - {own.verb}
+    return any(
+        own.verb in other.content
+        and bool(foreign & other.content)
+        and not any(one.verb == own.verb and frozenset({own.force, one.force}) in _APART for one in _said(other))
+        for other in sources
+        if (other.fact_index, other.place) != (source.fact_index, source.place)
+    )
+
+
+_ALLOWED: Final = frozenset({Force.MAY, Force.FORBIDDEN})
+_EXCEPTED: Final = re.compile(r"\b(?:except|save for|apart from|other than|with the exception of)\b", re.IGNORECASE)
+
+
+def _together(found: list[Condition]) -> str:
+    return " ".join(one.governed for one in found)
+
+
+def _governed(found: list[Condition]) -> frozenset[str]:
+    """Return the roots of what conditions govern, none for those that are denied."""
+    return roots(" ".join(one.governed for one in found if one.kind is Kind.IF))
 
 
 _READ: Final = 2
@@ -129,12 +177,17 @@ def _said(reading: Reading) -> list[_Said]:
             continue
         force = Force(cue.lastgroup or "")
         following = [word for word in reading.tokens if word.start >= cue.end()][:3]
+        # "Positive ones may, provided that ...": its verb stands elsewhere.
+        following = [word for word in following if not _PAUSE.search(reading.text, cue.end(), word.start)]
         verb = next(
             (root(word.text) for word in following if root(word.text) not in _WEAK_VERBS and _is_act(word.text)), ""
         )
         conditional = any(span.start <= cue.start() < span.end for span in governed)
         found.append(_Said(force, cue.start(), cue.end(), verb, conditional))
     return found
+
+
+_PAUSE: Final = re.compile(r"[,;.:]")
 
 
 def _is_act(word: str) -> bool:

@@ -52,6 +52,9 @@ def changed_phase(claim: Reading, sources: list[Reading]) -> Departure | None:
         ]
         if not rest or any(other == phase for other, *_ in known):
             continue
+        told = [source for _, source, *_ in known]
+        if any(_BY_ADVERB[phase].search(one.text) for one in _with_next(told, sources)):
+            continue
         for _, source, at, to in known:
             if (
                 source in near
@@ -62,6 +65,22 @@ def changed_phase(claim: Reading, sources: list[Reading]) -> Departure | None:
                     DistortionType.RELATION_ALTERED, Rule.ORDER, claim.span(start, end), source, source.span(at, to)
                 )
     return None
+
+
+_BY_ADVERB: Final = {
+    "before": re.compile(r"\b(?:before(?:hand)?|earlier|previously|in advance)\b(?!\s+the\b)", re.IGNORECASE),
+    "during": re.compile(r"\b(?:meanwhile|in the meantime|at the same time)\b", re.IGNORECASE),
+    "after": re.compile(
+        r"\b(?:afterwards?|after that|later|thereafter|from then on|goes on|continues?)\b", re.IGNORECASE
+    ),
+}
+"""What names a phase without its noun: "during treatment and for six months afterwards"."""
+
+
+def _with_next(told: list[Reading], sources: list[Reading]) -> list[Reading]:
+    """Return sentences with those that follow them."""
+    places = {(one.fact_index, one.place + step) for one in told for step in (0, 1)}
+    return [one for one in sources if (one.fact_index, one.place) in places]
 
 
 def _phases(reading: Reading) -> tuple[tuple[str, frozenset[str], int, int], ...]:

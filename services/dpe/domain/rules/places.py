@@ -52,7 +52,9 @@ def misplaced_name(claim: Reading, sources: list[Reading]) -> Departure | None:
             max(share(rest, (one.content | one.head)) for one in holding),
         )
         rival = _rival(best, claim, holding)
-        if at_best >= SAID and at_best - beside >= MARGIN and rival is not None:
+        if rival is None or not _stand_alike(claim.text, match.span(), best.text, (rival.start, rival.end)):
+            continue
+        if at_best >= SAID and at_best - beside >= MARGIN:
             return Departure(
                 DistortionType.ENTITY_SUBSTITUTED,
                 Rule.NAME,
@@ -61,6 +63,17 @@ def misplaced_name(claim: Reading, sources: list[Reading]) -> Departure | None:
                 best.span(rival.start, rival.end),
             )
     return None
+
+
+_LOCATIVE: Final = re.compile(r"\b(?:at|in|near|from)\s(?:the\s)?$", re.IGNORECASE)
+
+
+def _stand_alike(text: str, own: tuple[int, int], other_text: str, other: tuple[int, int]) -> bool:
+    """Say whether two names can stand for each other: both a place, or none, and of one form where they have digits."""
+    one, two = text[slice(*own)], other_text[slice(*other)]
+    if re.search(r"\d", one + two) and re.sub(r"[^a-z]", "", one.lower()) != re.sub(r"[^a-z]", "", two.lower()):
+        return False
+    return bool(_LOCATIVE.search(text[: own[0]])) == bool(_LOCATIVE.search(other_text[: other[0]]))
 
 
 def _parts(source: Reading) -> list[Reading]:

@@ -6,7 +6,7 @@ or thing, and words that share a root speak of the same. Everything is linear in
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Final, TypeVar, cast
 
@@ -169,3 +169,20 @@ def nearest(
         rated, key=lambda item: (-item[0] - item[1] / 2, len(item[2].content), item[2].fact_index, item[2].place)
     )
     return [(rate, one) for rate, _, one in ranked]
+
+
+_APART: Final = re.compile(r";\s")
+
+
+def statements(reading: Reading) -> list[Reading]:
+    """Return the parts of a sentence between semicolons, each with the words of the whole over it."""
+    if not _APART.search(reading.text):
+        return [reading]
+    found: list[Reading] = []
+    at = 0
+    for cut in [*_APART.finditer(reading.text), None]:
+        part = reading.part(at, len(reading.text) if cut is None else cut.start())
+        if part.content:
+            found.append(replace(part, context=part.context | reading.content))
+        at = 0 if cut is None else cut.end()
+    return found

@@ -21,7 +21,7 @@ _FIRST_THEN: Final = re.compile(
     r"\bfirst(?:ly)?,? (?P<one>[^,;.]{3,80}),? (?:and )?then,? (?P<two>[^,;.]{3,80})", re.IGNORECASE
 )
 _THEN_FIRST: Final = re.compile(
-    r"\b(?:then|next|afterwards|finally|subsequently|first|until|before|after|when|once)\b", re.IGNORECASE
+    r"\b(?:then|next|afterwards|finally|lastly|subsequently|first|until|before)\b", re.IGNORECASE
 )
 _NUMBERED: Final = re.compile(r"(?:^|\s)(?:step )?\d{1,2}[.)]\s", re.IGNORECASE)
 _TURNING: Final = re.compile(r"\b(?:before|until|prior to)\b", re.IGNORECASE)

@@ -1,0 +1,190 @@
+"""What sets a rule's finding aside, and where one that stands decides (SPEC-005 §5.3, ADR 0166)."""
+
+import pytest
+
+from services.common.reading.sentences import sentences
+from services.common.reading.text_types import Span
+from services.dpe.domain.alignment import ClaimWords, align_values, matches
+from services.dpe.domain.facts import EnvelopeFact, read_fact
+from services.dpe.domain.findings import Distortion, DistortionType, Rule
+from services.dpe.domain.flips import flipped
+from services.dpe.domain.rules.nearness import nearness
+from services.dpe.domain.segmentation import segment
+from services.dpe.domain.stages.s03b_distortion import NEAR
+from services.dpe.domain.verdicts import decides
+from tests.unit.dpe.test_dpe_departures import found
+
+SOUND = "The horn can be muted for a minute, save for the fire alarm, which cannot be silenced."
+APPEAL = "If the plan is refused, the owner may appeal within a month. Neighbours cannot appeal."
+LOAN = "Loans of over 500 must be signed by the treasurer."
+HOLD = "The belt is changed by a dealer every two years; the blade may be sharpened by the user."
+
+
+@pytest.mark.parametrize(
+    ("claim", "fact"),
+    [
+        ("Loans of over 500 may be made if they are signed by the treasurer.", LOAN),
+        ("The belt must be changed by a dealer after two years.", HOLD),
+        ("The warning of the fire alarm cannot be muted.", SOUND),
+        ("When the plan is refused, neighbours cannot appeal.", APPEAL),
+        ("She may drive if she goes without a sedative.", "If you are given a sedative, you must not drive."),
+        (
+            "Even so, green ones can be sold as long as they are dry.",
+            "Red ones may not be sold, but green ones may, provided that they are dry.",
+        ),
+    ],
+)
+def test_a_force_that_speaks_of_another_case_is_no_change(claim, fact):
+    assert Rule.MODALITY not in found(claim, fact)
+
+
+@pytest.mark.parametrize(
+    ("claim", "fact"),
+    [
+        ("Loans of over 500 may be signed by the treasurer.", LOAN),
+        ("If the plan is refused, the owner must appeal within a month.", APPEAL),
+        ("The horn cannot be muted for a minute.", "The horn can be muted for a minute."),
+    ],
+)
+def test_a_force_of_the_same_act_is_still_held_against_it(claim, fact):
+    assert Rule.MODALITY in found(claim, fact)
+
+
+def claims_of(text):
+    return segment(text, sentences(text), None).claims
+
+
+def turned(claim, fact):
+    read = read_fact(0, EnvelopeFact("f", fact), ())
+    words = ClaimWords.of(claims_of(claim)[0])
+    return flipped(words, matches(words, read.clauses)) is not None
+
+
+@pytest.mark.parametrize(
+    ("claim", "fact"),
+    [
+        ("Refunds are paid in cash only when the shop closes.", "Refunds are not paid in cash, except on closing."),
+        ("The first tin can be opened but cannot be sold.", "The first tin can be opened and sold by the owner."),
+        ("The weekend rate is left out.", "The weekend rate is not."),
+    ],
+)
+def test_what_only_limits_or_denies_something_else_turns_nothing(claim, fact):
+    assert not turned(claim, fact)
+
+
+def test_a_negation_of_the_same_statement_turns_it():
+    assert turned("Refunds are not paid in cash.", "Refunds are paid in cash.")
+
+
+@pytest.mark.parametrize(
+    ("claim", "fact", "rule"),
+    [
+        ("The weekly dose may rise to 20 mg.", "The dose is raised every two weeks, up to 20 mg.", Rule.FREQUENCY),
+        ("Every six months the firm pays.", "The firm pays in half-yearly parts.", Rule.FREQUENCY),
+        (
+            "Each household gets twelve litres of water.",
+            "Water is handed out, at most twelve litres for a household.",
+            Rule.QUANTIFIER,
+        ),
+        (
+            "After the check ends, members wait for two days.",
+            "Members wait during the check and for two days afterwards.",
+            Rule.ORDER,
+        ),
+        (
+            "The grade of the K-04 is P65.",
+            "Grade is P67 for types with cable and P65 for the type with plug. The K-04 has a plug.",
+            Rule.NAME,
+        ),
+    ],
+)
+def test_what_is_named_or_told_in_another_way_departs_nowhere(claim, fact, rule):
+    assert rule not in found(claim, fact)
+
+
+def aligned(claim, fact):
+    read = read_fact(0, EnvelopeFact("f", fact), ())
+    pairs = [pair for one in claims_of(claim) for pair in align_values(one, read.places) if not pair.equal]
+    return [(pair.claimed.text, pair.known.text, pair.is_applied) for pair in pairs]
+
+
+@pytest.mark.parametrize(
+    ("claim", "fact"),
+    [
+        ("The T type weighs 18.5 kg.", "The type is also sold as T type, which weighs 1.5 kg less."),
+        (
+            "114 flats were rented or sold.",
+            "Of the flats, 204 are kept, 76 were rented and 38 were sold.",
+        ),
+        ("Cases are answered between 07:00 and 20:00.", "Cases are answered within a day, between 07:00 and 20:00."),
+        (
+            "The ward may fetch three bags at once.",
+            "1. The theatre fetches one bag.\n3. The ward may fetch up to four bags.",
+        ),
+    ],
+)
+def test_a_difference_a_sum_a_range_and_a_limit_stand_in_nobodys_place(claim, fact):
+    assert aligned(claim, fact) == []
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        "A patient who is not bleeding and has a level of 68 g may not be treated at night.",
+        "With the extension the clerk has 35 days for the report.",
+        "Of the six months of the plan, the first binds the firm.",
+    ],
+)
+def test_values_of_a_case_a_reckoning_or_the_whole_decide_nothing(claim):
+    facts = (
+        "Treatment at night is limited to patients who are bleeding or whose level is below 60 g. "
+        "The clerk sends the report within 25 days. The first two months of the plan bind the firm."
+    )
+    assert all(is_applied for _, _, is_applied in aligned(claim, facts))
+
+
+def test_a_range_is_one_claim():
+    text = "Urgent cases that are raised between 07:00 and 20:00 are answered within two hours."
+    assert [claim.text for claim in claims_of(text)] == [text]
+
+
+def test_a_state_that_no_longer_holds_begins_with_its_date():
+    assert aligned("Since May 2023 it need not be changed.", "It is no longer changed since 1 May 2023.") == []
+
+
+FACT = "Closed claims files are kept for ten years after the claim was closed."
+
+
+def span_of(text, words):
+    return Span(text.index(words), text.index(words) + len(words))
+
+
+@pytest.mark.parametrize(
+    ("claim", "claimed", "near"),
+    [
+        ("Claims files are kept for three years after the claim was closed.", "three years", True),
+        ("Once a case is over, its papers stay in the archive for three years.", "three years", False),
+    ],
+)
+def test_a_misquote_is_near_its_source_and_an_inference_is_not(claim, claimed, near):
+    found_near = nearness(claim, span_of(claim, claimed), FACT, span_of(FACT, "ten years"))
+    assert (found_near >= NEAR) is near
+
+
+def test_of_a_row_the_words_count_in_any_order():
+    row = "Parent: Other parent; Paid weeks: 8"
+    assert nearness("The other parent gets 20 weeks.", Span(21, 23), row, span_of(row, "8")) >= NEAR
+
+
+@pytest.mark.parametrize(
+    ("rule", "near", "expected"),
+    [
+        (Rule.VALUE, True, True),
+        (Rule.VALUE, False, False),
+        (Rule.BOUND, False, True),
+        (Rule.LIMIT, True, False),
+    ],
+)
+def test_some_rules_decide_only_near_to_their_source(rule, near, expected):
+    item = Distortion(DistortionType.NUMBER_CHANGED, "c", "f", Span(0, 1), Span(0, 1), rule=rule, is_near=near)
+    assert decides(item) is expected
