@@ -17,6 +17,7 @@ from crp.gateway.v1.review_service_pb2_grpc import ReviewServiceStub
 from ercp.v1.ercp_service_pb2_grpc import ErcpServiceStub
 
 from services.common.composition import Adapters
+from services.common.context import current_call
 from services.common.extractive.composing import ExtractLimits
 from services.common.extractive.model import ExtractiveLanguageModel
 from services.common.ports.credentials import CredentialStore
@@ -57,6 +58,8 @@ from services.gateway.ports import (
     Summariser,
     ViolationReports,
 )
+from services.gateway.provider_composition import open_own_providers, provider_admin
+from services.gateway.providers.own import OwnProviders, TenantLanguageModel
 from services.gateway.report_composition import open_reports
 from services.gateway.review_composition import open_reviews
 
@@ -81,10 +84,15 @@ async def build(settings: Settings, adapters: Adapters) -> list[ServedService]:
     adapters.closing(channels.close)
     reviews = await open_reviews(settings, adapters, channels)
     reports, dead_reports = await open_reports(settings, adapters)
-    app = await _dispatch_app(settings, adapters, model, channels, (reviews, reports))
+    sessions = GrpcSessionClient(channels.to("dag"))
+    own = await open_own_providers(settings, adapters)
+    writer = TenantLanguageModel(model, own, sessions.provider_key, lambda: current_call().caller.tenant_id)
+    generative = not isinstance(model, ExtractiveLanguageModel)
+    model_caller = ModelCaller(writer, await adapters.tokens(), settings.gateway, generative=generative)
+    app = await _dispatch_app(settings, adapters, (model_caller, model.default_model), channels, (reviews, reports))
     adapters.closing(app.close)
     observed = Backlog(settings.chat)
-    http_channels = await _http(settings, adapters, observed)
+    http_channels = await _http(settings, adapters, observed, own)
     servicer = DispatchServicer(app, settings.gateway)
     dispatch = ServedService(
         name=SERVICE_NAME,
@@ -98,27 +106,26 @@ async def build(settings: Settings, adapters: Adapters) -> list[ServedService]:
     admin = AdminApp(credentials, adapters.clock, adapters.ids, settings.auth.environment)
     stored = GrpcReportReads(channels.to("dag"))
     feedback = feedback_service(await adapters.feedback(), stored, adapters.clock)
-    administered = admin_service(admin, adapters.clock, stored)
+    providers = await provider_admin(admin, settings, adapters, sessions, own)
+    administered = admin_service(admin, adapters.clock, stored, providers)
     return [dispatch, administered, review_service(reviews), dead_reports, feedback]
 
 
 async def _dispatch_app(
     settings: Settings,
     adapters: Adapters,
-    model: StreamingLanguageModel,
+    model: tuple[ModelCaller, str],
     channels: PeerChannels,
     oversight: tuple[HeldAnswers, ViolationReports],
 ) -> DispatchApp:
     credentials = await adapters.credentials()
     sessions = GrpcSessionClient(channels.to("dag"))
-    generative = not isinstance(model, ExtractiveLanguageModel)
-    model_caller = ModelCaller(model, await adapters.tokens(), settings.gateway, generative=generative)
     clients = Clients(sessions, GrpcEnvelopeClient(channels.to("envelope")), GrpcProvenanceClient(channels.to("dpe")))
     parts = DispatchParts(
         sessions=sessions,
-        window=window_run(clients, model_caller, settings.gateway),
+        window=window_run(clients, model[0], settings.gateway),
         drafts=StoredDrafts(credentials, adapters.clock),
-        admission=Admission(StoredRegistry(credentials), model.default_model, settings.gateway),
+        admission=Admission(StoredRegistry(credentials), model[1], settings.gateway),
         held=oversight[0],
         reports=oversight[1],
     )
@@ -160,7 +167,7 @@ async def _language_model(settings: Settings, adapters: Adapters) -> StreamingLa
     return ExtractiveLanguageModel(await adapters.tokens(), settings.gateway.extractive_model, limits)
 
 
-async def _http(settings: Settings, adapters: Adapters, backlog: Backlog) -> list[PeerChannels]:
+async def _http(settings: Settings, adapters: Adapters, backlog: Backlog, own: OwnProviders) -> list[PeerChannels]:
     """Serve HTTP if a port is set, and return the channels that it calls (ADR 0075).
 
     Raises:
@@ -173,6 +180,7 @@ async def _http(settings: Settings, adapters: Adapters, backlog: Backlog) -> lis
     from services.gateway.doors.http.check_routes import CheckRoutes
     from services.gateway.doors.http.guard_routes import GuardRoutes
     from services.gateway.doors.http.policy_routes import PolicyRoutes
+    from services.gateway.doors.http.provider_routes import ProviderRoutes
     from services.gateway.doors.http.record_routes import RecordRoutes
     from services.gateway.doors.http.review_routes import ReviewRoutes
     from services.gateway.doors.http.server import HttpServer
@@ -202,6 +210,7 @@ async def _http(settings: Settings, adapters: Adapters, backlog: Backlog) -> lis
     routers.append(ReviewRoutes(queue, gate, settings.http, adapters.clock))
     admin = AdminServiceStub(channels.to("gateway"))  # type: ignore[no-untyped-call]  # generated
     routers.append(PolicyRoutes(admin, gate, settings.http, adapters.clock))
+    routers.append(ProviderRoutes(admin, gate, settings.http, adapters.clock))
     envelopes = EnvelopeServiceStub(channels.to("envelope"))  # type: ignore[no-untyped-call]  # generated
     routers.append(RecordRoutes(dispatches, sessions, envelopes, gate, settings.http, adapters.clock))
     routers.append(WellKnownRoutes(version("groundtrail"), settings.http, settings.chat, settings.gateway))
@@ -210,6 +219,8 @@ async def _http(settings: Settings, adapters: Adapters, backlog: Backlog) -> lis
         checks=checking,
         openai=await adapters.chat_provider(),
         anthropic=await adapters.messages_provider(),
+        own=own,
+        sessions=sessions,
     )
     adapters.closing(backlog.close)
     routers += chat_routes(behind, gate, ChatBounds(settings.http, settings.chat, settings.gateway), backlog)

@@ -38,6 +38,7 @@ from services.common.settings.log_signer import LogSignerSettings
 from services.common.settings.milvus import MilvusSettings
 from services.common.settings.neo4j import Neo4jSettings
 from services.common.settings.peers import PeerSettings, PeerTlsSettings
+from services.common.settings.providers import ProviderSettings
 from services.common.settings.reports import ReportSettings
 from services.common.settings.retention import RetentionSettings
 from services.common.settings.reviews import ReviewSettings
@@ -71,6 +72,7 @@ __all__ = [
     "Neo4jSettings",
     "PeerSettings",
     "PeerTlsSettings",
+    "ProviderSettings",
     "ReportSettings",
     "RetentionSettings",
     "ReviewSettings",
@@ -161,12 +163,21 @@ class Settings(BaseSettings):
     """Chats over HTTP: modes, conversations, what is analysed behind the answer."""
     anthropic: AnthropicSettings = AnthropicSettings()
     """The provider behind ``/v1/messages``."""
+    providers: ProviderSettings = ProviderSettings()
+    """More providers: by name, and tenants' own ones."""
 
     @model_validator(mode="after")
     def _shared_facts_are_read_strongly(self) -> Self:
         session = self.store.facts == "milvus" and self.milvus.consistency == "session"
         if session and self.envelope.shared_store:
             msg = "envelope.shared_store with facts on Milvus needs milvus.consistency=strong"
+            raise ValueError(msg)
+        return self
+
+    @model_validator(mode="after")
+    def _names_that_no_endpoint_has_go_somewhere(self) -> Self:
+        if self.providers.endpoints and not self.llm.configured:
+            msg = "providers.endpoints needs llm.base_url, which answers for the names that no endpoint has"
             raise ValueError(msg)
         return self
 

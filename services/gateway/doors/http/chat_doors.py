@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from crp.dag.v1.session_service_pb2_grpc import SessionServiceStub
 from crp.dpe.v1.provenance_service_pb2_grpc import ProvenanceServiceStub
 from crp.gateway.v1.dispatch_service_pb2_grpc import DispatchServiceStub
 
@@ -19,8 +20,10 @@ from services.gateway.doors.http.chat.conversations import Conversations
 from services.gateway.doors.http.chat.forms import OpenAiDialect
 from services.gateway.doors.http.chat.grounding import GroundMode
 from services.gateway.doors.http.chat.observing import ObserveMode
+from services.gateway.doors.http.chat.providers import ChatProviders
 from services.gateway.doors.http.chat.routes import ChatRoutes, Mode, ModelRoutes
 from services.gateway.doors.http.messages.forms import AnthropicDialect
+from services.gateway.providers.own import OwnProviders
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,12 +34,16 @@ class ChatBehind:
         dispatches: DispatchService of this process.
         checks: ProvenanceService.
         openai, anthropic: providers of the two forms; ``None`` = none is configured.
+        own: the tenants' own providers, with ``sessions``, SessionService, for the keys that theirs are sealed with;
+            ``None`` = there are none.
     """
 
     dispatches: DispatchServiceStub
     checks: ProvenanceServiceStub
     openai: ChatProvider | None
     anthropic: ChatProvider | None
+    own: OwnProviders | None = None
+    sessions: SessionServiceStub | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,12 +67,14 @@ def chat_routes(behind: ChatBehind, gate: CredentialGate, bounds: ChatBounds, ba
     judge = Judge(behind.checks, bounds.http, bounds.gateway, bounds.gateway.default_safety_policy)
     now = asyncio.get_running_loop().time
     conversations = Conversations(bounds.chat.conversations, bounds.chat.conversation_s, now)
-    routes: list[Routes] = [ModelRoutes(OpenAiDialect(), gate, behind.openai)]
-    for dialect, provider in ((OpenAiDialect(), behind.openai), (AnthropicDialect(), behind.anthropic)):
+    openai = ChatProviders("openai", behind.openai, behind.own, behind.sessions)
+    anthropic = ChatProviders("anthropic", behind.anthropic, behind.own, behind.sessions)
+    routes: list[Routes] = [ModelRoutes(OpenAiDialect(), gate, openai)]
+    for dialect, providers in ((OpenAiDialect(), openai), (AnthropicDialect(), anthropic)):
         modes: Mapping[ChatMode, Mode] = {
-            "check": CheckMode(dialect, judge, provider),
-            "observe": ObserveMode(dialect, judge, backlog, provider),
+            "check": CheckMode(dialect, judge, providers),
+            "observe": ObserveMode(dialect, judge, backlog, providers),
             "ground": GroundMode(dialect, behind.dispatches, bounds.http, conversations),
         }
-        routes.append(ChatRoutes(dialect, modes, gate, bounds.http, bounds.chat, provider))
+        routes.append(ChatRoutes(dialect, modes, gate, bounds.http, bounds.chat, providers))
     return routes

@@ -30,6 +30,7 @@ from services.gateway.domain.source_screening import SourceScreening
 from services.gateway.doors.grpc import convert, validate
 from services.gateway.doors.http.chat.asks import FIELD, Call, ChatOptions, wrong
 from services.gateway.doors.http.chat.dialect import Dialect
+from services.gateway.doors.http.chat.providers import ChatProviders
 from services.gateway.doors.http.chat.refusals import refusal_of, withheld_response
 from services.gateway.doors.http.chat.sending import HeldBack, Streamed, held_back_answer
 from services.gateway.doors.http.check_messages import (
@@ -155,16 +156,16 @@ class CheckMode:
     Attributes:
         dialect: of the calls.
         judge: of the answers.
-        provider: writes them; ``None`` = none is configured.
+        providers: write them.
     """
 
     dialect: Dialect
     judge: Judge
-    provider: ChatProvider | None
+    providers: ChatProviders
 
     async def answer(self, call: Call) -> Response:
         """Ask the provider, and hand its answer on when it has passed."""
-        provider = provider_of(self.provider)
+        provider = await self.providers.of(call)
         force = self.judge.force(call)  # refused before it costs
         screened = await self.judge.screened(call, self.dialect)
         call, ask = screened.call, screened.call.ask
@@ -244,17 +245,6 @@ async def read_completion(dialect: Dialect, body: bytes) -> tuple[dict[str, Any]
         text = "The language model did not answer with a chat completion."
         raise UnavailableError(ErrorReason.LLM_UNAVAILABLE, text, cause="malformed_reply") from None
     return completion, texts, unchecked
-
-
-def provider_of(provider: ChatProvider | None) -> ChatProvider:
-    """Return the provider.
-
-    Raises:
-        InvalidRequestError: INVALID_FIELD: none is configured.
-    """
-    if provider is None:
-        raise wrong(f"{FIELD}.mode", "must be ground: this deployment has no provider of this form to pass a chat to")
-    return provider
 
 
 def readable_grounds(messages: Sequence[Mapping[str, Any]]) -> Grounds:
