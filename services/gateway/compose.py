@@ -1,5 +1,6 @@
 """The gateway's composition: adapters and settings in, served services out."""
 
+import asyncio
 import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -23,6 +24,7 @@ from services.common.extractive.model import ExtractiveLanguageModel
 from services.common.ports.credentials import CredentialStore
 from services.common.ports.language_model import LanguageModel, StreamingLanguageModel
 from services.common.rpc.peers import PeerChannels
+from services.common.rpc.rate_limits import RateLimits, spend
 from services.common.rpc.server import ServedService
 from services.common.settings import GatewaySettings, Settings, SettingsError
 from services.common.streaming.replies import streaming
@@ -92,7 +94,9 @@ async def build(settings: Settings, adapters: Adapters) -> list[ServedService]:
     app = await _dispatch_app(settings, adapters, (model_caller, model.default_model), channels, (reviews, reports))
     adapters.closing(app.close)
     observed = Backlog(settings.chat)
-    http_channels = await _http(settings, adapters, observed, own)
+    limits = RateLimits(settings.limits, asyncio.get_running_loop().time)
+    adapters.model_calls.listeners.append(partial(spend, limits))
+    http_channels = await _http(settings, adapters, observed, (own, limits))
     servicer = DispatchServicer(app, settings.gateway)
     dispatch = ServedService(
         name=SERVICE_NAME,
@@ -102,6 +106,7 @@ async def build(settings: Settings, adapters: Adapters) -> list[ServedService]:
         listening=partial(_listening, [channels, *http_channels]),
         work=WORK,
         metrics=observed,
+        limits=limits,
     )
     admin = AdminApp(credentials, adapters.clock, adapters.ids, settings.auth.environment)
     stored = GrpcReportReads(channels.to("dag"))
@@ -167,7 +172,9 @@ async def _language_model(settings: Settings, adapters: Adapters) -> StreamingLa
     return ExtractiveLanguageModel(await adapters.tokens(), settings.gateway.extractive_model, limits)
 
 
-async def _http(settings: Settings, adapters: Adapters, backlog: Backlog, own: OwnProviders) -> list[PeerChannels]:
+async def _http(
+    settings: Settings, adapters: Adapters, backlog: Backlog, behind_chats: tuple[OwnProviders, RateLimits]
+) -> list[PeerChannels]:
     """Serve HTTP if a port is set, and return the channels that it calls (ADR 0075).
 
     Raises:
@@ -219,8 +226,9 @@ async def _http(settings: Settings, adapters: Adapters, backlog: Backlog, own: O
         checks=checking,
         openai=await adapters.chat_provider(),
         anthropic=await adapters.messages_provider(),
-        own=own,
+        own=behind_chats[0],
         sessions=sessions,
+        limits=behind_chats[1],
     )
     adapters.closing(backlog.close)
     routers += chat_routes(behind, gate, ChatBounds(settings.http, settings.chat, settings.gateway), backlog)

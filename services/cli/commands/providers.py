@@ -91,7 +91,6 @@ def _key(path: Path) -> str:
         text = "cannot be read" if isinstance(error, OSError) else "holds no key: it is no ASCII text"
         raise typer.BadParameter(f"{path} {text}", param_hint="--key-file") from None
     if not key:
-        raise typer.BadParameter(
-            f"{path} is empty; leave it out where the provider wants no key", param_hint="--key-file"
-        )
+        text = f"{path} is empty; leave it out where the provider wants no key"
+        raise typer.BadParameter(text, param_hint="--key-file")
     return key

@@ -33,6 +33,7 @@ from services.common.settings.guard import GuardSettings
 from services.common.settings.http import HttpSettings
 from services.common.settings.inference import InferenceSettings
 from services.common.settings.integrity import IntegritySettings
+from services.common.settings.limits import LimitSettings
 from services.common.settings.llm import LlmSettings
 from services.common.settings.log_signer import LogSignerSettings
 from services.common.settings.milvus import MilvusSettings
@@ -66,6 +67,7 @@ __all__ = [
     "InferenceSettings",
     "IntegritySettings",
     "JwtSettings",
+    "LimitSettings",
     "LlmSettings",
     "LogSignerSettings",
     "MilvusSettings",
@@ -151,6 +153,8 @@ class Settings(BaseSettings):
     """Who signs them."""
     gateway: GatewaySettings = GatewaySettings()
     """Dispatch."""
+    limits: LimitSettings = LimitSettings()
+    """What a credential may ask for in a minute."""
     reviews: ReviewSettings = ReviewSettings()
     """Answers that wait for a person."""
     reports: ReportSettings = ReportSettings()

@@ -128,18 +128,16 @@ class ProviderAdmin:
         try:
             self._settings.check_own("provider.base_url", new.base_url)
         except ValueError as error:
-            found.append(FieldViolation("provider.base_url", str(error).removeprefix("provider.base_url ")))
+            found.append(FieldViolation("provider.base_url", str(error).removeprefix("provider.base_url").lstrip(": ")))
         present = next((one for one in kept if one.name == new.name), None)
         most = self._settings.max_per_tenant
         if present is None and len(kept) >= most:
             found.append(
                 FieldViolation("provider.name", f"must be one of the {most} that there are; a tenant has no more")
             )
-        if new.api_key is None and present is not None and present.sealed_key:
-            if (present.form, present.base_url) != (new.form, new.base_url):
-                text = (
-                    "must be given with another form or address: the key that is kept goes nowhere else; empty = none"
-                )
-                found.append(FieldViolation("api_key", text))
+        moved = present is not None and (present.form, present.base_url) != (new.form, new.base_url)
+        if new.api_key is None and moved and present is not None and present.sealed_key:
+            text = "must be given with another form or address: a key that is kept goes nowhere else; empty = none"
+            found.append(FieldViolation("api_key", text))
         if found:
             raise InvalidRequestError.of(*found)

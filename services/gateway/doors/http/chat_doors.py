@@ -10,7 +10,8 @@ from crp.gateway.v1.dispatch_service_pb2_grpc import DispatchServiceStub
 
 from services.common.ports.chat_provider import ChatProvider
 from services.common.rpc.credential_gate import CredentialGate
-from services.common.settings import GatewaySettings
+from services.common.rpc.rate_limits import RateLimits
+from services.common.settings import GatewaySettings, LimitSettings
 from services.common.settings.chat import ChatMode, ChatSettings
 from services.common.settings.http import HttpSettings
 from services.gateway.doors.http.calls import Routes
@@ -36,6 +37,7 @@ class ChatBehind:
         openai, anthropic: providers of the two forms; ``None`` = none is configured.
         own: the tenants' own providers, with ``sessions``, SessionService, for the keys that theirs are sealed with;
             ``None`` = there are none.
+        limits: what callers may ask for in a minute; ``None`` = as much as they want.
     """
 
     dispatches: DispatchServiceStub
@@ -44,6 +46,7 @@ class ChatBehind:
     anthropic: ChatProvider | None
     own: OwnProviders | None = None
     sessions: SessionServiceStub | None = None
+    limits: RateLimits | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +67,7 @@ def chat_routes(behind: ChatBehind, gate: CredentialGate, bounds: ChatBounds, ba
         bounds: the settings.
         backlog: where answers of mode observe wait; the caller closes it.
     """
+    limits = behind.limits or RateLimits(LimitSettings(), asyncio.get_running_loop().time)
     judge = Judge(behind.checks, bounds.http, bounds.gateway, bounds.gateway.default_safety_policy)
     now = asyncio.get_running_loop().time
     conversations = Conversations(bounds.chat.conversations, bounds.chat.conversation_s, now)
@@ -76,5 +80,5 @@ def chat_routes(behind: ChatBehind, gate: CredentialGate, bounds: ChatBounds, ba
             "observe": ObserveMode(dialect, judge, backlog, providers),
             "ground": GroundMode(dialect, behind.dispatches, bounds.http, conversations),
         }
-        routes.append(ChatRoutes(dialect, modes, gate, bounds.http, bounds.chat, providers))
+        routes.append(ChatRoutes(dialect, modes, gate, (bounds.http, bounds.chat), providers, limits))
     return routes

@@ -14,6 +14,7 @@ from services.common.computing import compute_unless_small
 from services.common.context import Role
 from services.common.errors import CrpError
 from services.common.rpc.credential_gate import CredentialGate
+from services.common.rpc.rate_limits import RateLimits
 from services.common.rpc.status import internal_error
 from services.common.settings.chat import ChatMode, ChatSettings
 from services.common.settings.http import HttpSettings
@@ -92,9 +93,9 @@ class ChatRoutes:
         dialect: the form.
         modes: how each mode answers.
         gate: proves callers before anything of their bodies is read.
-        settings: limits and deadlines.
-        chat: which mode is taken.
+        settings: limits and deadlines, and which mode is taken.
         providers: speak the dialect.
+        limits: what callers may ask for in a minute.
     """
 
     def __init__(
@@ -102,16 +103,16 @@ class ChatRoutes:
         dialect: Dialect,
         modes: Mapping[ChatMode, Mode],
         gate: CredentialGate,
-        settings: HttpSettings,
-        chat: ChatSettings,
+        settings: tuple[HttpSettings, ChatSettings],
         providers: ChatProviders,
+        limits: RateLimits,
     ) -> None:
         self._dialect = dialect
         self._modes = modes
         self._gate = gate
-        self._settings = settings
-        self._chat = chat
+        self._settings, self._chat = settings
         self._providers = providers
+        self._limits = limits
 
     @property
     def forms(self) -> Sequence[type[BaseModel]]:
@@ -142,6 +143,8 @@ class ChatRoutes:
         call = Call(request, request_id, caller, ask, wishes)
         follow_trace(trace_headers(request))  # the call of a provider is part of it
         mode = mode_of(call, self._chat, provided=await self._providers.provided(caller))
+        if mode != "ground":  # a dispatch is counted where it is served
+            self._limits.admit(caller.scope)
         return await self._modes[mode].answer(call)
 
 
