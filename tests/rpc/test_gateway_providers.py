@@ -38,7 +38,7 @@ from tests.patience import patient
 from tests.rpc.test_gateway_policy_trial import refused
 
 SETTINGS = ProviderSettings(allowed_hosts=("llm.example",), max_per_tenant=2)
-SECRET = "sk-the-tenants-own"  # noqa: S105 - of a test
+SECRET = "sk-the-tenants-own"
 URL = "https://llm.example/v1"
 OWN = "A motor accident must be reported within 7 days."
 LIMITS = LimitSettings.model_validate({"of_keys": {WRITER.scope: {"requests_per_minute": 1}}})
@@ -47,10 +47,7 @@ LIMITS = LimitSettings.model_validate({"of_keys": {WRITER.scope: {"requests_per_
 class Chats:
     """What stands at the tenant's provider."""
 
-    asked: list = []
-
     async def ask(self, body, headers=None):
-        self.asked.append(body)
         choice = {"index": 0, "message": {"role": "assistant", "content": OWN}, "finish_reason": "stop"}
         return ChatReply(200, httpx.Response(200, json={"model": "m", "choices": [choice]}).content)
 
@@ -188,7 +185,8 @@ async def test_a_chat_goes_to_the_tenants_own_over_http():
     async with served() as (world, _, door):
         headers = {"Authorization": ALICE.subject}
         chat = {"model": "gpt-4o", "messages": [{"role": "user", "content": "How long?"}]}
-        before = await door.post("/v1/chat/completions", json=chat | {"groundtrail": {"mode": "check"}}, headers=headers)
+        check = chat | {"groundtrail": {"mode": "check"}}
+        before = await door.post("/v1/chat/completions", json=check, headers=headers)
         body = {"provider": {"form": "openai", "base_url": URL, "models": ["gpt-4o"]}, "api_key": SECRET}
         kept = await door.put(f"{PROVIDERS}/acme", json=body, headers=headers)
         stray = await door.put(f"{PROVIDERS}/b", json={"provider": {"name": "c", "form": "openai"}}, headers=headers)
@@ -212,13 +210,11 @@ async def test_a_chat_goes_to_the_tenants_own_over_http():
 
 @pytest.mark.parametrize("path", ["/v1/chat/completions", "/v1/messages"])
 async def test_a_chat_beyond_the_limit_is_told_when_to_come_again(path):
-    async with served() as (world, client, door):
+    async with served() as (_, client, door):
         form = admin_pb2.PROVIDER_FORM_OPENAI if "chat" in path else admin_pb2.PROVIDER_FORM_ANTHROPIC
         await call(client, "SetTenantProvider", setting(provider(form=form)))
         chat = {"model": "gpt-4o", "messages": [{"role": "user", "content": "x"}], "max_tokens": 9}
-        first, second = [
-            await door.post(path, json=chat, headers={"Authorization": WRITER.subject}) for _ in range(2)
-        ]
+        first, second = [await door.post(path, json=chat, headers={"Authorization": WRITER.subject}) for _ in range(2)]
         error = second.json()["error"]
     assert first.status_code != 429
     assert second.status_code == 429

@@ -5,10 +5,10 @@ import logging
 import pytest
 from opentelemetry import trace
 
-from tests.fakes.gateway_world import WordCounter
 from services.common.telemetry import usage_audit
 from services.common.telemetry.model_calls import AskedModel, ModelCall
 from services.common.telemetry.usage_audit import Compared, UsageAudit, compared
+from tests.fakes.gateway_world import WordCounter
 
 TEXT = "word " * 100
 

@@ -1,4 +1,4 @@
-"""Tenants' own providers: sealed for their place, found by model, read anew after a while, closed by their last user."""
+"""Tenants' own providers: sealed for their place, found by model, read anew in time, closed by their last user."""
 
 import contextlib
 from dataclasses import replace
