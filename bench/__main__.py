@@ -1,7 +1,7 @@
 """Every benchmark, one after the other: ``python -m bench [NAME…]`` (``make bench``).
 
-Long ones, those beside servers of other projects, and those that hold bounds, run only when they are named; options go to the one
-that is named.
+Long ones, those beside servers of other projects, and those that hold bounds, run only when they are named; options go
+to the one that is named.
 """
 
 import argparse

@@ -81,7 +81,8 @@ async def measure(root: str, pid: int, provider: PacedProvider, asked: argparse.
     words = max(1, int(asked.seconds * asked.tokens_per_s))
     limits = httpx.Limits(max_connections=None, max_keepalive_connections=0)
     async with httpx.AsyncClient(limits=limits, timeout=asked.seconds + 120.0, trust_env=False) as http:
-        before = pss_mib(pid)
+        await asyncio.sleep(opening_s)  # what the start has left behind settles
+        before = await asyncio.to_thread(pss_mib, pid)
         running = []
         for number in range(asked.open):
             told = {"say": said(number, words), "tokens_per_s": asked.tokens_per_s}

@@ -70,11 +70,11 @@ class PacedProvider:
         self.first_at[text] = due
         try:
             for token in tokens_of(text):
+                await asyncio.sleep(max(0.0, due - time.perf_counter()))
                 writer.write(_event({"delta": {"content": token}, "finish_reason": None}))
                 await writer.drain()
                 self.last_at[text] = time.perf_counter()
                 due += 1.0 / pace if pace else 0.0
-                await asyncio.sleep(max(0.0, due - time.perf_counter()))
             writer.write(_event({"delta": {}, "finish_reason": "stop"}) + b"data: [DONE]\n\n")
             await writer.drain()
         except ConnectionError:
