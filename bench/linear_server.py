@@ -25,13 +25,19 @@ from services.common.adapters.encoders.backend import EncoderBackend, Outputs, T
 from services.common.adapters.encoders.embedding import EncoderEmbeddingModel
 from services.common.adapters.encoders.entailment import EncoderEntailmentModel
 from services.common.adapters.encoders.grounding import EncoderGroundingModel, read_combiner
+from services.common.adapters.encoders.sentence_heads import (
+    HEADS_FILE,
+    EncoderSentenceHeads,
+    SentenceEncoder,
+    read_heads,
+)
 from services.common.adapters.encoders.tokenizer import EncoderTokenizer
 from services.common.adapters.memory.inference import MemoryEntityRecognizer
 from services.common.api_key_format import hash_of, prefix_of
 from services.common.collector import collect_at_rest, settle_collector
 from services.common.composition import Adapters
 from services.common.computing import compute, is_computing, settle_switching
-from services.common.model_repository import ModelEntry, open_repository
+from services.common.model_repository import ModelEntry, Tensor, open_repository
 from services.common.ports.credentials import ApiKeyRecord
 from services.common.ports.embedding import EmbeddingModel
 from services.common.ports.entailment import EntailmentModel
@@ -39,6 +45,7 @@ from services.common.ports.grounding import GroundingModel
 from services.common.ports.personal_data import PersonalData, PersonalDataDetector, RecognisedText
 from services.common.ports.recognition import EntityRecognizer
 from services.common.ports.reranking import Reranker
+from services.common.ports.sentence_heads import SentenceHeads
 from services.common.queue_counts import QueueCounts
 from services.common.rpc.main import running_server
 from services.common.settings import ServerSettings, Settings, TelemetrySettings
@@ -49,6 +56,7 @@ from services.common.telemetry import configure_logs
 ECHO: Final = "/groundtrail.bench.v1.EchoService/Echo"
 TENANTS: Final = ("writes", "reads")
 _ROWS: Final = 4_096
+_WIDTH: Final = 384
 
 
 class StandInBackend:
@@ -57,7 +65,7 @@ class StandInBackend:
     def __init__(self, entry: ModelEntry) -> None:
         self._entry = entry
         self._counts = QueueCounts(entry.name)
-        self._rows = np.random.default_rng(0).standard_normal((_ROWS, 384)).astype(np.float32)
+        self._rows = np.random.default_rng(0).standard_normal((_ROWS, _WIDTH)).astype(np.float32)
 
     @property
     def entry(self) -> ModelEntry:
@@ -91,6 +99,8 @@ class StandInBackend:
     def _output(self, chosen: np.ndarray[Any, Any], shape: tuple[int, ...]) -> np.ndarray[Any, Any]:
         if shape == (-1,):  # one value per token
             return chosen[:, 0]
+        if shape[0] == -1:  # a state per token
+            return np.tile(chosen, (1, -(-shape[1] // _WIDTH)))[:, : shape[1]]
         mean = chosen.mean(axis=0)[: int(np.prod(shape))]
         length = float(np.linalg.norm(mean)) or 1.0
         return np.asarray((mean / length).reshape(shape), dtype=np.float32)
@@ -136,6 +146,22 @@ class StandInAdapters(Adapters):
             return EncoderEntailmentModel(*self._parts(self.settings.inference.entailment_model))
 
         return await self._once("entailment", build)
+
+    async def sentence_heads(self) -> SentenceHeads | None:
+        """Return the heads on the NLI encoder's inner states."""
+
+        async def build() -> SentenceHeads | None:
+            entry = self._repository.entry(self.settings.inference.entailment_model)
+            listed = entry.file(HEADS_FILE)
+            if listed is None:
+                return None
+            heads = read_heads(self._repository, entry)
+            inner = [Tensor(name=name, dtype="float32", shape=(-1, -1, heads.width)) for name in heads.states]
+            backend = StandInBackend(entry.model_copy(update={"outputs": (*entry.outputs, *inner)}))
+            encoder = SentenceEncoder(backend, EncoderTokenizer.load(self._repository, entry.name))
+            return EncoderSentenceHeads(encoder, heads, listed.sha256)
+
+        return await self._once("sentence_heads", build)
 
     async def grounding(self) -> GroundingModel | None:
         """Return the grounding model."""

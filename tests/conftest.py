@@ -37,7 +37,7 @@ LONG_FOLDERS = ("tests/e2e/", "tests/conformance/", "tests/faults/")
 def pytest_collection_modifyitems(config, items):
     """Take a tenth of what is marked so, give every test its time, and let what takes long begin first."""
     if not any("[" in argument for argument in config.args):
-        left_out = set(tenth.tenth_of_tests(items))
+        left_out = set(tenth.tenth_of_tests(items, named=any("::" in argument for argument in config.args)))
         config.hook.pytest_deselected(items=list(left_out))
         items[:] = [item for item in items if item not in left_out]
     usual = float(config.getoption("timeout", None) or config.getini("timeout"))

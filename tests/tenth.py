@@ -4,6 +4,7 @@ Which cases belong to the tenth is decided by the SHA-256 of the case's name: th
 machine, spread over all kinds of cases, and the same for a case that stays when others come and go. The end of every
 run says how many of how many cases were run.
 
+- ``@pytest.mark.whole`` for one long story that has no cases: ``make test-faults`` alone runs it,
 - ``@pytest.mark.tenth`` where every case is a test of its own; whoever names one case on the command line gets it,
 - ``tenth(label, cases, name=…)`` where a test loops over cases; ``@pytest.mark.tenth(inside=True)`` has it run whole in
   ``make test-faults``,
@@ -24,6 +25,7 @@ LEAST_EXAMPLES: Final = 10
 counts: Final[dict[str, tuple[int, int]]] = {}
 """By label: how many cases were taken, of how many."""
 
+STORIES: Final = "long stories"
 Case = TypeVar("Case")
 
 
@@ -42,9 +44,17 @@ def tenth(label: str, cases: Iterable[Case], *, name: Callable[[Case], str] = st
     return taken
 
 
-def tenth_of_tests(items: Sequence[pytest.Item]) -> list[pytest.Item]:
-    """Return the tests to leave out: of every function that is marked, all but a tenth of its cases."""
-    left_out = []
+def tenth_of_tests(items: Sequence[pytest.Item], *, named: bool = False) -> list[pytest.Item]:
+    """Return the tests to leave out: long stories, and of every function that is marked all but a tenth of its cases.
+
+    Args:
+        items: what was collected.
+        named: whether the command line names tests: then a long story is run, too.
+    """
+    stories = [] if named else [item for item in items if item.get_closest_marker("whole")]
+    if stories:
+        counts[STORIES] = (len(stories) if WHOLE else 0, len(stories))
+    left_out = [] if WHOLE else stories
     cases: dict[str, list[pytest.Item]] = {}
     for item in items:
         mark = item.get_closest_marker("tenth")

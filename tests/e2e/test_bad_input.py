@@ -244,6 +244,7 @@ class TestAfterwards:
         assert client.refused(client.gateway.Dispatch, request)[:2] == ("UNAUTHENTICATED", "TOKEN_SPENT")
 
 
+@pytest.mark.whole
 def test_a_full_disk_refuses_writes_and_keeps_what_is_there(tmp_path):
     env = environment(
         tmp_path / "data", GROUNDTRAIL_AUTH__JWT__SECRET=SECRET, GROUNDTRAIL_AUTH__JWT__AUDIENCE="groundtrail"

@@ -37,6 +37,7 @@ def checked(folder, **settings):
     return found["response"]["report"]
 
 
+@pytest.mark.whole
 def test_the_command_shows_what_the_second_opinion_did_and_that_it_failed(tmp_path):
     alone = checked(tmp_path)
     assert alone["claims"][0]["verdict"] == "CLAIM_VERDICT_UNDECIDED"
@@ -98,6 +99,7 @@ async def test_a_server_asks_by_grpc_and_a_request_turns_it_off(tmp_path):
     assert "sk-from-a-file" not in log
 
 
+@pytest.mark.whole
 def test_a_report_is_replayed_from_its_record_when_the_judge_is_gone(tmp_path):
     def either(sent):
         if "response_format" in sent:

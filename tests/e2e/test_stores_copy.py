@@ -21,6 +21,7 @@ def found(folder, data, **settings):
     return [(hit["fact"]["fact_id"], hit["fact"]["content"]) for hit in hits]
 
 
+@pytest.mark.whole
 def test_a_copy_answers_as_what_it_was_made_of(tmp_path):
     old, new, other = tmp_path / "old", tmp_path / "new", tmp_path / "other"
     (tmp_path / "glass.md").write_text(PAGE, encoding="utf-8")

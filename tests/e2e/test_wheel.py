@@ -76,6 +76,7 @@ def answered(demo: dict) -> list:
     ]
 
 
+@pytest.mark.whole
 def test_demo_outside_the_checkout_says_what_make_demo_says(installed, tmp_path):
     folder, env = installed
     done = run(str(folder / "venv" / "bin" / "groundtrail"), "demo", "--json", cwd=folder / "empty", env=env)

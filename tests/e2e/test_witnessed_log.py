@@ -107,6 +107,7 @@ def until(what, seconds=30):
         time.sleep(0.2)
 
 
+@pytest.mark.whole
 async def test_a_witnessed_log_from_the_first_record_to_the_rollback(tmp_path, signer):  # noqa: PLR0915 - one story
     env = settings(tmp_path)
     server = start(tmp_path, "dag", "dag", "--insecure-local", env=env)

@@ -29,6 +29,7 @@ def request(kind):
 
 
 @pytest.mark.parametrize("events", [1, 3])
+@pytest.mark.tenth
 def test_a_run_goes_on_after_a_kill(tmp_path, events):
     env = environment(tmp_path / "data")
     first = start(tmp_path, "first", "--insecure-local", env=env)

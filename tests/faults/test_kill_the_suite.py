@@ -128,6 +128,7 @@ def check(client: Load, seen: Acknowledged) -> None:
                 assert stored[window_id].hmac == hmac
 
 
+@pytest.mark.whole
 def test_acknowledged_writes_survive_and_nothing_is_half_written(tmp_path):
     seen = Acknowledged()
     env = environment(tmp_path / "data")

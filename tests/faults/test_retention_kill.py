@@ -8,6 +8,8 @@ import sys
 from datetime import timedelta
 from pathlib import Path
 
+import pytest
+
 from services.common.ports.sessions import SessionStatus
 from services.common.taxonomy import ChainIntegrity
 from services.dag.beginning import CreateAsk
@@ -64,6 +66,7 @@ async def statuses(directory, now):
     return found
 
 
+@pytest.mark.whole
 async def test_what_was_acknowledged_stays_and_the_rest_is_done_by_the_next(tmp_path):
     await created(tmp_path)
     rng, now = random.Random(7), NOW

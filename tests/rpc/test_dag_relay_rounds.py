@@ -82,7 +82,7 @@ def replay(token, **fields):
 
 @pytest.mark.tenth
 @pytest.mark.timeout(170)
-@pytest.mark.parametrize("windows", [200 if WHOLE else 62])
+@pytest.mark.parametrize("windows", [200 if WHOLE else 20])
 async def test_hundreds_of_windows_go_round_three_instances(tmp_path, windows):
     async with instances(tmp_path) as found:
         token, sent, restarted = "", [], 0

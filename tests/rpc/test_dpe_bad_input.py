@@ -274,6 +274,7 @@ async def test_an_answer_in_another_language_is_said_and_scored_as_nothing(clien
 
 @pytest.mark.slow
 @pytest.mark.timeout(180)
+@pytest.mark.whole
 async def test_100_000_characters_of_different_sentences_end_within_their_deadline(client):
     """4,200 claims after a window of 800: on a busy machine not all stages fit, and those that do not are listed."""
     text = " ".join(f"Item{number} costs {number} euros and it is due in May." for number in range(2_100))[:100_000]

@@ -147,6 +147,7 @@ async def test_a_document_over_its_time_is_refused_and_the_others_are_read(tmp_p
     assert slowest < 3.0
 
 
+@pytest.mark.whole
 async def test_a_document_over_its_memory_is_refused(tmp_path):
     async with suite(tmp_path, document_memory_mib=512) as caller:
         with pytest.raises(grpc.aio.AioRpcError) as refused:

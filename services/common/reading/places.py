@@ -9,6 +9,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import pairwise
 from typing import Final
 
@@ -113,6 +114,7 @@ def read_places(fact_index: int, text: str, values: Sequence[Value]) -> tuple[Pl
         if line.kind is SentenceKind.HEADING or text[line.start : line.end].rstrip().endswith(":"):
             heading = sentence
         span = Span(line.start, line.end)
+        each = {part: bool(_EACH.search(text, part.start, part.end)) for part in {where for _, _, where in read}}
         here = [
             Place(
                 fact_index,
@@ -127,7 +129,7 @@ def read_places(fact_index: int, text: str, values: Sequence[Value]) -> tuple[Pl
                 label_of(text, line.start, value),
                 bool(cells),
                 negated(text, where, value),
-                bool(_EACH.search(text, where.start, where.end)),
+                each[where],
             )
             for value, own, where in read
             if value is not None and value.kind in PLACED
@@ -152,9 +154,9 @@ def _with_before(line: Sequence[Place], parts: Sequence[Span]) -> list[Place]:
 
 def _beside(line: Sequence[Place], number: int) -> tuple[Beside, ...]:
     """Return the values near a place in its line, and those that the line begins with."""
-    near = sorted({*range(_REACH), *range(number - _REACH, number + _REACH + 1)} & set(range(len(line))) - {number})
+    near = {*range(_REACH), *range(number - _REACH, number + _REACH + 1)} - {number}
     found: list[Beside] = []
-    for other in near:
+    for other in sorted(at for at in near if 0 <= at < len(line)):
         one = line[other]
         following = line[other + 1] if other + 1 < len(line) else None
         is_range = following is not None and following.cue in {"to", "and"} and following.value.unit == one.value.unit
@@ -183,10 +185,14 @@ def _head(text: str, lines: Sequence[Sentence], values: Sequence[Value]) -> froz
     return terms(text[lines[0].start : end]) | value_terms(value for value in values if value.end <= end)
 
 
+_limit_of: Final = lru_cache(maxsize=8)(limit_of)
+"""Asked twice of most values, one call behind the other."""
+
+
 def side_and_cue(text: str, offset: int, value: Value) -> tuple[Bound | None, str]:
     """Return the limit that is named, a negator taken in, and the preposition right before the value."""
     start = max(offset, value.start - _BEFORE_CHARS)
-    limit = limit_of(text[start : value.end + _BEHIND_CHARS], start, value)
+    limit = _limit_of(text[start : value.end + _BEHIND_CHARS], start, value)
     cue = _CUE.search(text[max(0, value.start - _CUE_CHARS) : value.start])
     return (None if limit is None else limit[0]), ("" if cue is None else cue["word"].lower())
 
@@ -194,7 +200,7 @@ def side_and_cue(text: str, offset: int, value: Value) -> tuple[Bound | None, st
 def negated(text: str, stretch: Span, value: Value) -> bool:
     """Say whether a value's stretch is negated, a negator aside that is taken into the side of the value."""
     start = max(stretch.start, value.start - _BEFORE_CHARS)
-    limit = limit_of(text[start : value.end + _BEHIND_CHARS], start, value)
+    limit = _limit_of(text[start : value.end + _BEHIND_CHARS], start, value)
     return is_negated(text[start : min(stretch.end, value.end + _BEFORE_CHARS)]) != (limit is not None and limit[1])
 
 

@@ -34,6 +34,25 @@ _NEGATING: Final = re.compile(
     re.IGNORECASE,
 )
 """Phrases that negate as "not" does."""
+_PARTS: Final = (
+    *(
+        "no",
+        "n't",
+        "never",
+        "neither",
+        "unless",
+        "out",
+        "fail",
+        "refus",
+        "unable",
+        "neglect",
+        "lack",
+        "hardly",
+        "scarcely",
+    ),
+    *("barely", "seldom", "free", "exempt", "beyond"),
+)
+"""Whatever negates holds one of these: most stretches hold none, and are not read word by word."""
 _ABLE: Final = re.compile(r"\b(?:is|are|was|were|be|been)\s+able\s+to\b", re.IGNORECASE)
 _NOT_UNTIL: Final = re.compile(r"\b(?:not|n't)\b(?=[^.;]{1,80}\buntil\b)", re.IGNORECASE)
 _CONTRASTS: Final = (
@@ -66,6 +85,9 @@ class Comparison:
 
 def is_negated(text: str) -> bool:
     """Say whether the text is negated: "not unless" is not, "does not apply" and "fails to apply" are."""
+    lowered = text.lower()
+    if text.isascii() and not any(part in lowered for part in _PARTS):
+        return False
     bare = _NEGATING.sub(" not ", _NOT_NEGATING.sub(" ", _NO_LONGER.sub(" not ", text)))
     return sum(1 for word in words(bare) if word.text in NEGATORS) % 2 == 1
 

@@ -7,6 +7,7 @@ from services.common.adapters.memory.embedding import IdentityCalibration
 from services.common.reading.agreement import agrees
 from services.common.reading.dates import dates_agree
 from services.common.reading.languages import is_other_language
+from services.common.reading.lexicon import NEGATORS
 from services.common.reading.polarity import compared, is_negated
 from services.common.reading.sentences import sentences
 from services.common.reading.values import scan_values
@@ -294,3 +295,35 @@ def test_a_bare_number_of_a_cell_has_the_unit_of_its_head(text, normals):
 def test_two_numerals_with_to_are_no_time():
     assert [value.normal for value in scan_values("It is ten to seven.")] == ["06:50"]
     assert [value.normal for value in scan_values("A set of 5 to 7 cups.")] == ["5", "7"]
+
+
+NEGATING = (
+    *(
+        "He fails to pay.",
+        "They refused to sign.",
+        "She is unable to come.",
+        "It neglects to say so.",
+        "It lacks a seal.",
+    ),
+    *(
+        "They hardly pay.",
+        "He is barely known.",
+        "It seldom rains.",
+        "Non-smokers pay.",
+        "It is free of charge.",
+        "Duty-free goods.",
+    ),
+    *(
+        "Goods are exempt from duty.",
+        "It was left out of it.",
+        "This is beyond the scope.",
+        "It lies outside our remit.",
+    ),
+    *("It no longer holds.", "It doesn’t apply.", "IT DOES NOT APPLY."),  # noqa: RUF001 - as people type it
+)
+
+
+@pytest.mark.parametrize("text", [*NEGATING, *(f"We {word} pay." for word in sorted(NEGATORS))])
+def test_whatever_negates_is_read_though_most_stretches_are_not(text):
+    assert is_negated(text)
+    assert is_negated(f"{'1-' * 200} {text}")

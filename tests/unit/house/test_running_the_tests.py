@@ -66,10 +66,13 @@ def test_a_folder_without_room_or_that_is_none_is_not_chosen(monkeypatch, tmp_pa
     assert not memory_folder.choose(tmp_path / "nothing")
 
 
-def test_every_folder_of_tests_belongs_to_one_of_the_two_runs():
-    """ADR 0159: a folder that neither run names would never be tested."""
-    lines = (ROOT / "Makefile").read_text(encoding="utf-8").splitlines()
-    recipe = " ".join(line for line in lines if line.startswith(("UNMEASURED", "\t$(TESTS)"))).split()
-    folders = {path.parent for path in (ROOT / "tests").rglob("test_*.py")}
-    named = [ROOT / word for word in recipe if word.startswith("tests/")]
-    assert [folder for folder in folders if not any(folder.is_relative_to(one) for one in named)] == []
+def test_every_file_of_tests_belongs_to_one_of_the_two_runs():
+    """ADR 0159: what the run without the tracer leaves out is what the run with it takes, and all of it is there."""
+    told = subprocess.run(["make", "-n", "test"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    untraced, traced = (line.split() for line in told.splitlines() if "pytest" in line)
+    assert {"tests", "clients"} <= set(untraced)
+    left_out = {word.removeprefix("--ignore=") for word in untraced if word.startswith("--ignore=")}
+    assert {word for word in traced if word.startswith("tests/")} == left_out
+    assert [place for place in left_out if not (ROOT / place).exists()] == []
+    assert "--cov" in traced
+    assert "--cov" not in untraced

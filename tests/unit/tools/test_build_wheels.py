@@ -51,6 +51,7 @@ def test_a_literal_that_is_gone_stops_the_build(tmp_path, monkeypatch):
         build_wheels.stage_server(tmp_path)
 
 
+@pytest.mark.whole
 def test_everything_parses_and_nothing_names_the_checkout(staged):
     modules = [path for place in staged.values() for path in place.rglob("*.py")]
     assert len(modules) > 700

@@ -68,6 +68,7 @@ def claims(count):
 
 @pytest.mark.slow
 @pytest.mark.tenth
+@pytest.mark.whole
 async def test_the_grounding_encoder_is_as_good_as_the_delivered_one(tmp_path):
     shelf = Shelf(tmp_path / "models")
     add_model(hub(tmp_path, "grounding"), Wish(role="spans", name="ours"), shelf, DELIVERED)
