@@ -31,6 +31,8 @@ from bench.paced_provider import PacedProvider
 from bench.report import Row, machine, show
 
 POLICY: Final = "halt-on HIGH"
+WARNING: Final = "warn-on CRITICAL"
+"""Of the timed answers: nothing is withheld, so that what is waited for is the judgement."""
 TARGET: Final = 0.35
 """Aimed at, of the unstreamed analysis."""
 _SEED: Final = 20261
@@ -60,10 +62,12 @@ class Door:
         self._http = http
         self._url = f"{root}/chat/completions"
 
-    async def streamed(self, said: Sequence[str], facts: Sequence[str], pace: float = 0.0) -> Read:
+    async def streamed(
+        self, said: Sequence[str], facts: Sequence[str], policy: str = POLICY, pace: float = 0.0
+    ) -> Read:
         """Return what arrives of an answer that is written at a pace."""
         text, halted, first_at = "", False, 0.0
-        async with self._http.stream("POST", self._url, json=_body(said, facts, pace, stream=True)) as response:
+        async with self._http.stream("POST", self._url, json=_body(said, facts, policy, pace)) as response:
             response.raise_for_status()
             async for line in response.aiter_lines():
                 if not line.startswith("data: {"):
@@ -78,16 +82,17 @@ class Door:
     async def unstreamed_s(self, said: Sequence[str], facts: Sequence[str]) -> float:
         """Return the seconds that an answer takes that is there at once."""
         began = time.perf_counter()
-        response = await self._http.post(self._url, json=_body(said, facts, 0.0, stream=False))
+        response = await self._http.post(self._url, json=_body(said, facts, WARNING))
         response.raise_for_status()
         return time.perf_counter() - began
 
 
-def _body(said: Sequence[str], facts: Sequence[str], pace: float, *, stream: bool) -> dict[str, Any]:
+def _body(said: Sequence[str], facts: Sequence[str], policy: str, pace: float | None = None) -> dict[str, Any]:
     messages = [{"role": "system", "content": " ".join(facts)}, {"role": "user", "content": QUESTION}]
-    metadata = {"say": " ".join(said), "tokens_per_s": pace}
-    ours = {"policy": POLICY, "evidence": False}
-    return {"model": "scripted", "messages": messages, "stream": stream, "metadata": metadata, "groundtrail": ours}
+    metadata = {"say": " ".join(said), "tokens_per_s": pace or 0.0}
+    ours = {"policy": policy, "evidence": False}
+    chat = {"model": "scripted", "messages": messages, "metadata": metadata, "groundtrail": ours}
+    return {**chat, "stream": pace is not None}
 
 
 def released(read: Read, said: Sequence[str], false_at: int) -> int:
@@ -114,8 +119,8 @@ async def measure_release(door: Door, answers: int, claims: int) -> list[Row]:
         Row("falsified answers of which a faulted byte left", float(leaked), "", note=note),
         Row(
             "share of what was faulted that left",
-            left_chars / faulted_chars,
-            "",
+            100.0 * left_chars / faulted_chars,
+            "%",
             note="false sentences and what follows",
         ),
         Row("falsified answers that were halted", float(halted), ""),
@@ -130,7 +135,7 @@ async def measure_time(door: Door, provider: PacedProvider, asked: argparse.Name
         seed = _TIMED_SEED + 2 * number
         whole.append(await door.unstreamed_s(*falsified(asked.timed_claims, seed, false_at=None)))
         said, facts = falsified(asked.timed_claims, seed + 1, false_at=None)
-        read = await door.streamed(said, facts, asked.tokens_per_s)
+        read = await door.streamed(said, facts, WARNING, asked.tokens_per_s)
         text = " ".join(said)
         writing_s = len(said[0].split()) / asked.tokens_per_s
         first.append(read.first_at - provider.first_at[text] - writing_s)
@@ -145,8 +150,8 @@ async def measure_time(door: Door, provider: PacedProvider, asked: argparse.Name
     return rows
 
 
-async def run(asked: argparse.Namespace, folder: Path) -> list[Row]:
-    """Serve the suite before the provider, and measure."""
+async def run(asked: argparse.Namespace, folder: Path) -> None:
+    """Serve the suite before the provider, measure, and print each table when it is done."""
     provider, port = PacedProvider(), free_port()
     async with provider.serving() as upstream:
         given = {
@@ -161,8 +166,10 @@ async def run(asked: argparse.Namespace, folder: Path) -> list[Row]:
             async with httpx.AsyncClient(timeout=600.0, trust_env=False) as http:
                 door = Door(http, f"http://127.0.0.1:{port}/v1")
                 await door.streamed(*falsified(2, _TIMED_SEED - 1, false_at=None))  # loads the models
-                rows = await measure_release(door, asked.answers, asked.claims) if asked.answers else []
-                return [*rows, *(await measure_time(door, provider, asked) if asked.rounds else [])]
+                if asked.rounds:
+                    show("A checked stream and its reader", await measure_time(door, provider, asked))
+                if asked.answers:
+                    show("Hold-back with the real judge", await measure_release(door, asked.answers, asked.claims))
         finally:
             await asyncio.to_thread(serving.__exit__, None, None, None)
 
@@ -176,10 +183,9 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("--tokens-per-s", type=float, default=50.0)
     parser.add_argument("--rounds", type=int, default=3, help="timed answers; 0 = none")
     asked = parser.parse_args(argv)
-    with tempfile.TemporaryDirectory() as folder:
-        rows = asyncio.run(run(asked, Path(folder)))
     print(machine())
-    show("Hold-back with the real judge", rows)
+    with tempfile.TemporaryDirectory() as folder:
+        asyncio.run(run(asked, Path(folder)))
 
 
 if __name__ == "__main__":
