@@ -109,7 +109,7 @@ async def served():
 
 
 def provider(name="acme", **fields):
-    given = {"form": admin_pb2.PROVIDER_FORM_OPENAI, "base_url": URL, "models": ["gpt-*"]} | fields
+    given: dict[str, Any] = {"form": admin_pb2.PROVIDER_FORM_OPENAI, "base_url": URL, "models": ["gpt-*"]} | fields
     return admin_pb2.TenantProvider(name=name, **given)
 
 

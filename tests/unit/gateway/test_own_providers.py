@@ -3,6 +3,7 @@
 import contextlib
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from typing import Any, cast
 
 import pytest
 
@@ -63,7 +64,7 @@ class Opening:
         async def close():
             chats.open = False
 
-        return OpenProvider(chats, MemoryLanguageModel([f"from {provider.name}"]), close)
+        return OpenProvider(cast("Any", chats), MemoryLanguageModel([f"from {provider.name}"]), close)
 
 
 async def world(*records, settings=SETTINGS):
