@@ -57,7 +57,7 @@ class ProvidedWorld(GatewayWorld):
 
     def __post_init__(self):
         super().__post_init__()
-        self.deployment, self.opened = self.model, []
+        self.deployment, self.opened = cast("Any", self.model), []
 
         async def opening(provider, api_key):
             self.opened.append((provider.name, api_key))
