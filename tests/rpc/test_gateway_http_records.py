@@ -205,7 +205,7 @@ async def test_the_whole_trail_as_lines_for_a_siem():
         ]
     found = [json.loads(line) for line in lines.text.splitlines()]
     assert (lines.status_code, lines.headers["content-type"]) == (200, "application/x-ndjson")
-    assert lines.headers["content-disposition"] == f'attachment; filename="{session}.ocsf.jsonl"'
+    assert lines.headers["content-disposition"] == f'attachment; filename="{session}.ocsf"'
     assert {one["class_uid"] for one in found} == {6003}
     assert len(found) == len(paged.json()["events"])
     assert [one.status_code for one in refused] == [400, 400, 400, 404]

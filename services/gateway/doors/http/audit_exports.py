@@ -63,7 +63,7 @@ async def exported(request: Request, asked: Asked, sessions: SessionServiceStub,
     except BaseException:
         call.cancel()
         raise
-    name = f"{message.session_id}.{request.query_params[FORMAT]}.jsonl"
+    name = f"{message.session_id}.{request.query_params[FORMAT]}"
     headers = {
         "X-Request-Id": asked.request_id,
         "Content-Disposition": f'attachment; filename="{name}"',
