@@ -1,7 +1,7 @@
 """Every benchmark, one after the other: ``python -m bench [NAME…]`` (``make bench``).
 
-Those beside servers of other projects, and those that hold bounds, run only when they are named; options go to the one
-that is named.
+Long ones, those beside servers of other projects, and those that hold bounds, run only when they are named; options go
+to the one that is named.
 """
 
 import argparse
@@ -36,6 +36,10 @@ BESIDE_ENGINES: Final = {
     "vector_engines": "Nearest facts by our own graphs, Qdrant and Chroma beside NumPy over all vectors",
 }
 """Those that need engines beside the suite: optional extras, which the development packages bring."""
+LONG: Final = {
+    "gateway_streams": "500 slow streams through the door: what is shed, what they hold, whether it grows",
+    "gateway_judge": "Hold-back with the real judge: what of falsified answers left, how long a reader waits",
+}
 HELD: Final = {
     "linear": "Every call that takes text with every kind of repetition: linear time, and a tenant beside it",
 }
@@ -49,7 +53,7 @@ BESIDE_SERVERS: Final = {
 def main() -> None:
     """Run the named benchmarks, all when none is named."""
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
-    known = [*BENCHMARKS, *HELD, *BESIDE_ENGINES, *BESIDE_SERVERS]
+    known = [*BENCHMARKS, *LONG, *HELD, *BESIDE_ENGINES, *BESIDE_SERVERS]
     parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(known))
     given, options = parser.parse_known_args()
     names = given.names or list(BENCHMARKS)

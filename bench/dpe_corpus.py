@@ -68,3 +68,19 @@ def _say(pattern: str, number: int, seed: int, *, false: bool = False) -> str:
     figures = {"n": 40 + base * 3 % 870, "d": 3 + base % 27, "m": 2 + base % 48, "y": 1951 + base % 70}
     figures |= {"s": 50 + base * 5 % 400, "p": 2 + base % 37, "h": 2 + base % 11}
     return pattern.format(place=place, **figures)
+
+
+def falsified(claims: int, seed: int, *, false_at: int | None) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the sentences of an answer, one of them false or none, and the facts that they are checked against.
+
+    Args:
+        claims: sentences, one claim each, and as many facts.
+        seed: shifts the figures and the offices.
+        false_at: which sentence is false: it has another office's figure; ``None`` = none is.
+    """
+    numbers = [seed * claims + at for at in range(claims)]
+    facts = tuple(_say(TOPICS[number % len(TOPICS)][0], number, seed) for number in numbers)
+    said = tuple(
+        _say(TOPICS[number % len(TOPICS)][1], number, seed, false=at == false_at) for at, number in enumerate(numbers)
+    )
+    return said, facts

@@ -1,18 +1,22 @@
 """What the door adds to a call of the provider: time at 1, 8 and 64 clients, and memory for each open stream.
 
-    python -m bench.gateway [--calls 200] [--rounds 3] [--clients 1,8,64] [--streams 64]
+    python -m bench.gateway [--calls 200] [--rounds 3] [--clients 1,8,64] [--streams 64] [--install-peer] [--whole]
 
 A provider that answers at once, the whole suite, and the clients run in processes of their own. Each round calls the
 provider directly, then through ``/v1/chat/completions`` in mode check: with nothing to check against (analysis off: the
 whole way through the door, no judgement) and with facts in the system message (analysis on). What is added is the
 difference of the medians, and of the 95th percentiles, of the same round; the table shows medians over rounds.
-Credentials are not asked for (``--insecure-local``): a known one costs microseconds.
+Credentials are not asked for (``--insecure-local``): a known one costs microseconds. LiteLLM's proxy stands beside it
+in the same rounds where it is installed, with no guardrail: it passes the same calls on to the same provider.
+``--install-peer`` installs it, from the registry, in an environment of its own. ``--whole`` goes on with
+``bench.gateway_streams`` (500 slow streams, two minutes) and ``bench.gateway_judge`` (200 falsified answers).
 """
 
 import argparse
 import asyncio
 import json
 import multiprocessing
+import os
 import socket
 import statistics
 import sys
@@ -20,6 +24,7 @@ import tempfile
 import time
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from functools import partial
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -29,6 +34,8 @@ import httpx
 
 from bench.commands import Installation, pss_mib
 from bench.report import Row, machine, show
+from tools.real_servers import litellm
+from tools.real_servers.provisioning import RealServerError
 
 FACTS: Final = (
     "The fee for late reports is 5 euros. A motor accident must be reported within 7 days. A theft must be reported "
@@ -41,6 +48,7 @@ ANSWER: Final = (
 QUESTION: Final = "How long do I have to report an accident, and what is the fee?"
 P50_TARGET_MS: Final = 3.0
 """At one client, with analysis off."""
+PEER: Final = "litellm"
 _WARM_CALLS: Final = 10
 _CHUNK: Final = {"id": "x", "object": "chat.completion.chunk", "created": 1, "model": "scripted"}
 
@@ -133,38 +141,72 @@ def percentiles(found: list[float]) -> tuple[float, float]:
     return statistics.median(ordered), ordered[min(len(ordered) - 1, int(0.95 * len(ordered)))]
 
 
+@dataclass(frozen=True, slots=True)
+class Way:
+    """One way to the provider: what rows call it, where it begins, what it sends, and as whom."""
+
+    name: str
+    root: str
+    body: dict[str, Any]
+    headers: dict[str, str] = field(default_factory=dict)
+
+
+def ways(roots: dict[str, str]) -> list[Way]:
+    """Return the ways that are measured: through the door, analysis off and on, and through the peer where it runs."""
+    found = [Way(f"the door, analysis {word}", roots["door"], question(checked=word == "on")) for word in ("off", "on")]
+    if PEER in roots:
+        headers = {"Authorization": f"Bearer {litellm.MASTER_KEY}"}
+        found.append(Way(litellm.NAME, roots[PEER], question(checked=False), headers))
+    return found
+
+
 async def measure(roots: dict[str, str], clients: int, calls: int, rounds: int) -> list[Row]:
-    """Return what the door adds at so many clients, analysis off and on."""
-    added: dict[bool, list[tuple[float, float]]] = {False: [], True: []}
+    """Return what each way adds at so many clients."""
+    measured = ways(roots)
+    added: list[list[tuple[float, float]]] = [[] for _ in measured]
     bare: list[tuple[float, float]] = []
     limits = httpx.Limits(max_connections=clients, max_keepalive_connections=clients)
     async with httpx.AsyncClient(limits=limits, timeout=120.0, trust_env=False) as http:
 
-        async def ask(root: str, body: dict[str, Any]) -> None:
-            response = await http.post(f"{root}/chat/completions", json=body)
+        async def ask(way: Way) -> None:
+            response = await http.post(f"{way.root}/chat/completions", json=way.body, headers=way.headers)
             response.raise_for_status()
 
+        directly = Way("directly", roots["provider"], question(checked=False))
         for number in range(rounds + 1):
             many = calls if number else min(calls, _WARM_CALLS * clients)
-            plain = partial(ask, roots["provider"], question(checked=False))
-            direct = percentiles(await timed(plain, clients, many))
-            for checked, found in added.items():
-                through = partial(ask, roots["door"], question(checked=checked))
-                p50, p95 = percentiles(await timed(through, clients, many))
+            direct = percentiles(await timed(partial(ask, directly), clients, many))
+            for way, found in zip(measured, added, strict=True):
+                p50, p95 = percentiles(await timed(partial(ask, way), clients, many))
                 if number:  # the first round warms
                     found.append((p50 - direct[0], p95 - direct[1]))
             if number:
                 bare.append(direct)
     at = f"{clients} client{'s' if clients > 1 else ''}"
     rows = [Row(f"provider directly, {at}: p50", _median(bare, 0), "ms", note=f"{calls} calls, {rounds} rounds")]
-    for checked, found in added.items():
-        analysis = f"analysis {'on' if checked else 'off'}"
-        aim = f"aim: at most {P50_TARGET_MS:g} ms" if clients == 1 and not checked else ""
+    for place, (way, found) in enumerate(zip(measured, added, strict=True)):
+        aim = f"aim: at most {P50_TARGET_MS:g} ms" if clients == 1 and place == 0 else ""
         rows += [
-            Row(f"the door adds, {at}, {analysis}: p50", _median(found, 0), "ms", note=aim),
-            Row(f"the door adds, {at}, {analysis}: p95", _median(found, 1), "ms"),
+            Row(f"{way.name} adds, {at}: p50", _median(found, 0), "ms", note=aim),
+            Row(f"{way.name} adds, {at}: p95", _median(found, 1), "ms"),
         ]
     return rows
+
+
+@contextmanager
+def peer(upstream: str, *, install: bool) -> Iterator[str | None]:
+    """Run LiteLLM's proxy before the provider; yields the root of its API, ``None`` where it is not installed."""
+    program = os.environ.get(litellm.VARIABLE, "")
+    try:
+        if install or not program:
+            program = str(litellm.installed() if install else litellm.found())
+    except RealServerError as error:
+        print(f"{litellm.NAME} is not measured beside it: {error}")
+        yield None
+        return
+    behind = {"model": "openai/scripted", "api_base": upstream, "api_key": "none"}
+    with litellm.running(Path(program), {"model_list": [{"model_name": "scripted", "litellm_params": behind}]}) as url:
+        yield f"{url}/v1"
 
 
 async def measure_streams(root: str, pid: int, streams: int) -> Row:
@@ -203,6 +245,8 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--clients", default="1,8,64", help="numbers of clients, separated by commas")
     parser.add_argument("--streams", type=int, default=64, help="open streams whose memory is measured; 0 = none")
+    parser.add_argument("--install-peer", action="store_true", help="install LiteLLM's proxy for the comparison")
+    parser.add_argument("--whole", action="store_true", help="500 slow streams and 200 falsified answers besides")
     asked = parser.parse_args(argv)
     rows: list[Row] = []
     with tempfile.TemporaryDirectory() as folder, provider() as upstream:
@@ -215,12 +259,19 @@ def main(argv: list[str] | None = None) -> None:
         }
         with Installation(sys.executable, Path(folder)).serving(given=given) as (pid, _):
             roots = {"provider": upstream, "door": f"http://127.0.0.1:{port}/v1"}
-            for clients in map(int, asked.clients.split(",")):
-                rows += asyncio.run(measure(roots, clients, asked.calls, asked.rounds))
+            with peer(upstream, install=asked.install_peer) as root:
+                roots |= {PEER: root} if root else {}
+                for clients in map(int, asked.clients.split(",")):
+                    rows += asyncio.run(measure(roots, clients, asked.calls, asked.rounds))
             if asked.streams:
                 rows.append(asyncio.run(measure_streams(roots["door"], pid, asked.streams)))
     print(machine())
     show("The door before a provider that answers at once", rows)
+    if asked.whole:
+        from bench import gateway_judge, gateway_streams
+
+        gateway_streams.main([])
+        gateway_judge.main([])
 
 
 if __name__ == "__main__":

@@ -29,7 +29,7 @@ SHORT_CHARS: Final = 8_192
 """No string outside ``PLACES`` may be longer: one such string costs no more than a page of prose."""
 SHORT: Final = frozenset(
     """
-    supersedes_uris oversight_id
+    supersedes_uris oversight_id api_key base_url models
     request_id uri title media_type key value fact_id fact_ids supersedes_fact_ids source_id source_ids communities
     community page_token policy_hash agent_session_parent trace_id session_token continuation_ids session_id window_id
     oversight_id

@@ -18,6 +18,7 @@ from services.cli.log_commands import log_app, signer_app, witness_app
 from services.cli.mcp_command import serve_tools
 from services.cli.model_commands import model_app
 from services.cli.policy_commands import policy_app
+from services.cli.provider_commands import provider_app
 from services.cli.review_commands import review_app
 from services.cli.scan_command import scan_files
 from services.cli.session_commands import session_app
@@ -51,6 +52,7 @@ app.add_typer(key_app, name="keys")
 app.add_typer(system_app, name="systems")
 app.add_typer(review_app, name="reviews")
 app.add_typer(policy_app, name="policy")
+app.add_typer(provider_app, name="providers")
 app.add_typer(feedback_app, name="feedback")
 app.add_typer(violation_report_app, name="reports")
 app.add_typer(model_app, name="models")

@@ -54,6 +54,14 @@ class StatusWord(StrEnum):
 
 
 @unique
+class ProviderWord(StrEnum):
+    """What ``providers set --form`` takes."""
+
+    OPENAI = "openai"
+    ANTHROPIC = "anthropic"
+
+
+@unique
 class ExportForm(StrEnum):
     """What ``export --format`` takes."""
 

@@ -44,6 +44,7 @@ from services.common.provider_composition import (
 from services.common.queue_counts import QueueCounts
 from services.common.settings import EventSinkSettings, Settings, SettingsError
 from services.common.telemetry.model_calls import ModelCalls
+from services.common.telemetry.usage_audit import UsageAudit
 from services.common.workers.counts import WorkerCounts
 from services.common.workers.frames import Json
 from services.common.workers.pool import WorkerLimits, WorkerPool
@@ -117,10 +118,14 @@ class Adapters(OversightStores):
         """What is counted of a vector engine; for a registry."""
         self.model_calls = ModelCalls(shows_content=settings.telemetry.log_content)
         """What is told of calls of language models; for a registry, and for a tracer."""
+        self.usage_audit = UsageAudit(self.tokens)
+        """Holds what providers count against our own count; for a registry."""
+        self.model_calls.listeners.append(self.usage_audit.note)
         self.queue_counts: list[QueueCounts] = []  # of the models and processes that there are
         self._built: dict[str, object] = {}
         self._locks: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
         self._stack = AsyncExitStack()
+        self._stack.push_async_callback(self.usage_audit.close)
 
     async def __aenter__(self) -> Self:
         return self

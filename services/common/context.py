@@ -85,3 +85,16 @@ def current_call() -> CallContext:
 def set_current_call(context: CallContext) -> None:
     """Bind the context to the running task; the runtime's interceptor does this once per RPC."""
     _current.set(context)
+
+
+_spender: ContextVar[str] = ContextVar("groundtrail_spender", default="")
+
+
+def spend_for(scope: str) -> None:
+    """Have what the running task takes of language models counted for a credential; its tasks inherit it."""
+    _spender.set(scope)
+
+
+def spender() -> str:
+    """Return the credential that what runs now is counted for; empty where nothing is counted."""
+    return _spender.get()

@@ -126,6 +126,22 @@ class Chains:
         master = await self._master(session)
         return keys.holding_key(master, session.session_id, opened.window_id, opened.salt)
 
+    async def provider_key(self, tenant_id: str, version: int) -> tuple[int, bytes]:
+        """Return the key of the credentials of a tenant's own providers, and its version (ADR 0163).
+
+        Args:
+            tenant_id: whose it is.
+            version: of the master key; 0 = the current one.
+
+        Raises:
+            UnavailableError: SERVICE_UNAVAILABLE: the master key version is not held here.
+        """
+        master = await (self._master_keys.find(version) if version else self._master_keys.current())
+        if master is None:
+            text = f"master key version {version} is not configured; add it to read provider keys that it sealed"
+            raise UnavailableError(ErrorReason.SERVICE_UNAVAILABLE, text, key_version=str(version))
+        return master.version, keys.provider_key(master, tenant_id)
+
     async def verify(self, stored: StoredChain) -> Verification:
         """Recompute the chain; nothing is written.
 

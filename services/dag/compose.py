@@ -46,6 +46,7 @@ ROLES: Final = {
     "TerminateSession": Role.WRITER,
     "GetHoldingKey": Role.WRITER,
     "EraseSession": Role.ADMIN,
+    "GetProviderKey": Role.READER,
     "GetWindow": Role.READER,
     "GetDag": Role.READER,
     "GetLineage": Role.READER,

@@ -134,6 +134,10 @@ class SessionReads:
         text = "the session was erased, or the window was not opened here: nothing that was held of it can be read"
         raise PreconditionError(ErrorReason.SESSION_CLOSED, text, session_id=session_id, window_id=window_id)
 
+    async def provider_key(self, tenant_id: str, version: int) -> tuple[int, bytes]:
+        """Return the key of the credentials of the tenant's own providers, as ``Chains.provider_key``."""
+        return await self._chains.provider_key(tenant_id, version)
+
     async def every_analysis(
         self, tenant_id: str, snapshot: SessionSnapshot
     ) -> AsyncIterator[tuple[WindowRecord, ReportRecord]]:

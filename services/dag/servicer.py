@@ -90,6 +90,12 @@ class SessionServicer(pb_grpc.SessionServiceServicer):
         key = await self._reads.holding_key(_tenant(), request.session_id, request.window_id)
         return pb.GetHoldingKeyResponse(holding_key=key)
 
+    async def GetProviderKey(self, request: pb.GetProviderKeyRequest, context: Context) -> pb.GetProviderKeyResponse:
+        """Return the key of the credentials of the tenant's own providers."""
+        validate.get_provider_key(request)
+        version, key = await self._reads.provider_key(_tenant(), request.key_version)
+        return pb.GetProviderKeyResponse(provider_key=key, key_version=version)
+
     async def GetDag(self, request: pb.GetDagRequest, context: Context) -> pb.GetDagResponse:
         """Return the DAG."""
         validate.get_dag(request)

@@ -15,6 +15,7 @@ from services.common.rpc.validation import Violations
 from services.common.strict_json import RepeatedNameError, read_json
 from services.dag.domain.events import OwnEvent
 from services.dag.domain.summaries import FAITHFUL_FROM
+from services.dag.held_keys import MAX_VERSION
 
 MAX_EVENT_DATA_BYTES: Final = 65_536
 MAX_REASON_CHARS: Final = 500
@@ -45,6 +46,13 @@ def create_session(request: pb.CreateSessionRequest) -> None:
     if request.trace_id:
         found.require_request_id(request.trace_id, "trace_id")
         found.require(not request.agent_session_parent, "agent_session_parent", "must be empty beside trace_id")
+    found.raise_if_any()
+
+
+def get_provider_key(request: pb.GetProviderKeyRequest) -> None:
+    """Check a GetProviderKeyRequest; raises InvalidRequestError."""
+    found = Violations()
+    found.require(request.key_version <= MAX_VERSION, "key_version", f"must be at most {MAX_VERSION}")
     found.raise_if_any()
 
 

@@ -1,6 +1,7 @@
 """A safety policy over a check: the gateway's own rules, applied to a report that belongs to no session (ADR 0098)."""
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 from crp.dpe.v1 import report_pb2
 
@@ -56,7 +57,7 @@ def read_policy_request(request: PolicyRequest, default: str) -> PolicyInForce:
         InvalidRequestError: UNKNOWN_DIRECTIVE with the directives that there are, or INVALID_FIELD.
     """
     try:
-        return policy_in_force(request, "", default)
+        return _in_force(request, default)
     except PolicyError as error:
         violation = FieldViolation("policy", f"{error.directive}: {error}")
         if not error.unknown:
@@ -69,6 +70,12 @@ def read_policy_request(request: PolicyRequest, default: str) -> PolicyInForce:
             directive=error.directive,
             known=known,
         ) from None
+
+
+@lru_cache(maxsize=256)
+def _in_force(request: PolicyRequest, default: str) -> PolicyInForce:
+    """Return a policy in force, once for every text: most calls say the same."""
+    return policy_in_force(request, "", default)
 
 
 def policy_verdict(report: report_pb2.DpeReport, force: PolicyInForce) -> PolicyVerdict:

@@ -1,5 +1,6 @@
 """The gateway's composition: adapters and settings in, served services out."""
 
+import asyncio
 import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,12 +21,14 @@ from ercp.v1.ercp_service_pb2_grpc import ErcpServiceStub
 
 from services.common.adapters.tools.calling import open_tools
 from services.common.composition import Adapters
+from services.common.context import current_call
 from services.common.extractive.composing import ExtractLimits
 from services.common.extractive.model import ExtractiveLanguageModel
 from services.common.ports.credentials import CredentialStore
 from services.common.ports.language_model import LanguageModel, StreamingLanguageModel
 from services.common.rpc.credential_gate import CredentialGate
 from services.common.rpc.peers import PeerChannels
+from services.common.rpc.rate_limits import RateLimits, spend
 from services.common.rpc.server import ServedService
 from services.common.settings import GatewaySettings, Settings, SettingsError
 from services.common.streaming.replies import streaming
@@ -62,6 +65,8 @@ from services.gateway.ports import (
     Summariser,
     ViolationReports,
 )
+from services.gateway.provider_composition import open_own_providers, provider_admin
+from services.gateway.providers.own import OwnProviders, TenantLanguageModel
 from services.gateway.report_composition import open_reports
 from services.gateway.review_composition import open_reviews
 
@@ -86,10 +91,18 @@ async def build(settings: Settings, adapters: Adapters) -> list[ServedService]:
     adapters.closing(channels.close)
     reports = await open_reports(settings, adapters)
     reviews = await open_reviews(settings, adapters, channels, reports.announcing)
-    app = await _dispatch_app(settings, adapters, model, channels, (reviews, reports.filing))
+    sessions = GrpcSessionClient(channels.to("dag"))
+    own = await open_own_providers(settings, adapters)
+    writer = TenantLanguageModel(model, own, sessions.provider_key, lambda: current_call().caller.tenant_id)
+    generative = not isinstance(model, ExtractiveLanguageModel)
+    model_caller = ModelCaller(writer, await adapters.tokens(), settings.gateway, generative=generative)
+    oversight = (reviews, reports.filing)
+    app = await _dispatch_app(settings, adapters, (model_caller, model.default_model), channels, oversight)
     adapters.closing(app.close)
     observed = Backlog(settings.chat)
-    http_channels, http_port = await _http(settings, adapters, observed)
+    limits = RateLimits(settings.limits, asyncio.get_running_loop().time)
+    adapters.model_calls.listeners.append(partial(spend, limits))
+    http_channels, http_port = await _http(settings, adapters, observed, (own, limits))
     servicer = DispatchServicer(app, settings.gateway)
     dispatch = ServedService(
         name=SERVICE_NAME,
@@ -100,34 +113,34 @@ async def build(settings: Settings, adapters: Adapters) -> list[ServedService]:
         work=WORK,
         metrics=observed,
         http_port=http_port,
+        limits=limits,
     )
     admin = AdminApp(credentials, adapters.clock, adapters.ids, settings.auth.environment)
     stored = GrpcReportReads(channels.to("dag"))
     feedback = feedback_service(await adapters.feedback(), stored, adapters.clock)
-    administered = admin_service(admin, adapters.clock, stored)
+    providers = await provider_admin(admin, settings, adapters, sessions, own)
+    administered = admin_service(admin, adapters.clock, stored, providers)
     return [dispatch, administered, review_service(reviews), reports.service, feedback]
 
 
 async def _dispatch_app(
     settings: Settings,
     adapters: Adapters,
-    model: StreamingLanguageModel,
+    model: tuple[ModelCaller, str],
     channels: PeerChannels,
     oversight: tuple[HeldAnswers, ViolationReports],
 ) -> DispatchApp:
     credentials = await adapters.credentials()
     sessions = GrpcSessionClient(channels.to("dag"))
-    generative = not isinstance(model, ExtractiveLanguageModel)
-    model_caller = ModelCaller(model, await adapters.tokens(), settings.gateway, generative=generative)
     clients = Clients(sessions, GrpcEnvelopeClient(channels.to("envelope")), GrpcProvenanceClient(channels.to("dpe")))
     box = await open_tools(settings.tools)
     adapters.closing(box.close)
-    tools = ToolUser(box, model_caller, settings.tools)
+    tools = ToolUser(box, model[0], settings.tools)
     parts = DispatchParts(
         sessions=sessions,
-        window=window_run(clients, model_caller, settings.gateway, tools),
+        window=window_run(clients, model[0], settings.gateway, tools),
         drafts=StoredDrafts(credentials, adapters.clock),
-        admission=Admission(StoredRegistry(credentials), model.default_model, settings.gateway),
+        admission=Admission(StoredRegistry(credentials), model[1], settings.gateway),
         held=oversight[0],
         reports=oversight[1],
     )
@@ -171,7 +184,9 @@ async def _language_model(settings: Settings, adapters: Adapters) -> StreamingLa
     return ExtractiveLanguageModel(await adapters.tokens(), settings.gateway.extractive_model, limits)
 
 
-async def _http(settings: Settings, adapters: Adapters, backlog: Backlog) -> tuple[list[PeerChannels], int | None]:
+async def _http(
+    settings: Settings, adapters: Adapters, backlog: Backlog, behind_chats: tuple[OwnProviders, RateLimits]
+) -> tuple[list[PeerChannels], int | None]:
     """Serve HTTP if a port is set, and return the channels that it calls and the port (ADR 0075).
 
     Raises:
@@ -200,6 +215,9 @@ async def _http(settings: Settings, adapters: Adapters, backlog: Backlog) -> tup
         checks=ProvenanceServiceStub(dpe),  # type: ignore[no-untyped-call]  # generated
         openai=await adapters.chat_provider(),
         anthropic=await adapters.messages_provider(),
+        own=behind_chats[0],
+        sessions=SessionServiceStub(channels.to("dag")),  # type: ignore[no-untyped-call]  # generated
+        limits=behind_chats[1],
     )
     adapters.closing(backlog.close)
     routers += chat_routes(behind, gate, ChatBounds(settings.http, settings.chat, settings.gateway), backlog)
@@ -219,6 +237,7 @@ def _rpc_routes(settings: Settings, adapters: Adapters, channels: PeerChannels, 
     from services.gateway.doors.http.guard_routes import GuardRoutes
     from services.gateway.doors.http.oversight_routes import OversightRoutes
     from services.gateway.doors.http.policy_routes import PolicyRoutes
+    from services.gateway.doors.http.provider_routes import ProviderRoutes
     from services.gateway.doors.http.record_routes import RecordRoutes
     from services.gateway.doors.http.review_routes import ReviewRoutes
     from services.gateway.doors.http.well_known import WellKnownRoutes
@@ -246,6 +265,7 @@ def _rpc_routes(settings: Settings, adapters: Adapters, channels: PeerChannels, 
         GuardRoutes(stubs["GuardServiceStub"], *behind),
         ReviewRoutes(stubs["ReviewServiceStub"], *behind),
         PolicyRoutes(stubs["AdminServiceStub"], *behind),
+        ProviderRoutes(stubs["AdminServiceStub"], *behind),
         OversightRoutes(stubs["FeedbackServiceStub"], stubs["ViolationReportServiceStub"], *behind),
         RecordRoutes(dispatches, stubs["SessionServiceStub"], stubs["EnvelopeServiceStub"], *behind),
         BatchRoutes(dispatches, *behind),

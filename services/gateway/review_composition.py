@@ -14,6 +14,7 @@ from services.gateway.doors.grpc.admin import admin_service
 from services.gateway.doors.grpc.feedback import feedback_service
 from services.gateway.doors.grpc.reviews import review_service
 from services.gateway.ports import HeldAnnouncements
+from services.gateway.provider_composition import provider_admin
 from services.gateway.reviews.app import ReviewApp
 
 
@@ -50,6 +51,6 @@ async def build_admin(app: AdminApp, settings: Settings, adapters: Adapters) -> 
     """Return AdminService with stored windows to try policies on; the dag service has to be reached."""
     channels = _to_dag(settings)
     adapters.closing(channels.close)
-    return replace(
-        admin_service(app, adapters.clock, GrpcReportReads(channels.to("dag"))), listening=channels.listening
-    )
+    providers = await provider_admin(app, settings, adapters, GrpcSessionClient(channels.to("dag")))
+    served = admin_service(app, adapters.clock, GrpcReportReads(channels.to("dag")), providers)
+    return replace(served, listening=channels.listening)

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from services.common.ports.credentials import AiSystemRecord, ApiKeyRecord, TenantPolicyRecord
+from services.common.ports.credentials import AiSystemRecord, ApiKeyRecord, TenantPolicyRecord, TenantProviderRecord
 from services.common.ports.facts import FactRecord, FactStatus, Vectors
 from services.common.ports.graph import SourceRecord, SourceStatus
 from services.common.ports.receipts import Receipt
@@ -216,3 +216,17 @@ def policy(version: int, **changes: Any) -> TenantPolicyRecord:
         "updated_at": NOW,
     }
     return TenantPolicyRecord(**(values | changes))
+
+
+def provider(name: str, **changes: Any) -> TenantProviderRecord:
+    values: dict[str, Any] = {
+        "tenant_id": "tenant-a",
+        "name": name,
+        "form": "openai",
+        "base_url": "https://llm.example/v1",
+        "models": ("gpt-*", *HOSTILE),
+        "sealed_key": b"gtprov1.\x00\xff",
+        "key_version": 3,
+        "updated_at": NOW,
+    }
+    return TenantProviderRecord(**(values | changes))

@@ -6,7 +6,7 @@ import pytest
 
 from services.common.errors import ConflictError, ErrorReason
 from tests.contract.adapters import CREDENTIAL_STORES, durable
-from tests.contract.records import HOSTILE, LATER, ai_system, api_key, policy, receipt
+from tests.contract.records import HOSTILE, LATER, ai_system, api_key, policy, provider, receipt
 
 
 @pytest.fixture(params=CREDENTIAL_STORES, ids=lambda adapter: adapter.name)
@@ -164,3 +164,23 @@ class TestLife:
         await store.check()
         await store.close()
         await store.close()
+
+
+class TestProviders:
+    async def test_they_are_kept_by_tenant_and_name_and_go_with_their_key(self, store):
+        await store.put_provider(provider("b"), receipt("q"))
+        await store.put_provider(provider("a", sealed_key=b"", key_version=0))
+        await store.put_provider(provider("b", tenant_id="tenant-b"))
+        await store.put_provider(provider("b", base_url="https://other.example/v1", updated_at=LATER))
+        assert await store.list_providers("tenant-a") == [
+            provider("a", sealed_key=b"", key_version=0),
+            provider("b", base_url="https://other.example/v1", updated_at=LATER),
+        ]
+        assert await store.get_receipt("tenant-a", "IngestSource", "q") == receipt("q")
+        await store.remove_provider("tenant-a", "b", receipt("r"))
+        await store.remove_provider("tenant-a", "b")
+        assert [one.name for one in await store.list_providers("tenant-a")] == ["a"]
+        assert await store.list_providers("tenant-b") == [provider("b", tenant_id="tenant-b")]
+        with pytest.raises(ConflictError):
+            await store.put_provider(provider("c"), receipt("r", response=b"other"))
+        assert len(await store.list_providers("tenant-a")) == 1

@@ -1,6 +1,7 @@
 """``/v1/dispatch`` and what is kept of it over HTTP, before real services over gRPC (ADR 0144)."""
 
 import contextlib
+import json
 import uuid
 from typing import Any, cast
 
@@ -185,3 +186,27 @@ async def test_the_document_names_them_with_their_parameters():
     (place, *more) = paths["/v1/sessions/{session_id}/dag"]["get"]["parameters"]
     assert (place["name"], place["in"], place["required"]) == ("session_id", "path", True)
     assert "mermaid" in more[0]["schema"]["enum"]
+
+
+async def test_the_whole_trail_as_lines_for_a_siem():
+    async with served() as http:
+        session = (await http.post(DISPATCH, json=ASKED)).json()["answer"]["session_id"]
+        path = f"/v1/sessions/{session}/audit"
+        lines = await http.get(path, params={"format": "ocsf"})
+        paged = await http.get(path, params={"page_size": 1000})
+        refused = [
+            await http.get(path, params={"format": "ocsf"} | more, headers=headers)
+            for more, headers in (
+                ({"with_content": "true"}, {}),
+                ({"page_size": "2"}, {}),
+                ({"format": "xml"}, {}),
+                ({}, {"Authorization": "mallory"}),
+            )
+        ]
+    found = [json.loads(line) for line in lines.text.splitlines()]
+    assert (lines.status_code, lines.headers["content-type"]) == (200, "application/x-ndjson")
+    assert lines.headers["content-disposition"] == f'attachment; filename="{session}.ocsf"'
+    assert {one["class_uid"] for one in found} == {6003}
+    assert len(found) == len(paged.json()["events"])
+    assert [one.status_code for one in refused] == [400, 400, 400, 404]
+    assert refused[3].json()["error"]["reason"] == "SESSION_NOT_FOUND"

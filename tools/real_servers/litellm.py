@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from tools.real_servers.processes import ServerProcess, free_ports
-from tools.real_servers.provisioning import provisioned, virtual_environment
+from tools.real_servers.provisioning import RealServerError, placed, provisioned, virtual_environment
 
 NAME: Final = "LiteLLM's proxy 1.106.2"
 VARIABLE: Final = "GROUNDTRAIL_TEST_LITELLM"
@@ -30,6 +30,20 @@ def installed() -> Path:
         RealServerError: it cannot be installed.
     """
     return provisioned("litellm", "litellm.lock", virtual_environment) / "bin/litellm"
+
+
+def found() -> Path:
+    """Return the program's path where it was installed before.
+
+    Raises:
+        RealServerError: it was not; the message says how it is.
+    """
+    place = placed("litellm", "litellm.lock")
+    if place is None:
+        raise RealServerError(
+            f"it is not installed; --install-peer does that, or {VARIABLE} names the program of another installation"
+        )
+    return place / "bin/litellm"
 
 
 @contextmanager

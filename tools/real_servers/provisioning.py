@@ -46,9 +46,7 @@ def provisioned(name: str, lock: str, build: Callable[[Path, Path], None]) -> Pa
     reason = supported()
     if reason:
         raise RealServerError(reason)
-    pins = LOCKS / lock
-    key = hashlib.sha256(pins.read_bytes() + platform.python_version().encode()).hexdigest()[:12]
-    folder = CACHE / f"{name}-{key}"
+    pins, folder = LOCKS / lock, _folder(name, lock)
     CACHE.mkdir(parents=True, exist_ok=True)
     with _locked(CACHE / f"{name}.lock"):
         if not (folder / MARKER).exists():
@@ -57,6 +55,17 @@ def provisioned(name: str, lock: str, build: Callable[[Path, Path], None]) -> Pa
             build(folder, pins)
             (folder / MARKER).touch()
     return folder
+
+
+def placed(name: str, lock: str) -> Path | None:
+    """Return the folder of an installation that was made before, ``None`` where there is none."""
+    folder = _folder(name, lock)
+    return folder if (folder / MARKER).exists() else None
+
+
+def _folder(name: str, lock: str) -> Path:
+    key = hashlib.sha256((LOCKS / lock).read_bytes() + platform.python_version().encode()).hexdigest()[:12]
+    return CACHE / f"{name}-{key}"
 
 
 def virtual_environment(folder: Path, pins: Path) -> None:

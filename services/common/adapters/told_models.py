@@ -19,6 +19,10 @@ _UNKNOWN: Final = "unknown"
 _MOST_NUMBER: Final = 1e6
 _TELLING: Final = re.compile(rb'"usage"\s*:\s*\{|"finish_reason"\s*:\s*"|"message_start"|"message_delta"')
 """Events that say more than a piece of the text; no others are read unless their text is told."""
+_UNWRITTEN: Final = re.compile(
+    rb'"tool_calls"\s*:\s*\[|"type"\s*:\s*"(?:tool_use|thinking)"|"reasoning_tokens"\s*:\s*[1-9]'
+)
+"""Answers that hold more than their text: the provider counts what nobody can read here."""
 _UNREADABLE: Final = (ValueError, AttributeError, KeyError, TypeError, IndexError, RecursionError)
 
 
@@ -186,6 +190,7 @@ class ToldChatProvider:
         except _UNREADABLE:
             return
         call.finish_reasons = tuple(reason for reason in reasons if reason) or call.finish_reasons
+        call.written = None if _UNWRITTEN.search(body) else "".join(texts)
         call.texts = tuple(text for text in texts if text) if call.shows_content else ()
 
     async def _asked(self, body: bytes, *, is_streamed: bool) -> AskedModel:
@@ -272,4 +277,5 @@ def _note_reply(call: ModelCall, reply: LanguageReply) -> None:
     call.model, call.response_id = reply.model, reply.response_id
     call.finish_reasons = () if reply.finish_reason == _UNKNOWN else (reply.finish_reason,)
     call.input_tokens, call.output_tokens = reply.prompt_tokens, reply.completion_tokens
+    call.written = reply.text
     call.texts = (reply.text,) if call.shows_content else ()

@@ -1,6 +1,9 @@
-"""API keys, AI systems and tenant policies. Only writer: the gateway; every service reads keys to authenticate."""
+"""API keys, AI systems, tenant policies and tenants' own providers.
 
-from dataclasses import dataclass
+Only writer: the gateway; every service reads keys to authenticate.
+"""
+
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Protocol
 
@@ -72,8 +75,31 @@ class TenantPolicyRecord:
     updated_at: datetime
 
 
+@dataclass(frozen=True, slots=True)
+class TenantProviderRecord:
+    """A tenant's own provider of language models; its key is sealed.
+
+    Attributes:
+        name: unique in its tenant.
+        form: ``openai`` or ``anthropic``.
+        base_url: root of its API.
+        models: names that it is asked for, ``*`` for any characters.
+        sealed_key: the key, sealed by the gateway (ADR 0163); empty = it wants none.
+        key_version: of the master key behind the seal; 0 without one.
+    """
+
+    tenant_id: str
+    name: str
+    form: str
+    base_url: str
+    models: tuple[str, ...]
+    sealed_key: bytes = field(repr=False)
+    key_version: int
+    updated_at: datetime
+
+
 class CredentialStore(Protocol):
-    """Keys, AI systems and policies. Durability and errors as in ``FactStore``."""
+    """Keys, AI systems, policies and tenants' own providers. Durability and errors as in ``FactStore``."""
 
     async def find_key(self, prefix: str) -> ApiKeyRecord | None:
         """Return the key with this prefix, of whatever tenant, revoked or not."""
@@ -123,6 +149,18 @@ class CredentialStore(Protocol):
 
     async def get_policy(self, tenant_id: str) -> TenantPolicyRecord | None:
         """Return the tenant's policy or ``None``."""
+        ...
+
+    async def put_provider(self, provider: TenantProviderRecord, receipt: Receipt | None = None) -> None:
+        """Insert or replace by ``name``."""
+        ...
+
+    async def list_providers(self, tenant_id: str) -> list[TenantProviderRecord]:
+        """Return all providers of a tenant, ordered by name."""
+        ...
+
+    async def remove_provider(self, tenant_id: str, name: str, receipt: Receipt | None = None) -> None:
+        """Delete, so that nothing of the sealed key is left in the live file; nothing happens where there is none."""
         ...
 
     async def get_receipt(self, tenant_id: str, rpc: str, request_id: str) -> Receipt | None:

@@ -32,9 +32,9 @@ class TokenBucket:
         self._at = now
         return 0.0 if self._left >= 1.0 else (1.0 - self._left) / self.per_s
 
-    def take(self) -> None:
-        """Take a token that ``wait_s`` found."""
-        self._left -= 1.0
+    def take(self, amount: float = 1.0) -> None:
+        """Take a token that ``wait_s`` found, or an amount that may leave less than nothing."""
+        self._left -= amount
 
 
 class FailedLogins:

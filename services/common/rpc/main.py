@@ -67,6 +67,7 @@ async def running_server(
         telemetry.registry.register(adapters.engine_counts)
         telemetry.registry.register(QueueMetrics(adapters.queue_counts))
         telemetry.registry.register(adapters.model_calls)
+        telemetry.registry.register(adapters.usage_audit)
         adapters.model_calls.tracer = telemetry.tracer or adapters.model_calls.tracer
         _log_build(await adapters.build_identity())  # before anything else of the installation is trusted
         configure(settings.server.computing_threads)

@@ -9,6 +9,7 @@ from google.protobuf.message import DecodeError
 
 from services.common.context import Role
 from services.common.errors import ErrorReason, InvalidRequestError, LimitExceededError
+from services.common.rpc.rate_limits import RateLimits
 from services.common.rpc.work import Work
 from services.common.telemetry import RpcMetrics
 from services.common.telemetry.metrics import MethodMetrics
@@ -42,6 +43,7 @@ class Method:
         behavior: the servicer's coroutine function, or async generator where responses are streamed.
         metrics: its numbers; ``None`` = not counted.
         work: what it costs beyond a read; ``None`` = nothing.
+        limits: what its callers may ask for in a minute; ``None`` = as much as they want.
     """
 
     rpc: str
@@ -51,6 +53,7 @@ class Method:
     max_bytes: int
     metrics: MethodMetrics | None
     work: Work | None = None
+    limits: RateLimits | None = None
 
     def decode(self, raw: bytes) -> Any:
         """Read a request.

@@ -149,7 +149,7 @@ class Pipeline:
 
         Raises:
             UnavailableError: SERVICE_UNAVAILABLE: the process is draining.
-            LimitExceededError: CONCURRENCY_LIMIT.
+            LimitExceededError: CONCURRENCY_LIMIT, RATE_LIMIT.
             DeadlineError: the time left is too short.
             UnauthenticatedError, LimitExceededError: as ``CredentialGate.prove``.
             PermissionDeniedError: ROLE_MISSING.
@@ -170,6 +170,8 @@ class Pipeline:
             if is_counted:
                 self._count_in_tenant(call, caller)
             call.tenant = caller.tenant_id
+            if call.method.limits is not None:
+                call.method.limits.admit(caller.scope)
         tenant_class = self._settings.class_of(caller.tenant_id)
         set_current_call(
             CallContext(caller, call.request_id, call.method.rpc, call.ends_at, call.authorization, tenant_class)

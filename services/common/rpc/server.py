@@ -22,6 +22,7 @@ from services.common.rpc.heartbeat import Heartbeat
 from services.common.rpc.http_endpoint import HttpEndpoint
 from services.common.rpc.methods import HandlerTable, MethodTable, WrappedHandler, build_method
 from services.common.rpc.pipeline import Pipeline
+from services.common.rpc.rate_limits import RateLimits
 from services.common.rpc.readiness import Readiness
 from services.common.rpc.tls import server_credentials
 from services.common.rpc.wire_options import server_options
@@ -49,6 +50,7 @@ class ServedService:
         details: what operators should know of the service though it can serve, by topic, one sentence each; shown by
             ``/readyz``.
         http_port: that the service is reached at over HTTP too; it listens already.
+        limits: what its callers may ask for in a minute; ``None`` = as much as they want.
     """
 
     name: str
@@ -60,6 +62,7 @@ class ServedService:
     details: Callable[[], Mapping[str, str]] | None = None
     work: Mapping[str, Work] = field(default_factory=dict)
     http_port: int | None = None
+    limits: RateLimits | None = None
 
 
 class RpcServer:
@@ -81,6 +84,8 @@ class RpcServer:
         for service in self._services:
             if service.metrics is not None:
                 telemetry.registry.register(service.metrics)
+            if service.limits is not None:
+                telemetry.registry.register(service.limits)
         gate = authenticator if isinstance(authenticator, CredentialGate) else CredentialGate(authenticator, settings)
         telemetry.registry.register(gate.metrics)
         self._pipeline = Pipeline(gate, telemetry, settings.server, log_calls=settings.telemetry.log_calls)
@@ -167,7 +172,7 @@ class RpcServer:
             table = MethodTable()
             service.register(cast("grpc.aio.Server", table))
             _check_roles(service, table)
-            self._wrap_all(table, service.roles, handlers, service.work)
+            self._wrap_all(table, service, handlers)
         if self._settings.server.reflection:
             self._wrap_all(self._reflection(), None, handlers)
         return handlers
@@ -175,14 +180,13 @@ class RpcServer:
     def _wrap_all(
         self,
         table: MethodTable,
-        roles: Mapping[str, Role] | None,
+        service: ServedService | None,
         out: dict[str, WrappedHandler],
-        work: Mapping[str, Work] | None = None,
     ) -> None:
-        """Wrap the RPCs of ``table``; without ``roles`` they are reflection's."""
+        """Wrap the RPCs of ``table``; without a service they are reflection's."""
         for service_name, registered in table.handlers.items():
             for name, handler in registered.items():
-                role = self._reflection_role() if roles is None else roles[name]
+                role = self._reflection_role() if service is None else service.roles[name]
                 method = build_method(
                     service_name,
                     name,
@@ -191,7 +195,8 @@ class RpcServer:
                     max_bytes=self._settings.server.max_message_bytes,
                     metrics=self._telemetry.rpc_metrics,
                 )
-                method = replace(method, work=(work or {}).get(name))
+                if service is not None:
+                    method = replace(method, work=service.work.get(name), limits=service.limits)
                 if method.rpc in out:
                     raise TypeError(f"{service_name} is served twice")
                 out[method.rpc] = wrap(self._pipeline, method)

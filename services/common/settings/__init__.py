@@ -33,11 +33,13 @@ from services.common.settings.guard import GuardSettings
 from services.common.settings.http import HttpSettings
 from services.common.settings.inference import InferenceSettings
 from services.common.settings.integrity import IntegritySettings
+from services.common.settings.limits import LimitSettings
 from services.common.settings.llm import LlmSettings
 from services.common.settings.log_signer import LogSignerSettings
 from services.common.settings.milvus import MilvusSettings
 from services.common.settings.neo4j import Neo4jSettings
 from services.common.settings.peers import PeerSettings, PeerTlsSettings
+from services.common.settings.providers import ProviderSettings
 from services.common.settings.reports import ReportSettings
 from services.common.settings.retention import RetentionSettings
 from services.common.settings.reviews import ReviewSettings
@@ -66,12 +68,14 @@ __all__ = [
     "InferenceSettings",
     "IntegritySettings",
     "JwtSettings",
+    "LimitSettings",
     "LlmSettings",
     "LogSignerSettings",
     "MilvusSettings",
     "Neo4jSettings",
     "PeerSettings",
     "PeerTlsSettings",
+    "ProviderSettings",
     "ReportSettings",
     "RetentionSettings",
     "ReviewSettings",
@@ -151,6 +155,8 @@ class Settings(BaseSettings):
     """Who signs them."""
     gateway: GatewaySettings = GatewaySettings()
     """Dispatch."""
+    limits: LimitSettings = LimitSettings()
+    """What a credential may ask for in a minute."""
     reviews: ReviewSettings = ReviewSettings()
     """Answers that wait for a person."""
     reports: ReportSettings = ReportSettings()
@@ -165,12 +171,21 @@ class Settings(BaseSettings):
     """Chats over HTTP: modes, conversations, what is analysed behind the answer."""
     anthropic: AnthropicSettings = AnthropicSettings()
     """The provider behind ``/v1/messages``."""
+    providers: ProviderSettings = ProviderSettings()
+    """More providers: by name, and tenants' own ones."""
 
     @model_validator(mode="after")
     def _shared_facts_are_read_strongly(self) -> Self:
         session = self.store.facts == "milvus" and self.milvus.consistency == "session"
         if session and self.envelope.shared_store:
             msg = "envelope.shared_store with facts on Milvus needs milvus.consistency=strong"
+            raise ValueError(msg)
+        return self
+
+    @model_validator(mode="after")
+    def _names_that_no_endpoint_has_go_somewhere(self) -> Self:
+        if self.providers.endpoints and not self.llm.configured:
+            msg = "providers.endpoints needs llm.base_url, which answers for the names that no endpoint has"
             raise ValueError(msg)
         return self
 

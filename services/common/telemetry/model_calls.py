@@ -8,7 +8,7 @@ import json
 import re
 import time
 from bisect import bisect_left
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -18,6 +18,7 @@ from prometheus_client.core import HistogramMetricFamily
 from prometheus_client.metrics_core import Metric
 from prometheus_client.registry import Collector
 
+from services.common.context import spender
 from services.common.errors import CrpError
 from services.common.names import plain_name
 from services.common.telemetry.logs import scrub
@@ -92,6 +93,9 @@ class ModelCall:
         error_type: why there is no answer; empty where there is one.
         texts: of the choices; told only where content may be.
         shows_content: whether ``texts`` are of any use.
+        spender: the credential that it is counted for; empty for none.
+        chunks: pieces that came of a streamed answer.
+        written: the text of the answer, where it was read; for whoever counts its tokens.
     """
 
     def __init__(self, asked: AskedModel, span: trace.Span, *, shows_content: bool) -> None:
@@ -106,6 +110,9 @@ class ModelCall:
         self.error_type = ""
         self.texts: tuple[str, ...] = ()
         self.first_chunk_s: float | None = None
+        self.chunks = 0
+        self.spender = spender()
+        self.written: str | None = None
         self._began = time.perf_counter()
         self._ended: float | None = None
 
@@ -116,6 +123,7 @@ class ModelCall:
 
     def chunk(self) -> None:
         """Note that a piece of a streamed answer has come."""
+        self.chunks += 1
         if self.first_chunk_s is None:
             self.first_chunk_s = self.seconds
 
@@ -133,10 +141,12 @@ class ModelCalls(Collector):
 
     Attributes:
         tracer: makes the spans; ``None`` = no traces. Set when the process has one.
+        listeners: are told of every call that has ended, in the task that made it.
     """
 
     def __init__(self, *, shows_content: bool = False) -> None:
         self.tracer: trace.Tracer | None = None
+        self.listeners: list[Callable[[ModelCall], None]] = []
         self._shows_content = shows_content
         self._models: set[str] = set()
         self._durations: dict[tuple[str, ...], _Histogram] = {}
@@ -166,6 +176,8 @@ class ModelCalls(Collector):
             running.ended()
             self._count(running)
             _tell(running)
+            for listener in self.listeners:
+                listener(running)
 
     def collect(self) -> Iterator[Metric]:
         """Yield what the registry scrapes."""

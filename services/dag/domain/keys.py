@@ -15,6 +15,7 @@ HMAC_INFO: Final = b"crp-session-hmac-v3"
 SIGN_INFO: Final = b"crp-session-sign-v3"
 SEAL_INFO: Final = b"groundtrail-session-seal-v1"
 RECEIPT_SEAL_INFO: Final = b"groundtrail-receipt-seal-v1"
+PROVIDER_INFO: Final = b"groundtrail-provider-seal-v1"
 HOLDING_INFO: Final = b"groundtrail-holding-v1"
 LOG_INFO: Final = b"groundtrail-log-sign-v1"
 LOG_HEAD_INFO: Final = b"groundtrail-log-head-v1"
@@ -80,6 +81,11 @@ def holding_key(master: MasterKey, session_id: str, window_id: str, salt: bytes)
     """
     info = b"/".join((HOLDING_INFO, session_id.encode(), window_id.encode()))
     return HKDF(algorithm=SHA256(), length=KEY_BYTES, salt=salt, info=info).derive(master.secret)
+
+
+def provider_key(master: MasterKey, tenant_id: str) -> bytes:
+    """Return the key that credentials of the tenant's own providers are sealed with (ADR 0163)."""
+    return _derive(master.secret, tenant_id, PROVIDER_INFO)
 
 
 def log_signing_seed(master: MasterKey, tenant_id: str) -> bytes:

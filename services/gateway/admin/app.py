@@ -108,7 +108,7 @@ class AdminApp:
             InvalidRequestError: ``new.expires_at`` is not in the future.
             PreconditionError: REQUEST_ID_REUSED.
         """
-        replayed = await self._replay(caller, write)  # first: a replay may come after the key's expiry
+        replayed = await self.replay(caller, write)  # first: a replay may come after the key's expiry
         if replayed is not None:
             return replayed
         now = self._clock.now()
@@ -121,7 +121,7 @@ class AdminApp:
             await self._store.put_key(created.record, receipt)
             self._log.info("api key created", key_id=created.record.key_id, prefix=created.record.prefix)
 
-        return await self._once(caller, write, created, store)
+        return await self.once(caller, write, created, store)
 
     async def list_keys(self, caller: Caller, *, after: str, limit: int) -> list[ApiKeyRecord]:
         """Return up to ``limit`` keys with ``key_id > after``, ordered by id."""
@@ -143,7 +143,7 @@ class AdminApp:
             await self._store.put_key(revoked, receipt)
             self._log.info("api key revoked", key_id=key_id, prefix=revoked.prefix)
 
-        return await self._once(caller, write, revoked, store)
+        return await self.once(caller, write, revoked, store)
 
     async def register_ai_system(
         self,
@@ -181,7 +181,7 @@ class AdminApp:
         system: AiSystemRecord,
         expected_version: int | None,
     ) -> AiSystemRecord | Replay:
-        replayed = await self._replay(caller, write)  # first: a replay may come after later versions
+        replayed = await self.replay(caller, write)  # first: a replay may come after later versions
         if replayed is not None:
             return replayed
         known = await self._store.get_ai_system(caller.tenant_id, system.ai_system_id)
@@ -195,7 +195,7 @@ class AdminApp:
             await self._store.put_ai_system(described, receipt)
             self._log.info("ai system registered", ai_system_id=described.ai_system_id, version=described.version)
 
-        return await self._once(caller, write, described, store)
+        return await self.once(caller, write, described, store)
 
     async def list_ai_systems(self, caller: Caller, *, after: str, limit: int) -> list[AiSystemRecord]:
         """Return up to ``limit`` systems with ``ai_system_id > after``, ordered by id."""
@@ -238,7 +238,7 @@ class AdminApp:
             await self._store.put_policy(policy, receipt)
             self._log.info("tenant policy set", version=policy.version)
 
-        return await self._once(caller, write, policy, store)
+        return await self.once(caller, write, policy, store)
 
     async def try_policy(self, text: str, reports: ReportReads, most: int) -> Trial:
         """Say which stored windows a policy would have withheld.
@@ -257,7 +257,7 @@ class AdminApp:
         """Return when the store can serve; raise ``UnavailableError`` otherwise."""
         await self._store.check()
 
-    async def _once(
+    async def once(
         self,
         caller: Caller,
         write: Write[ResultT],
@@ -265,7 +265,7 @@ class AdminApp:
         store: Callable[[Receipt], Awaitable[None]],
     ) -> ResultT | Replay:
         """Do the write unless it was done; of two racing replays one writes and the other gets its answer."""
-        replayed = await self._replay(caller, write)
+        replayed = await self.replay(caller, write)
         if replayed is not None:
             return replayed
         response, now = write.encode(result), self._clock.now()
@@ -273,14 +273,19 @@ class AdminApp:
             with writing():
                 await store(Receipt(caller.tenant_id, write.rpc, write.request_id, write.body_hash, response, now))
         except ConflictError:
-            replayed = await self._replay(caller, write)
+            replayed = await self.replay(caller, write)
             if replayed is None:
                 raise
             return replayed
         stored()
         return result
 
-    async def _replay(self, caller: Caller, write: Write[ResultT]) -> Replay | None:
+    async def replay(self, caller: Caller, write: Write[ResultT]) -> Replay | None:
+        """Return what the request was answered with before.
+
+        Raises:
+            PreconditionError: REQUEST_ID_REUSED.
+        """
         receipt = await self._store.get_receipt(caller.tenant_id, write.rpc, write.request_id)
         if receipt is None:
             return None

@@ -27,6 +27,7 @@ from services.gateway.domain.command import Agent, DispatchDraft
 from services.gateway.domain.summaries import CarriedTransfer, Span
 from services.gateway.domain.window import CommittedWindow, OpenedWindow, Parent, PriorWindow, WindowPlace
 from services.gateway.ports import Decided, OpenWindow
+from services.gateway.providers.sealing import ProviderKey
 
 MAX_FINGERPRINT: Final = 200
 _TRANSFER_PREFIX = "TRANSFER_TYPE_"
@@ -69,6 +70,12 @@ class GrpcSessionClient:
         request = session_service_pb2.GetHoldingKeyRequest(session_id=session_id, window_id=window_id)
         found: session_service_pb2.GetHoldingKeyResponse = await self._stub.GetHoldingKey(request)
         return found.holding_key
+
+    async def provider_key(self, version: int) -> ProviderKey:
+        """Return the key that credentials of the tenant's own providers are sealed with."""
+        request = session_service_pb2.GetProviderKeyRequest(key_version=version)
+        found: session_service_pb2.GetProviderKeyResponse = await self._stub.GetProviderKey(request)
+        return ProviderKey(found.key_version, found.provider_key)
 
     async def record_decision(self, decided: Decided) -> None:
         """Append what was decided about a held answer."""

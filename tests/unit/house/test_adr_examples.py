@@ -47,6 +47,7 @@ from services.common.questions.decomposition import decompose
 from services.common.reading.sentences import sentences
 from services.common.regulation import ISO_42001_CONTROLS
 from services.common.rpc.admission import SPARE
+from services.common.rpc.failed_logins import TokenBucket
 from services.common.sentence_heads.model import parse_heads
 from services.common.settings import GatewaySettings, ReportSettings, ReviewSettings
 from services.common.settings.guard.verification import VerificationSettings
@@ -54,7 +55,7 @@ from services.common.taxonomy import BreakerState, GroundingMode, QualityTier, R
 from services.dag.domain import budget as budgets
 from services.dag.domain import chain
 from services.dag.domain.breaker import breaker
-from services.dag.domain.keys import MasterKey, holding_key, session_hmac_key
+from services.dag.domain.keys import MasterKey, holding_key, provider_key, session_hmac_key
 from services.dag.domain.origins import Origin, origin_fields
 from services.dag.domain.promises import Promise
 from services.dag.domain.transfer import summary_length
@@ -879,3 +880,17 @@ def test_0145_a_mask():
     assert kept.stretches == ((20, 80),)
     assert kept.text == f"The fee is 5 euros. [removed]{' ' * 51}It is due in May."
     assert text.index("It is due") == kept.text.index("It is due") == 80
+
+
+def test_0163_the_key_that_seals_keys_of_providers():
+    key = provider_key(MasterKey(1, bytes(range(32))), "acme")
+    assert f"the sealing key is `{key.hex()}`" in record(163)
+
+
+def test_0164_a_bucket_that_was_overdrawn():
+    tokens = TokenBucket(600.0, 600.0 / 60.0, 0.0)
+    tokens.take(900.0)
+    assert tokens.wait_s(0.0) == pytest.approx(30.1)
+    requests = TokenBucket(6.0, 6.0 / 60.0, 0.0)
+    requests.take(6.0)
+    assert requests.wait_s(0.0) == pytest.approx(10.0)

@@ -320,6 +320,20 @@ class GetHoldingKeyResponse(_message.Message):
     holding_key: bytes
     def __init__(self, holding_key: _Optional[bytes] = ...) -> None: ...
 
+class GetProviderKeyRequest(_message.Message):
+    __slots__ = ("key_version",)
+    KEY_VERSION_FIELD_NUMBER: _ClassVar[int]
+    key_version: int
+    def __init__(self, key_version: _Optional[int] = ...) -> None: ...
+
+class GetProviderKeyResponse(_message.Message):
+    __slots__ = ("provider_key", "key_version")
+    PROVIDER_KEY_FIELD_NUMBER: _ClassVar[int]
+    KEY_VERSION_FIELD_NUMBER: _ClassVar[int]
+    provider_key: bytes
+    key_version: int
+    def __init__(self, provider_key: _Optional[bytes] = ..., key_version: _Optional[int] = ...) -> None: ...
+
 class GetDagRequest(_message.Message):
     __slots__ = ("session_id", "format")
     SESSION_ID_FIELD_NUMBER: _ClassVar[int]

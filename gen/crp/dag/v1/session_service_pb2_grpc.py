@@ -71,6 +71,11 @@ class SessionServiceStub:
                 request_serializer=crp_dot_dag_dot_v1_dot_session__service__pb2.GetHoldingKeyRequest.SerializeToString,
                 response_deserializer=crp_dot_dag_dot_v1_dot_session__service__pb2.GetHoldingKeyResponse.FromString,
                 _registered_method=True)
+        self.GetProviderKey = channel.unary_unary(
+                '/crp.dag.v1.SessionService/GetProviderKey',
+                request_serializer=crp_dot_dag_dot_v1_dot_session__service__pb2.GetProviderKeyRequest.SerializeToString,
+                response_deserializer=crp_dot_dag_dot_v1_dot_session__service__pb2.GetProviderKeyResponse.FromString,
+                _registered_method=True)
         self.GetDag = channel.unary_unary(
                 '/crp.dag.v1.SessionService/GetDag',
                 request_serializer=crp_dot_dag_dot_v1_dot_session__service__pb2.GetDagRequest.SerializeToString,
@@ -196,6 +201,17 @@ class SessionServiceServicer:
         The same key each time until the session is erased, SESSION_CLOSED from then on: it is derived from what the erasure
         destroys. Not offered over HTTP. Role: writer. ErrorReasons: SESSION_NOT_FOUND, WINDOW_NOT_FOUND, SESSION_CLOSED,
         SERVICE_UNAVAILABLE, RECORD_UNREADABLE.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def GetProviderKey(self, request, context):
+        """Returns the key that the gateway seals the credentials of the tenant's own providers with.
+
+        The same key each time for a version of the master key. It opens nothing without what is sealed, which no RPC gives.
+        Not offered over HTTP. No side effects. Role: reader, for whoever asks a question has the provider called.
+        ErrorReasons: INVALID_FIELD, SERVICE_UNAVAILABLE (the master key of that version is not held).
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -332,6 +348,11 @@ def add_SessionServiceServicer_to_server(servicer, server):
                     servicer.GetHoldingKey,
                     request_deserializer=crp_dot_dag_dot_v1_dot_session__service__pb2.GetHoldingKeyRequest.FromString,
                     response_serializer=crp_dot_dag_dot_v1_dot_session__service__pb2.GetHoldingKeyResponse.SerializeToString,
+            ),
+            'GetProviderKey': grpc.unary_unary_rpc_method_handler(
+                    servicer.GetProviderKey,
+                    request_deserializer=crp_dot_dag_dot_v1_dot_session__service__pb2.GetProviderKeyRequest.FromString,
+                    response_serializer=crp_dot_dag_dot_v1_dot_session__service__pb2.GetProviderKeyResponse.SerializeToString,
             ),
             'GetDag': grpc.unary_unary_rpc_method_handler(
                     servicer.GetDag,
@@ -558,6 +579,33 @@ class SessionService:
             '/crp.dag.v1.SessionService/GetHoldingKey',
             crp_dot_dag_dot_v1_dot_session__service__pb2.GetHoldingKeyRequest.SerializeToString,
             crp_dot_dag_dot_v1_dot_session__service__pb2.GetHoldingKeyResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def GetProviderKey(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/crp.dag.v1.SessionService/GetProviderKey',
+            crp_dot_dag_dot_v1_dot_session__service__pb2.GetProviderKeyRequest.SerializeToString,
+            crp_dot_dag_dot_v1_dot_session__service__pb2.GetProviderKeyResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -35,6 +35,12 @@ class AiSystemDomain(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     AI_SYSTEM_DOMAIN_CRITICAL_INFRASTRUCTURE: _ClassVar[AiSystemDomain]
     AI_SYSTEM_DOMAIN_GENERAL_INFORMATION: _ClassVar[AiSystemDomain]
     AI_SYSTEM_DOMAIN_CREATIVE: _ClassVar[AiSystemDomain]
+
+class ProviderForm(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    PROVIDER_FORM_UNSPECIFIED: _ClassVar[ProviderForm]
+    PROVIDER_FORM_OPENAI: _ClassVar[ProviderForm]
+    PROVIDER_FORM_ANTHROPIC: _ClassVar[ProviderForm]
 API_KEY_ROLE_UNSPECIFIED: ApiKeyRole
 API_KEY_ROLE_READER: ApiKeyRole
 API_KEY_ROLE_WRITER: ApiKeyRole
@@ -51,6 +57,9 @@ AI_SYSTEM_DOMAIN_EDUCATION_ACCESS: AiSystemDomain
 AI_SYSTEM_DOMAIN_CRITICAL_INFRASTRUCTURE: AiSystemDomain
 AI_SYSTEM_DOMAIN_GENERAL_INFORMATION: AiSystemDomain
 AI_SYSTEM_DOMAIN_CREATIVE: AiSystemDomain
+PROVIDER_FORM_UNSPECIFIED: ProviderForm
+PROVIDER_FORM_OPENAI: ProviderForm
+PROVIDER_FORM_ANTHROPIC: ProviderForm
 
 class ApiKey(_message.Message):
     __slots__ = ("key_id", "prefix", "label", "roles", "state", "create_time", "expire_time", "revoke_time", "tenant_id")
@@ -132,3 +141,19 @@ class TenantPolicy(_message.Message):
     version: int
     update_time: _timestamp_pb2.Timestamp
     def __init__(self, safety_policy: _Optional[str] = ..., allowed_sink_hosts: _Optional[_Iterable[str]] = ..., data_residency: _Optional[str] = ..., version: _Optional[int] = ..., update_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ...) -> None: ...
+
+class TenantProvider(_message.Message):
+    __slots__ = ("name", "form", "base_url", "models", "has_api_key", "update_time")
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    FORM_FIELD_NUMBER: _ClassVar[int]
+    BASE_URL_FIELD_NUMBER: _ClassVar[int]
+    MODELS_FIELD_NUMBER: _ClassVar[int]
+    HAS_API_KEY_FIELD_NUMBER: _ClassVar[int]
+    UPDATE_TIME_FIELD_NUMBER: _ClassVar[int]
+    name: str
+    form: ProviderForm
+    base_url: str
+    models: _containers.RepeatedScalarFieldContainer[str]
+    has_api_key: bool
+    update_time: _timestamp_pb2.Timestamp
+    def __init__(self, name: _Optional[str] = ..., form: _Optional[_Union[ProviderForm, str]] = ..., base_url: _Optional[str] = ..., models: _Optional[_Iterable[str]] = ..., has_api_key: _Optional[bool] = ..., update_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ...) -> None: ...

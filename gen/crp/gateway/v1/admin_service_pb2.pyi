@@ -160,3 +160,47 @@ class TryTenantPolicyResponse(_message.Message):
     unreadable: int
     withheld: _containers.RepeatedCompositeFieldContainer[TriedWindow]
     def __init__(self, windows: _Optional[int] = ..., halted: _Optional[int] = ..., held: _Optional[int] = ..., warned: _Optional[int] = ..., unreadable: _Optional[int] = ..., withheld: _Optional[_Iterable[_Union[TriedWindow, _Mapping]]] = ...) -> None: ...
+
+class SetTenantProviderRequest(_message.Message):
+    __slots__ = ("request_id", "provider", "api_key")
+    REQUEST_ID_FIELD_NUMBER: _ClassVar[int]
+    PROVIDER_FIELD_NUMBER: _ClassVar[int]
+    API_KEY_FIELD_NUMBER: _ClassVar[int]
+    request_id: str
+    provider: _admin_pb2.TenantProvider
+    api_key: str
+    def __init__(self, request_id: _Optional[str] = ..., provider: _Optional[_Union[_admin_pb2.TenantProvider, _Mapping]] = ..., api_key: _Optional[str] = ...) -> None: ...
+
+class SetTenantProviderResponse(_message.Message):
+    __slots__ = ("provider",)
+    PROVIDER_FIELD_NUMBER: _ClassVar[int]
+    provider: _admin_pb2.TenantProvider
+    def __init__(self, provider: _Optional[_Union[_admin_pb2.TenantProvider, _Mapping]] = ...) -> None: ...
+
+class ListTenantProvidersRequest(_message.Message):
+    __slots__ = ("page_size", "page_token")
+    PAGE_SIZE_FIELD_NUMBER: _ClassVar[int]
+    PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    page_size: int
+    page_token: str
+    def __init__(self, page_size: _Optional[int] = ..., page_token: _Optional[str] = ...) -> None: ...
+
+class ListTenantProvidersResponse(_message.Message):
+    __slots__ = ("providers", "next_page_token")
+    PROVIDERS_FIELD_NUMBER: _ClassVar[int]
+    NEXT_PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    providers: _containers.RepeatedCompositeFieldContainer[_admin_pb2.TenantProvider]
+    next_page_token: str
+    def __init__(self, providers: _Optional[_Iterable[_Union[_admin_pb2.TenantProvider, _Mapping]]] = ..., next_page_token: _Optional[str] = ...) -> None: ...
+
+class RemoveTenantProviderRequest(_message.Message):
+    __slots__ = ("request_id", "name")
+    REQUEST_ID_FIELD_NUMBER: _ClassVar[int]
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    request_id: str
+    name: str
+    def __init__(self, request_id: _Optional[str] = ..., name: _Optional[str] = ...) -> None: ...
+
+class RemoveTenantProviderResponse(_message.Message):
+    __slots__ = ()
+    def __init__(self) -> None: ...

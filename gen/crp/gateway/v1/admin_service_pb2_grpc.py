@@ -78,6 +78,21 @@ class AdminServiceStub:
                 request_serializer=crp_dot_gateway_dot_v1_dot_admin__service__pb2.GetTenantPolicyRequest.SerializeToString,
                 response_deserializer=crp_dot_gateway_dot_v1_dot_admin__service__pb2.GetTenantPolicyResponse.FromString,
                 _registered_method=True)
+        self.SetTenantProvider = channel.unary_unary(
+                '/crp.gateway.v1.AdminService/SetTenantProvider',
+                request_serializer=crp_dot_gateway_dot_v1_dot_admin__service__pb2.SetTenantProviderRequest.SerializeToString,
+                response_deserializer=crp_dot_gateway_dot_v1_dot_admin__service__pb2.SetTenantProviderResponse.FromString,
+                _registered_method=True)
+        self.ListTenantProviders = channel.unary_unary(
+                '/crp.gateway.v1.AdminService/ListTenantProviders',
+                request_serializer=crp_dot_gateway_dot_v1_dot_admin__service__pb2.ListTenantProvidersRequest.SerializeToString,
+                response_deserializer=crp_dot_gateway_dot_v1_dot_admin__service__pb2.ListTenantProvidersResponse.FromString,
+                _registered_method=True)
+        self.RemoveTenantProvider = channel.unary_unary(
+                '/crp.gateway.v1.AdminService/RemoveTenantProvider',
+                request_serializer=crp_dot_gateway_dot_v1_dot_admin__service__pb2.RemoveTenantProviderRequest.SerializeToString,
+                response_deserializer=crp_dot_gateway_dot_v1_dot_admin__service__pb2.RemoveTenantProviderResponse.FromString,
+                _registered_method=True)
 
 
 class AdminServiceServicer:
@@ -155,6 +170,32 @@ class AdminServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def SetTenantProvider(self, request, context):
+        """Sets a provider of the tenant's own: questions of the tenant whose model it names go there, with its key. The key is
+        encrypted before it is stored and shown by no answer. A provider of the same name is replaced. Nothing is sent to it.
+        Idempotent by request_id for 24 hours. Reasons: INVALID_FIELD, REQUEST_ID_REUSED, STORAGE_FULL, SERVICE_UNAVAILABLE.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def ListTenantProviders(self, request, context):
+        """Lists the tenant's own providers, ordered by name, without their keys. No side effects. Reasons: INVALID_FIELD,
+        PAGE_TOKEN_INVALID, SERVICE_UNAVAILABLE.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def RemoveTenantProvider(self, request, context):
+        """Removes a provider of the tenant's own, and its key for good; other gateways notice within auth.cache_ttl_s. Idempotent
+        by request_id for 24 hours. Reasons: INVALID_FIELD, PROVIDER_NOT_FOUND, REQUEST_ID_REUSED, STORAGE_FULL,
+        SERVICE_UNAVAILABLE.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_AdminServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -197,6 +238,21 @@ def add_AdminServiceServicer_to_server(servicer, server):
                     servicer.GetTenantPolicy,
                     request_deserializer=crp_dot_gateway_dot_v1_dot_admin__service__pb2.GetTenantPolicyRequest.FromString,
                     response_serializer=crp_dot_gateway_dot_v1_dot_admin__service__pb2.GetTenantPolicyResponse.SerializeToString,
+            ),
+            'SetTenantProvider': grpc.unary_unary_rpc_method_handler(
+                    servicer.SetTenantProvider,
+                    request_deserializer=crp_dot_gateway_dot_v1_dot_admin__service__pb2.SetTenantProviderRequest.FromString,
+                    response_serializer=crp_dot_gateway_dot_v1_dot_admin__service__pb2.SetTenantProviderResponse.SerializeToString,
+            ),
+            'ListTenantProviders': grpc.unary_unary_rpc_method_handler(
+                    servicer.ListTenantProviders,
+                    request_deserializer=crp_dot_gateway_dot_v1_dot_admin__service__pb2.ListTenantProvidersRequest.FromString,
+                    response_serializer=crp_dot_gateway_dot_v1_dot_admin__service__pb2.ListTenantProvidersResponse.SerializeToString,
+            ),
+            'RemoveTenantProvider': grpc.unary_unary_rpc_method_handler(
+                    servicer.RemoveTenantProvider,
+                    request_deserializer=crp_dot_gateway_dot_v1_dot_admin__service__pb2.RemoveTenantProviderRequest.FromString,
+                    response_serializer=crp_dot_gateway_dot_v1_dot_admin__service__pb2.RemoveTenantProviderResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -419,6 +475,87 @@ class AdminService:
             '/crp.gateway.v1.AdminService/GetTenantPolicy',
             crp_dot_gateway_dot_v1_dot_admin__service__pb2.GetTenantPolicyRequest.SerializeToString,
             crp_dot_gateway_dot_v1_dot_admin__service__pb2.GetTenantPolicyResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def SetTenantProvider(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/crp.gateway.v1.AdminService/SetTenantProvider',
+            crp_dot_gateway_dot_v1_dot_admin__service__pb2.SetTenantProviderRequest.SerializeToString,
+            crp_dot_gateway_dot_v1_dot_admin__service__pb2.SetTenantProviderResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ListTenantProviders(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/crp.gateway.v1.AdminService/ListTenantProviders',
+            crp_dot_gateway_dot_v1_dot_admin__service__pb2.ListTenantProvidersRequest.SerializeToString,
+            crp_dot_gateway_dot_v1_dot_admin__service__pb2.ListTenantProvidersResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def RemoveTenantProvider(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/crp.gateway.v1.AdminService/RemoveTenantProvider',
+            crp_dot_gateway_dot_v1_dot_admin__service__pb2.RemoveTenantProviderRequest.SerializeToString,
+            crp_dot_gateway_dot_v1_dot_admin__service__pb2.RemoveTenantProviderResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -27,6 +27,7 @@ MOST_BYTES: Final = 16 * 1024 * 1024
 """Largest answer, in bytes; what is longer is no chat's."""
 MOST_EVENT_BYTES: Final = 1024 * 1024
 _CONNECT_S: Final = 10.0
+_MODELS: Final = "/models"
 _DATA: Final = b"data:"
 _DONE: Final = b"[DONE]"
 _STOP: Final = b"message_stop"
@@ -95,8 +96,9 @@ class HttpChatProvider:
     def __init__(self, endpoint: Endpoint, circuit: ProviderCircuit | None = None) -> None:
         headers = {"user-agent": "groundtrail", "accept-encoding": "identity", "content-type": "application/json"}
         patience = endpoint.patience
-        self._root = endpoint.root.rstrip("/")
         self._path = endpoint.path
+        root = endpoint.root.rstrip("/")
+        self._urls = {path: httpx.URL(f"{root}{path}") for path in (endpoint.path, _MODELS)}  # read once
         self._is_last = endpoint.is_last
         self._host = urlsplit(endpoint.root).netloc
         self._patience = patience
@@ -117,7 +119,7 @@ class HttpChatProvider:
 
     async def models(self) -> ChatReply:
         """Get the list."""
-        return await self._whole("GET", "/models", b"", NO_HEADERS)
+        return await self._whole("GET", _MODELS, b"", NO_HEADERS)
 
     @asynccontextmanager
     async def stream(self, body: bytes, headers: Mapping[str, str] = NO_HEADERS) -> AsyncIterator[ChatStream]:
@@ -162,7 +164,7 @@ class HttpChatProvider:
             httpx.HTTPError: it cannot be reached, after as many attempts as the settings allow.
         """
         self._circuit.admit()
-        url, pause = f"{self._root}{path}", _FIRST_PAUSE_S
+        url, pause = self._urls[path], _FIRST_PAUSE_S
         for left in range(self._patience.max_attempts - 1, -1, -1):
             calling = AsyncExitStack()
             try:

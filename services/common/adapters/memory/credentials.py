@@ -2,7 +2,12 @@
 
 from services.common.adapters.memory.receipts import MemoryReceipts
 from services.common.errors import ConflictError, ErrorReason
-from services.common.ports.credentials import AiSystemRecord, ApiKeyRecord, TenantPolicyRecord
+from services.common.ports.credentials import (
+    AiSystemRecord,
+    ApiKeyRecord,
+    TenantPolicyRecord,
+    TenantProviderRecord,
+)
 from services.common.ports.receipts import Receipt
 
 
@@ -13,6 +18,7 @@ class MemoryCredentialStore:
         self._keys: dict[tuple[str, str], ApiKeyRecord] = {}
         self._systems: dict[tuple[str, str], list[AiSystemRecord]] = {}
         self._policies: dict[str, TenantPolicyRecord] = {}
+        self._providers: dict[tuple[str, str], TenantProviderRecord] = {}
         self._receipts = MemoryReceipts()
 
     async def find_key(self, prefix: str) -> ApiKeyRecord | None:
@@ -84,6 +90,22 @@ class MemoryCredentialStore:
     async def get_policy(self, tenant_id: str) -> TenantPolicyRecord | None:
         """Return the tenant's policy or ``None``."""
         return self._policies.get(tenant_id)
+
+    async def put_provider(self, provider: TenantProviderRecord, receipt: Receipt | None = None) -> None:
+        """Insert or replace by name."""
+        self._receipts.check(receipt)
+        self._providers[provider.tenant_id, provider.name] = provider
+        self._receipts.put(receipt)
+
+    async def list_providers(self, tenant_id: str) -> list[TenantProviderRecord]:
+        """Return a tenant's providers by name."""
+        return [self._providers[place] for place in sorted(self._providers) if place[0] == tenant_id]
+
+    async def remove_provider(self, tenant_id: str, name: str, receipt: Receipt | None = None) -> None:
+        """Delete."""
+        self._receipts.check(receipt)
+        self._providers.pop((tenant_id, name), None)
+        self._receipts.put(receipt)
 
     async def get_receipt(self, tenant_id: str, rpc: str, request_id: str) -> Receipt | None:
         """Return a remembered answer."""

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final, Self
 
-from services.common.adapters.sqlite import ai_systems
+from services.common.adapters.sqlite import ai_systems, tenant_providers
 from services.common.adapters.sqlite.ai_systems import AI_SYSTEM_VERSIONS
 from services.common.adapters.sqlite.connections import Schema, connect
 from services.common.adapters.sqlite.database import Database
@@ -17,7 +17,12 @@ from services.common.adapters.sqlite.failures import translated
 from services.common.adapters.sqlite.receipts import RECEIPTS_SCHEMA, get_receipt, put_receipt
 from services.common.adapters.sqlite.values import json_list, micros, moment, optional_micros, optional_moment, strings
 from services.common.errors import ConflictError, ErrorReason
-from services.common.ports.credentials import AiSystemRecord, ApiKeyRecord, TenantPolicyRecord
+from services.common.ports.credentials import (
+    AiSystemRecord,
+    ApiKeyRecord,
+    TenantPolicyRecord,
+    TenantProviderRecord,
+)
 from services.common.ports.receipts import Receipt
 from services.common.settings.stores import StoreSettings
 
@@ -66,6 +71,7 @@ _SCHEMA: Final = Schema(
             *RECEIPTS_SCHEMA,
         ),
         AI_SYSTEM_VERSIONS,
+        tenant_providers.SCHEMA,
     ),
 )
 _KEYS: Final = (
@@ -74,7 +80,7 @@ _KEYS: Final = (
 
 
 class SqliteCredentialStore:
-    """Keys, AI systems and policies in one file.
+    """Keys, AI systems, policies and tenants' own providers in one file.
 
     Args:
         database: the open file.
@@ -201,6 +207,28 @@ class SqliteCredentialStore:
         if row is None:
             return None
         return TenantPolicyRecord(tenant_id, row[0], strings(row[1]), row[2], row[3], moment(row[4]))
+
+    async def put_provider(self, provider: TenantProviderRecord, receipt: Receipt | None = None) -> None:
+        """Insert or replace by name."""
+
+        def job(connection: sqlite3.Connection) -> None:
+            put_receipt(connection, receipt)
+            tenant_providers.put(connection, provider)
+
+        await self._database.write(job)
+
+    async def list_providers(self, tenant_id: str) -> list[TenantProviderRecord]:
+        """Return a tenant's providers by name."""
+        return await self._database.read(lambda c: tenant_providers.of_tenant(c, tenant_id))
+
+    async def remove_provider(self, tenant_id: str, name: str, receipt: Receipt | None = None) -> None:
+        """Delete."""
+
+        def job(connection: sqlite3.Connection) -> None:
+            put_receipt(connection, receipt)
+            tenant_providers.remove(connection, tenant_id, name)
+
+        await self._database.write(job)
 
     async def get_receipt(self, tenant_id: str, rpc: str, request_id: str) -> Receipt | None:
         """Return a remembered answer."""

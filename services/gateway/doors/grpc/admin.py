@@ -15,6 +15,7 @@ from services.common.rpc.idempotency import body_hash
 from services.common.rpc.paging import PageRequest, decode_page, encode_page_token
 from services.common.rpc.server import ServedService
 from services.gateway.admin.app import AdminApp, CreatedKey, Replay, Write
+from services.gateway.admin.providers import ProviderAdmin
 from services.gateway.doors.grpc import admin_convert as convert
 from services.gateway.doors.grpc import admin_validate as validate
 from services.gateway.ports import ReportReads
@@ -29,6 +30,9 @@ ROLES: Final = {
     "SetTenantPolicy": Role.ADMIN,
     "GetTenantPolicy": Role.ADMIN,
     "TryTenantPolicy": Role.ADMIN,
+    "SetTenantProvider": Role.ADMIN,
+    "ListTenantProviders": Role.ADMIN,
+    "RemoveTenantProvider": Role.ADMIN,
 }
 _TRIED: Final = 10_000
 """Windows that a policy is tried on where the request does not say."""
@@ -38,12 +42,15 @@ ResponseT = TypeVar("ResponseT", bound=Message)
 
 
 class AdminServicer(admin_service_pb2_grpc.AdminServiceServicer):
-    """The eight RPCs; ``reports`` is ``None`` where no stored windows can be reached."""
+    """The RPCs; ``reports`` and ``providers`` are ``None`` where the other services cannot be reached."""
 
-    def __init__(self, app: AdminApp, clock: Clock, reports: ReportReads | None) -> None:
+    def __init__(
+        self, app: AdminApp, clock: Clock, reports: ReportReads | None, providers: ProviderAdmin | None
+    ) -> None:
         self._app = app
         self._clock = clock
         self._reports = reports
+        self._own = providers
 
     async def CreateApiKey(self, request: pb.CreateApiKeyRequest, context: Any) -> pb.CreateApiKeyResponse:  # noqa: ARG002, N802
         """Make an API key and show it, this once."""
@@ -137,10 +144,66 @@ class AdminServicer(admin_service_pb2_grpc.AdminServiceServicer):
         trial = await self._app.try_policy(request.safety_policy, self._reports, request.max_windows or _TRIED)
         return convert.tried_policy(trial)
 
+    async def SetTenantProvider(  # noqa: N802
+        self,
+        request: pb.SetTenantProviderRequest,
+        context: Any,  # noqa: ARG002
+    ) -> pb.SetTenantProviderResponse:
+        """Set a provider of the tenant's own."""
+        validate.set_tenant_provider(request)
 
-def admin_service(app: AdminApp, clock: Clock, reports: ReportReads | None = None) -> ServedService:
-    """Return AdminService ready to be served; ``reports`` is what policies are tried on."""
-    servicer = AdminServicer(app, clock, reports)
+        def respond(provider: Any) -> pb.SetTenantProviderResponse:
+            return pb.SetTenantProviderResponse(provider=convert.tenant_provider(provider))
+
+        write = _write(request, respond)
+        kept = await self._providers.put(current_call().caller, write, convert.new_provider(request))
+        return _answer(kept, respond, pb.SetTenantProviderResponse)
+
+    async def ListTenantProviders(  # noqa: N802
+        self,
+        request: pb.ListTenantProvidersRequest,
+        context: Any,  # noqa: ARG002
+    ) -> pb.ListTenantProvidersResponse:
+        """List the tenant's own providers."""
+        bound_to, page = _page(request)
+        found = await self._providers.page(current_call().caller, after=page.after, limit=page.limit + 1)
+        shown, more = found[: page.limit], len(found) > page.limit
+        return pb.ListTenantProvidersResponse(
+            providers=map(convert.tenant_provider, shown),
+            next_page_token=encode_page_token(shown[-1].name, bound_to) if more else "",
+        )
+
+    async def RemoveTenantProvider(  # noqa: N802
+        self,
+        request: pb.RemoveTenantProviderRequest,
+        context: Any,  # noqa: ARG002
+    ) -> pb.RemoveTenantProviderResponse:
+        """Remove a provider of the tenant's own."""
+        validate.remove_tenant_provider(request)
+        write: Write[None] = _write(request, lambda _: pb.RemoveTenantProviderResponse())
+        await self._providers.remove(current_call().caller, write, request.name)
+        return pb.RemoveTenantProviderResponse()
+
+    @property
+    def _providers(self) -> ProviderAdmin:
+        if self._own is None:
+            text = "what seals providers' keys cannot be reached from this process"
+            raise UnavailableError(ErrorReason.SERVICE_UNAVAILABLE, text)
+        return self._own
+
+
+def admin_service(
+    app: AdminApp, clock: Clock, reports: ReportReads | None = None, providers: ProviderAdmin | None = None
+) -> ServedService:
+    """Return AdminService ready to be served.
+
+    Args:
+        app: keys, systems, policies.
+        clock: the time.
+        reports: what policies are tried on.
+        providers: tenants' own providers.
+    """
+    servicer = AdminServicer(app, clock, reports, providers)
     return ServedService(
         name=SERVICE_NAME,
         register=partial(admin_service_pb2_grpc.add_AdminServiceServicer_to_server, servicer),
@@ -163,7 +226,7 @@ def _answer(
 
 
 def _page(
-    request: pb.ListApiKeysRequest | pb.ListAiSystemsRequest, *besides: str
+    request: pb.ListApiKeysRequest | pb.ListAiSystemsRequest | pb.ListTenantProvidersRequest, *besides: str
 ) -> tuple[tuple[str, ...], PageRequest]:
     bound_to = (type(request).__name__, current_call().caller.tenant_id, *besides)
     return bound_to, decode_page(request.page_size, request.page_token, bound_to)

@@ -6,9 +6,10 @@ from crp.gateway.v1 import admin_pb2, admin_service_pb2
 from google.protobuf.timestamp_pb2 import Timestamp
 
 from services.common.context import Role
-from services.common.ports.credentials import AiSystemRecord, ApiKeyRecord, TenantPolicyRecord
+from services.common.ports.credentials import AiSystemRecord, ApiKeyRecord, TenantPolicyRecord, TenantProviderRecord
 from services.gateway import wire
 from services.gateway.admin.app import CreatedKey, NewKey, NewPolicy
+from services.gateway.admin.providers import NewProvider
 from services.gateway.admin.trial import Trial
 from services.gateway.domain.api_keys import KeyState, state_of
 
@@ -24,6 +25,7 @@ _STATES = {
     KeyState.EXPIRED: admin_pb2.API_KEY_STATE_EXPIRED,
     KeyState.REVOKED: admin_pb2.API_KEY_STATE_REVOKED,
 }
+_FORMS = {admin_pb2.PROVIDER_FORM_OPENAI: "openai", admin_pb2.PROVIDER_FORM_ANTHROPIC: "anthropic"}
 _DOMAIN_PREFIX = "AI_SYSTEM_DOMAIN_"
 _AREA_VALUES = wire.inverse(wire.ANNEX_III_AREAS)
 _PRACTICE_VALUES = wire.inverse(wire.PROHIBITED_PRACTICES)
@@ -120,6 +122,30 @@ def tenant_policy(record: TenantPolicyRecord | None) -> admin_pb2.TenantPolicy:
         allowed_sink_hosts=record.allowed_sink_hosts,
         data_residency=record.data_residency,
         version=record.version,
+        update_time=_timestamp(record.updated_at),
+    )
+
+
+def new_provider(request: admin_service_pb2.SetTenantProviderRequest) -> NewProvider:
+    """Read the provider to set."""
+    provider = request.provider
+    return NewProvider(
+        name=provider.name,
+        form=_FORMS[provider.form],
+        base_url=provider.base_url,
+        models=tuple(provider.models),
+        api_key=request.api_key if request.HasField("api_key") else None,
+    )
+
+
+def tenant_provider(record: TenantProviderRecord) -> admin_pb2.TenantProvider:
+    """Describe a tenant's own provider; nothing of its key."""
+    return admin_pb2.TenantProvider(
+        name=record.name,
+        form=next(form for form, name in _FORMS.items() if name == record.form),
+        base_url=record.base_url,
+        models=record.models,
+        has_api_key=bool(record.sealed_key),
         update_time=_timestamp(record.updated_at),
     )
 

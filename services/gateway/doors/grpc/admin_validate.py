@@ -13,6 +13,7 @@ from services.common.regulation import (
     MAX_SECTOR_CHARS,
 )
 from services.common.rpc.validation import Violations, require_member, require_members
+from services.common.settings.providers import MAX_MODELS
 
 MAX_LABEL_CHARS: Final = 100
 MAX_NAME_CHARS: Final = 200
@@ -20,6 +21,9 @@ MAX_POLICY_CHARS: Final = 4096
 MAX_SINK_HOSTS: Final = 100
 MAX_TRIED: Final = 100_000
 MAX_VERSION: Final = 2**63
+MAX_URL_CHARS: Final = 500
+MAX_KEY_CHARS: Final = 4096
+_PROVIDER_NAME: Final = "must be 1 to 64 of A-Z a-z 0-9 . _ - and start with a letter or digit"
 _UUID: Final = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _SYSTEM_ID: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _HOST: Final = re.compile(r"(?=.{1,253}$)[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?(\.[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)+")
@@ -113,6 +117,32 @@ def set_tenant_policy(request: admin_service_pb2.SetTenantPolicyRequest) -> None
         )
     found.require(_REGION.fullmatch(policy.data_residency), "policy.data_residency", "must be 0 to 32 of A-Z a-z 0-9 -")
     found.require(request.expected_version < MAX_VERSION, "expected_version", "must be below 2^63")
+    found.raise_if_any()
+
+
+def set_tenant_provider(request: admin_service_pb2.SetTenantProviderRequest) -> None:
+    """Check a SetTenantProvider request; whether its host is allowed is checked by the app."""
+    found = Violations()
+    found.require_request_id(request.request_id)
+    provider = request.provider
+    found.require(_SYSTEM_ID.fullmatch(provider.name), "provider.name", _PROVIDER_NAME)
+    require_member(found, "provider.form", provider.form, admin_pb2.ProviderForm)
+    found.require(provider.form, "provider.form", "must be set")
+    _require_text(found, "provider.base_url", provider.base_url, MAX_URL_CHARS)
+    most = MAX_MODELS
+    found.require(1 <= len(provider.models) <= most, "provider.models", f"must hold 1 to {most} names")
+    for index, model in enumerate(provider.models[:most]):
+        _require_text(found, f"provider.models[{index}]", model, MAX_NAME_CHARS)
+    sound = len(request.api_key) <= MAX_KEY_CHARS and all("!" <= one <= "~" for one in request.api_key)
+    found.require(sound, "api_key", f"must have at most {MAX_KEY_CHARS} characters, printable ASCII without spaces")
+    found.raise_if_any()
+
+
+def remove_tenant_provider(request: admin_service_pb2.RemoveTenantProviderRequest) -> None:
+    """Check a RemoveTenantProvider request."""
+    found = Violations()
+    found.require_request_id(request.request_id)
+    found.require(_SYSTEM_ID.fullmatch(request.name), "name", _PROVIDER_NAME)
     found.raise_if_any()
 
 

@@ -27,6 +27,7 @@ from services.common.context import Role
 from services.common.rpc.credential_gate import CredentialGate
 from services.common.rpc.validation import Violations
 from services.common.settings.http import HttpSettings
+from services.gateway.doors.http.audit_exports import MEDIA_TYPE, PARAMETERS, exported, is_export
 from services.gateway.doors.http.calls import REFUSALS, RpcCalls, body, protocol_answer
 from services.gateway.doors.http.chat.checking import LATE_S
 from services.gateway.doors.http.chat.sending import Streamed
@@ -42,6 +43,7 @@ from services.gateway.doors.http.streamed_dispatch import Awaited, DispatchCall,
 SESSION_SERVICE: Final = "crp.dag.v1.SessionService"
 ENVELOPE_SERVICE: Final = "crp.envelope.v1.EnvelopeService"
 DISPATCH: Final = "/v1/dispatch"
+_AUDIT: Final = "ListAuditEvents"
 _FORM: Final = create_model(
     "DispatchRequest",
     __base__=MessageModels().request(pb.DispatchRequest),
@@ -77,7 +79,11 @@ RECORD_ENDPOINTS: Final = (
         "/v1/sessions/{session_id}/dag", "GetDag", dag.GetDagRequest, "dag", "A session's windows and edges."
     ),
     RecordEndpoint(
-        "/v1/sessions/{session_id}/audit", "ListAuditEvents", dag.ListAuditEventsRequest, "audit", "Its audit events."
+        "/v1/sessions/{session_id}/audit",
+        "ListAuditEvents",
+        dag.ListAuditEventsRequest,
+        "audit",
+        "Its audit events: a page, or with format all of them as lines, NDJSON or OCSF.",
     ),
     RecordEndpoint(
         "/v1/envelope/preview",
@@ -112,7 +118,7 @@ class RecordRoutes:
         settings: HttpSettings,
         clock: Clock,
     ) -> None:
-        self._dispatches = dispatches
+        self._dispatches, self._sessions = dispatches, sessions
         self._settings = settings
         roles = {"Dispatch": Role.WRITER}
         self._writing = RpcCalls(dispatches, "crp.gateway.v1.DispatchService", roles, gate, settings, clock)
@@ -139,8 +145,8 @@ class RecordRoutes:
                 endpoint.path,
                 self._reading[endpoint.service].guarded(endpoint.rpc, self._read(endpoint)),
                 methods=["GET"],
-                responses={200: {"description": endpoint.says}, **REFUSALS, **_NOT_FOUND},
-                openapi_extra={"parameters": parameters(endpoint.message, endpoint.path)},
+                responses={200: _answer(endpoint), **REFUSALS, **_NOT_FOUND},
+                openapi_extra={"parameters": _parameters(endpoint)},
                 summary=endpoint.says,
                 operation_id=endpoint.name,
             )
@@ -192,7 +198,19 @@ class RecordRoutes:
         calls = self._reading[endpoint.service]
 
         async def handler(request: Request, asked: Asked) -> Response:
+            if endpoint.rpc == _AUDIT and is_export(request):
+                return await exported(request, asked, self._sessions, self._settings)
             found = await calls.call(request, asked, endpoint.rpc, filled(endpoint.message, request))
             return await protocol_answer(found, asked)
 
         return handler
+
+
+def _parameters(endpoint: RecordEndpoint) -> list[dict[str, Any]]:
+    more = PARAMETERS if endpoint.rpc == _AUDIT else ()
+    return [*parameters(endpoint.message, endpoint.path), *more]
+
+
+def _answer(endpoint: RecordEndpoint) -> dict[str, Any]:
+    lines = {MEDIA_TYPE: {"schema": {"type": "string"}}} if endpoint.rpc == _AUDIT else {}
+    return {"description": endpoint.says, **({"content": lines} if lines else {})}

@@ -214,6 +214,7 @@ SECRETS = {
     "GROUNDTRAIL_VECTORS__API_KEY": "vec-1",
     "GROUNDTRAIL_CLIENT__API_KEY": "crp_gw_dev_x",
     "GROUNDTRAIL_ANTHROPIC__API_KEY": "ant-1",
+    "GROUNDTRAIL_PROVIDERS__API_KEYS": '{"local": "sk-3"}',
     "GROUNDTRAIL_NEO4J__PASSWORD": "graph",
     "GROUNDTRAIL_MILVUS__TOKEN": "root:Milvus",
     "GROUNDTRAIL_TELEMETRY__OTLP_HEADERS": "authorization=Basic%20x",
@@ -223,6 +224,10 @@ SECRETS = {
     "GROUNDTRAIL_ERCP__PREVIOUS_NODE_KEYS": '["' + "ef" * 32 + '"]',
 }
 BESIDE = {
+    "GROUNDTRAIL_PROVIDERS__API_KEYS": {
+        "GROUNDTRAIL_LLM__BASE_URL": "https://llm.example/v1",
+        "GROUNDTRAIL_PROVIDERS__ENDPOINTS": '{"local": {"base_url": "https://local.example/v1", "models": ["l-*"]}}',
+    },
     "GROUNDTRAIL_TELEMETRY__OTLP_HEADERS": {"GROUNDTRAIL_TELEMETRY__OTLP_ENDPOINT": "collector:4317"},
     "GROUNDTRAIL_AUTH__JWT__SECRET": {"GROUNDTRAIL_AUTH__JWT__AUDIENCE": "groundtrail"},
     "GROUNDTRAIL_DAG__PREVIOUS_MASTER_KEYS": {

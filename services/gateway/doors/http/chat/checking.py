@@ -13,7 +13,7 @@ from crp.gateway.v1 import dispatch_service_pb2 as pb
 from groundtrail.grounds import Grounds, GroundText, grounds_of
 from starlette.responses import Response
 
-from services.common.computing import compute, compute_unless_small
+from services.common.computing import SMALL, compute, compute_unless_small
 from services.common.errors import ErrorReason, UnavailableError
 from services.common.ports.chat_provider import ChatProvider, ChatStream
 from services.common.settings import GatewaySettings
@@ -30,6 +30,7 @@ from services.gateway.domain.source_screening import SourceScreening
 from services.gateway.doors.grpc import convert, validate
 from services.gateway.doors.http.chat.asks import FIELD, Call, ChatOptions, wrong
 from services.gateway.doors.http.chat.dialect import Dialect
+from services.gateway.doors.http.chat.providers import ChatProviders
 from services.gateway.doors.http.chat.refusals import refusal_of, withheld_response
 from services.gateway.doors.http.chat.sending import HeldBack, Streamed, held_back_answer
 from services.gateway.doors.http.check_messages import (
@@ -50,6 +51,10 @@ from services.gateway.doors.http.requests import call_metadata, until_disconnect
 
 LATE_S: Final = 30.0
 OK: Final = 200
+_SCREENING: Final = 8
+"""Looking for what speaks to a model costs so many times what reading does."""
+_TOLD_SIZE: Final = 4_096
+"""What is told of one check, about, in characters."""
 _CONTRADICTED: Final = "CONTRADICTED"
 _NO_SOURCES: Final = {"mode": "check", "reason": "NO_SOURCES"}
 _INNER: Final = frozenset({"certain", "faulted_at", "headers"})
@@ -86,15 +91,19 @@ class Judge:
         refuse_beyond_checks(wishes)
         if given := [name for name in _OF_DISPATCHES if name in options.model_fields_set]:
             raise wrong(f"{FIELD}.{given[0]}", "is for mode ground; here an answer of your provider is checked")
-        probe = pb.DispatchRequest(request_id=derived_id(call.request_id, "check"), query="-")
-        probe.MergeFrom(wishes)
-        validate.dispatch_request(probe, self.gateway)
-        asked = convert.dispatch_command(probe).policy
+        asked = self._asked(call) if wishes.ListFields() else PolicyRequest()
         if options.policy is not None and asked.safety_policy:
             raise wrong(f"{FIELD}.policy", f"stands in the header {HEADER_OF_FIELD['safety_policy']} too; give it once")
         text = asked.safety_policy if options.policy is None else options.policy
         request = PolicyRequest(text, asked.report_only, asked.mode, asked.oversight, asked.accept_risk)
         return read_policy_request(request, self.policy if options.policy is None else "")
+
+    def _asked(self, call: Call) -> PolicyRequest:
+        """Return what the protocol's headers say of the policy, checked as a dispatch's fields are."""
+        probe = pb.DispatchRequest(request_id=derived_id(call.request_id, "check"), query="-")
+        probe.MergeFrom(call.wishes)
+        validate.dispatch_request(probe, self.gateway)
+        return convert.dispatch_command(probe).policy
 
     async def screened(self, call: Call, dialect: Dialect) -> "Screened":
         """Return a call as it goes on, to the provider and to the check, and what its messages hold (ADR 0145)."""
@@ -109,16 +118,19 @@ class Judge:
             injections = [one.told() for one in screening.findings]
             return Screened(replace(call, ask=kept), whole_grounds(found.grounds), injections)
 
-        return await compute(screened)
+        return await compute_unless_small(_SCREENING * (len(ask.forwarded) + _given_size(ask.options)), screened)
 
     def check(self, call: Call, force: PolicyInForce, grounds: Grounds) -> Check:
         """Return what judges a text of the answer; a beginning is not asked whether it is complete."""
         options = call.ask.options
         metadata = call_metadata(call.request, call.request_id)
+        sources_size = _given_size(options) + sum(len(one.text) for one in grounds.sources)
 
         async def check(text: str, *, is_whole: bool) -> dict[str, Any]:
             try:
-                message = await compute(guardrail_request, whole_characters(text), options, grounds)
+                message = await compute_unless_small(
+                    sources_size + len(text), guardrail_request, whole_characters(text), options, grounds
+                )
             except UnicodeEncodeError:
                 raise wrong(FIELD, "must be Unicode text; it holds half of a surrogate pair") from None
             if not is_whole:
@@ -155,16 +167,16 @@ class CheckMode:
     Attributes:
         dialect: of the calls.
         judge: of the answers.
-        provider: writes them; ``None`` = none is configured.
+        providers: write them.
     """
 
     dialect: Dialect
     judge: Judge
-    provider: ChatProvider | None
+    providers: ChatProviders
 
     async def answer(self, call: Call) -> Response:
         """Ask the provider, and hand its answer on when it has passed."""
-        provider = provider_of(self.provider)
+        provider = await self.providers.of(call)
         force = self.judge.force(call)  # refused before it costs
         screened = await self.judge.screened(call, self.dialect)
         call, ask = screened.call, screened.call.ask
@@ -183,7 +195,8 @@ class CheckMode:
         if withheld := [one for one in found if one["withheld"]]:
             reason = " ".join(one["blocked_reason"] for one in withheld)
             return withheld_response(self.dialect, reason, told, call.request_id, headers)
-        answer = await compute(ascii_json, {**completion, FIELD: told} if ask.options.labelled else completion)
+        told_completion = {**completion, FIELD: told} if ask.options.labelled else completion
+        answer = await compute_unless_small(len(reply.body) + _TOLD_SIZE * len(found), ascii_json, told_completion)
         return Response(answer, OK, {"X-Request-Id": call.request_id, **headers}, "application/json")
 
     async def _streamed(
@@ -246,17 +259,6 @@ async def read_completion(dialect: Dialect, body: bytes) -> tuple[dict[str, Any]
     return completion, texts, unchecked
 
 
-def provider_of(provider: ChatProvider | None) -> ChatProvider:
-    """Return the provider.
-
-    Raises:
-        InvalidRequestError: INVALID_FIELD: none is configured.
-    """
-    if provider is None:
-        raise wrong(f"{FIELD}.mode", "must be ground: this deployment has no provider of this form to pass a chat to")
-    return provider
-
-
 def readable_grounds(messages: Sequence[Mapping[str, Any]]) -> Grounds:
     """Return what messages hold, as ``whole_grounds`` does."""
     return whole_grounds(grounds_of(messages))
@@ -316,6 +318,12 @@ def labelled(response: Response, headers: Mapping[str, str]) -> Response:
     for name, value in headers.items():
         response.headers.setdefault(name, value)
     return response
+
+
+def _given_size(options: ChatOptions) -> int:
+    """Return about how many characters a request gives to check against beside its messages."""
+    facts = sum(len(one) if isinstance(one, str) else len(one.content) for one in options.facts)
+    return facts + len(options.question) + SMALL * len(options.documents)
 
 
 def _unjudged(options: ChatOptions, force: PolicyInForce) -> dict[str, Any]:

@@ -24,11 +24,11 @@ from services.gateway.doors.http.chat.checking import (
     ascii_json,
     labelled,
     opened_stream,
-    provider_of,
     read_completion,
     readable_grounds,
 )
 from services.gateway.doors.http.chat.dialect import Dialect, DialectStream
+from services.gateway.doors.http.chat.providers import ChatProviders
 from services.gateway.doors.http.chat.refusals import refusal_of
 from services.gateway.doors.http.chat.sending import Streamed, told_error
 from services.gateway.doors.http.protocol import policy_headers
@@ -46,17 +46,17 @@ class ObserveMode:
         dialect: of the calls.
         judge: of the answers, behind them.
         backlog: where they wait.
-        provider: writes them; ``None`` = none is configured.
+        providers: write them.
     """
 
     dialect: Dialect
     judge: Judge
     backlog: Backlog
-    provider: ChatProvider | None
+    providers: ChatProviders
 
     async def answer(self, call: Call) -> Response:
         """Ask the provider, hand its answer on at once, and have it analysed behind."""
-        provider, ask = provider_of(self.provider), call.ask
+        provider, ask = await self.providers.of(call), call.ask
         force = self.judge.force(call)
         if ask.is_streamed:
             return await self._streamed(call, provider, force)

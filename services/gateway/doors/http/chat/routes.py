@@ -13,8 +13,8 @@ from starlette.responses import Response
 from services.common.computing import compute_unless_small
 from services.common.context import Role
 from services.common.errors import CrpError, internal_error
-from services.common.ports.chat_provider import ChatProvider
 from services.common.rpc.credential_gate import CredentialGate
+from services.common.rpc.rate_limits import RateLimits
 from services.common.settings.chat import ChatMode, ChatSettings
 from services.common.settings.http import HttpSettings
 from services.common.telemetry import follow_trace
@@ -22,6 +22,7 @@ from services.gateway.doors.http.callers import prove_caller
 from services.gateway.doors.http.chat.asks import Call, mode_of
 from services.gateway.doors.http.chat.checking import OK
 from services.gateway.doors.http.chat.dialect import Dialect
+from services.gateway.doors.http.chat.providers import ChatProviders
 from services.gateway.doors.http.chat.queries import OWN_MODEL
 from services.gateway.doors.http.chat.refusals import error_response, refusal_of
 from services.gateway.doors.http.chat.schemas import ChatRefusal, ModelList
@@ -91,9 +92,9 @@ class ChatRoutes:
         dialect: the form.
         modes: how each mode answers.
         gate: proves callers before anything of their bodies is read.
-        settings: limits and deadlines.
-        chat: which mode is taken.
-        provider: speaks the dialect; ``None`` = none is configured.
+        settings: limits and deadlines, and which mode is taken.
+        providers: speak the dialect.
+        limits: what callers may ask for in a minute.
     """
 
     def __init__(
@@ -101,16 +102,16 @@ class ChatRoutes:
         dialect: Dialect,
         modes: Mapping[ChatMode, Mode],
         gate: CredentialGate,
-        settings: HttpSettings,
-        chat: ChatSettings,
-        provider: ChatProvider | None,
+        settings: tuple[HttpSettings, ChatSettings],
+        providers: ChatProviders,
+        limits: RateLimits,
     ) -> None:
         self._dialect = dialect
         self._modes = modes
         self._gate = gate
-        self._settings = settings
-        self._chat = chat
-        self._provider = provider
+        self._settings, self._chat = settings
+        self._providers = providers
+        self._limits = limits
 
     @property
     def forms(self) -> Sequence[type[BaseModel]]:
@@ -140,7 +141,9 @@ class ChatRoutes:
         ask = await compute_unless_small(len(body), self._dialect.read, body)
         call = Call(request, request_id, caller, ask, wishes)
         follow_trace(trace_headers(request))  # the call of a provider is part of it
-        mode = mode_of(call, self._chat, provided=self._provider is not None)
+        mode = mode_of(call, self._chat, provided=await self._providers.provided(caller))
+        if mode != "ground":  # a dispatch is counted where it is served
+            self._limits.admit(caller.scope)
         return await self._modes[mode].answer(call)
 
 
@@ -150,15 +153,15 @@ class ModelRoutes:
     Args:
         dialect: of refusals.
         gate: proves callers.
-        provider: whose models they are; ``None`` = the deployment answers by itself, under one name.
+        providers: whose models they are; without any the deployment answers by itself, under one name.
     """
 
     forms: Sequence[type[BaseModel]] = ()
 
-    def __init__(self, dialect: Dialect, gate: CredentialGate, provider: ChatProvider | None) -> None:
+    def __init__(self, dialect: Dialect, gate: CredentialGate, providers: ChatProviders) -> None:
         self._dialect = dialect
         self._gate = gate
-        self._provider = provider
+        self._providers = providers
 
     def router(self) -> APIRouter:
         """Return the route, for an app."""
@@ -174,16 +177,31 @@ class ModelRoutes:
         return router
 
     async def _models(self, request: Request, request_id: str) -> Response:
-        await prove_caller(request, self._gate, Role.READER, _CHECK)
+        caller = await prove_caller(request, self._gate, Role.READER, _CHECK)
         headers = {"X-Request-Id": request_id}
-        if self._provider is None:
-            own = {"id": OWN_MODEL, "object": "model", "created": 0, "owned_by": OWN_MODEL}
-            listed: dict[str, Any] = {"object": "list", "data": [own]}
+        own = await self._providers.own_models(caller)
+        deployment = self._providers.deployment
+        if deployment is None:
+            built_in = {"id": OWN_MODEL, "object": "model", "created": 0, "owned_by": OWN_MODEL}
+            listed: dict[str, Any] = {"object": "list", "data": own or [built_in]}
             return Response(json.dumps(listed), OK, headers, "application/json")
-        reply = await until_disconnected(request, self._provider.models())
+        reply = await until_disconnected(request, deployment.models())
         if reply.status != OK:
             return refusal_of(self._dialect, reply, request_id)
-        return Response(reply.body, OK, headers, "application/json")
+        return Response(_with_own(reply.body, own), OK, headers, "application/json")
+
+
+def _with_own(body: bytes, own: list[dict[str, Any]]) -> bytes:
+    """Return a provider's list of models with a tenant's own ones before it; unchanged where there are none."""
+    if not own:
+        return body
+    try:
+        found = json.loads(body)
+        names = {one["id"] for one in own}
+        rest = [one for one in found["data"] if one.get("id") not in names]
+        return json.dumps({**found, "data": [*own, *rest]}).encode()
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return json.dumps({"object": "list", "data": own}).encode()
 
 
 def guarded_chat(dialect: Dialect, handler: Handler) -> Callable[[Request], Awaitable[Response]]:

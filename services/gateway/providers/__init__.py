@@ -1,0 +1,1 @@
+"""Tenants' own providers of language models: kept with sealed keys, found by model name (ADR 0163)."""
