@@ -182,6 +182,11 @@ def _spoken(match: re.Match[str]) -> str:
     return _SPOKEN[match["symbol"]]
 
 
+def measure_as_written(text: str, value: Value) -> Measure | None:
+    """Return what a value is worth with the short symbol of a unit that may stand behind it."""
+    return _with_symbol(text, value) or measure_of(value)
+
+
 def _with_symbol(text: str, value: Value) -> Measure | None:
     """Return what a number is worth with the short symbol of a unit behind it, such as 60 s."""
     symbol = _SYMBOL.match(text, value.end + 1) if text[value.end : value.end + 1] == " " else None
@@ -222,7 +227,7 @@ def candidates(facts: TextFacts, words: str, wanted: Measure) -> list[Candidate]
     total = sum(weights.values())
     found = []
     for place in places_of(facts):
-        own = _with_symbol(facts.text, place.value) or measure_of(place.value)
+        own = measure_as_written(facts.text, place.value)
         measure = None if own is None else on_scale(own, wanted) or as_money(place.value, own, wanted)
         if measure is None or place.negated or place.label:
             continue

@@ -52,6 +52,8 @@ _LIGHT: Final = frozenset(terms("word words line lines section text sentence par
 _GENERIC: Final = frozenset({"item", "point", "bullet", "step", "entry", "row", "line", "option", "clause", "part"})
 _FIELDS: Final = frozenset(stem_of(word) for word in ("field", "key", "column", "property", "attribute", "entry"))
 """What lines with a label and a colon are, each one."""
+_CODE: Final = re.compile(r"(?<![\w./-])(?:\d+(?:-\d+)+|[A-Z]{1,6}-?\d{2,}(?:-\d+)*|\d{5,})(?![\w/-]|\.\d)")
+"""A number that names one thing, such as 77-1904 or INV-2027: nothing else says it."""
 _NOUN_REACH: Final = 3
 
 
@@ -106,6 +108,9 @@ def _is_denied(facts: TextFacts, span: Span) -> bool:
 def _topic(wanted: str, facts: TextFacts, *, must: bool) -> Evaluation:
     """Find a topic where all its telling words stand in one sentence; in other words it may stand anywhere."""
     sought = terms(wanted) - _LIGHT or terms(wanted)
+    codes = _CODE.findall(wanted) if must else []
+    if codes and all(code not in facts.text for code in codes):
+        return Evaluation(Holds.FALSE, (), f"the text nowhere has {codes[0]}")
     for sentence in facts.sentences:
         said_here = facts.text[sentence.start : sentence.end]
         if not sought or not sought <= terms(said_here):
@@ -222,6 +227,7 @@ def _counted_things(predicate: Predicate, bounds: Bounds, what: str, facts: Text
         and sought
         and sought <= terms(" ".join(_behind(facts.text, place.value.end)))
         and not place.negated
+        and not place.each
         and place.side is None
     ]
     numbers = {int(place.value.number or 0) for place in told}
@@ -235,7 +241,21 @@ def _counted_things(predicate: Predicate, bounds: Bounds, what: str, facts: Text
     if block is None or not _is_list_of(sought, what, block, facts):
         return Evaluation(Holds.UNKNOWN, (), f"how many {what} there are, the text neither says nor lists plainly")
     span = Span(block.rows[0].span.start, block.rows[-1].span.end)
-    return _counts(predicate, bounds, [(len(block.rows), span)])
+    number = _of_their_kind(what, block)
+    if number is None:
+        return Evaluation(Holds.UNKNOWN, (), f"which of the rows are {what}, the text does not say plainly")
+    return _counts(predicate, bounds, [(number, span)])
+
+
+def _of_their_kind(what: str, block: Block) -> int | None:
+    """Return how many rows are counted: in a table with a column of them, those of which a cell says what they are."""
+    sought, head = terms(what), terms(what.rsplit(maxsplit=1)[-1])
+    near = terms(" ".join((block.intro, *block.heads)))
+    told = sought - head - near
+    if block.kind is not Kind.TABLE or not told or not head & near:
+        return len(block.rows)
+    fitting = sum(any(terms(cell) == told for cell in row.cells) for row in block.rows)
+    return fitting or None
 
 
 def _behind(text: str, end: int) -> list[str]:

@@ -377,7 +377,7 @@ _THAN: Final = re.compile(rf"\s*(?:{_LARGER}|{_SMALLER}|dearer|slower|faster)\s+
 _ONLY_SOME: Final = re.compile(r"only\s+[a-z][^,;]*?\s(?:may|can|must|should|is\s+allowed|are\s+allowed)\b", re.IGNORECASE)
 _FOR_SOME: Final = re.compile(r"\bfor\s+(?!(?:the|an?)\s)[a-z-]+\s+(?:above|over|under|below|from)\s+\Z", re.IGNORECASE)
 """Before a value: "numerals for numbers above ten"."""
-_AND_MORE: Final = re.compile(r"\band\s+(?P<word>[a-z]+)", re.IGNORECASE)
+_AND_MORE: Final = re.compile(r"\band\s+(?P<word>\w+)", re.IGNORECASE)
 _AT: Final = re.compile(r"\bat\s+\Z", re.IGNORECASE)
 
 
@@ -390,7 +390,7 @@ def _named_limit(sentence: str, bound: _Bound) -> str:
     return ">=" if _CALLED_LEAST.search(sentence) else "="
 
 
-_ADDED: Final = re.compile(r"\b(?:sums?|add(?:s|ed)?\s+up|combined|taken\s+together|total)\b", re.IGNORECASE)
+_ADDED: Final = re.compile(r"\b(?:sums?|add(?:s|ed)?\s+up|combined|taken\s+together|(?<!of\s)(?<!of\sthe\s)total)\b", re.IGNORECASE)
 """Shares that are added to each other."""
 _CALLED_MOST: Final = re.compile(r"\b(?:maximum|max|highest|upper|largest|longest|ceiling|cap|limit)\b", re.IGNORECASE)
 _CALLED_LEAST: Final = re.compile(r"\b(?:minimum|min|lowest|smallest|shortest|floor)\b", re.IGNORECASE)
