@@ -14,6 +14,7 @@ from services.common.reading.opposites import opposed, sides
 from services.common.reading.polarity import is_negated
 from services.common.reading.terms import terms
 from services.common.reading.values import scan_values
+from services.ercp.domain.predicates import kinds
 from services.ercp.domain.predicates.aligning import NEAR, words_of_path
 from services.ercp.domain.predicates.classes import CLASSES, class_of
 from services.ercp.domain.predicates.describing import demand, said
@@ -86,7 +87,17 @@ def judge_choice(predicate: Predicate, facts: TextFacts) -> Evaluation:
         answer = _joined(predicate, facts, list(_in_rows(options, facts)))
     if answer.holds is not Holds.UNKNOWN:
         return answer
-    return _joined(predicate, facts, list(_of_class(predicate.left, options, facts)))
+    answer = _joined(predicate, facts, list(_of_class(predicate.left, options, facts)))
+    return answer if answer.holds is not Holds.UNKNOWN else _joined(predicate, facts, list(_of_kind(predicate, facts)))
+
+
+def _of_kind(predicate: Predicate, facts: TextFacts) -> Iterator[tuple[Span, Holds]]:
+    """Yield the words of the kind that the attribute names, and whether each is an option: sugar is a sweetener."""
+    assert isinstance(predicate.left, Path)
+    assert isinstance(predicate.right, Options)
+    allowed = frozenset(stem_of(word) for text in predicate.right.texts for word in text.casefold().split())
+    for word, span in kinds.named(facts, kinds.of_kind(predicate.left.segments[-1].replace("_", " "))):
+        yield span, Holds.TRUE if stem_of(word.casefold()) in allowed else Holds.FALSE
 
 
 def _joined(predicate: Predicate, facts: TextFacts, answers: Sequence[tuple[Span, Holds]]) -> Evaluation:

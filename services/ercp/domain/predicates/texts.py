@@ -16,6 +16,7 @@ from services.common.reading.sentences import sentences as read_sentences
 from services.common.reading.terms import terms
 from services.common.reading.text_types import SentenceKind
 from services.common.reading.values import scan_values
+from services.ercp.domain.predicates import kinds
 from services.ercp.domain.predicates.aligning import places_of
 from services.ercp.domain.predicates.describing import describe, said
 from services.ercp.domain.predicates.facts import Evaluation, Holds, Span, TextFacts
@@ -48,8 +49,12 @@ _STEP: Final = re.compile(r"^[ \t]*(?P<mark>[-*•+]|\(?[\w.]{1,6}[.)]|\d{1,3}(?
 _CONTACT: Final = re.compile(
     r"(?:(?<![\w.+-])[\w.+-]++|[\w.+-]{1,64}+)@[\w-]+(?:\.[\w-]+)+|(?<![\w/])\+?\d[\d ()/-]{6,20}\d"
 )
+_PATH: Final = re.compile(r"(?<![\w/.:)}<])(/[A-Za-z{][\w{}/.:-]*[\w}])")
+_FIELD: Final = re.compile(r"""[\"'`]([A-Za-z_][\w-]{0,60})[\"'`]\s?:""")
+_VERSION: Final = re.compile(r"(?<![\w.,$€£-])v?(\d{1,4}(?:\.\d{1,4}){1,3})(?![\w%]|[.,]\d|\s?(?:%|percent\b))")
 _LIGHT: Final = frozenset(terms("word words line lines section text sentence part kind sort thing note information"))
 _GENERIC: Final = frozenset({"item", "point", "bullet", "step", "entry", "row", "line", "option", "clause", "part"})
+_PRICES: Final = terms("price prices pricing")
 _FIELDS: Final = frozenset(stem_of(word) for word in ("field", "key", "column", "property", "attribute", "entry"))
 """What lines with a label and a colon are, each one."""
 _CODE: Final = re.compile(r"(?<![\w./-])(?:\d+(?:-\d+)+|[A-Z]{1,6}-?\d{2,}(?:-\d+)*|\d{5,})(?![\w/-]|\.\d)")
@@ -108,6 +113,10 @@ def _is_denied(facts: TextFacts, span: Span) -> bool:
 def _topic(wanted: str, facts: TextFacts, *, must: bool) -> Evaluation:
     """Find a topic where all its telling words stand in one sentence; in other words it may stand anywhere."""
     sought = terms(wanted) - _LIGHT or terms(wanted)
+    members = [] if must else list(_members(wanted, sought, facts))
+    if members:
+        word, span = members[0]
+        return _told(Holds.FALSE, [span], f"the text speaks of {word}, which is {wanted}")
     codes = _CODE.findall(wanted) if must else []
     if codes and all(code not in facts.text for code in codes):
         return Evaluation(Holds.FALSE, (), f"the text nowhere has {codes[0]}")
@@ -120,6 +129,15 @@ def _topic(wanted: str, facts: TextFacts, *, must: bool) -> Evaluation:
         if not is_negated(_around(said_here, sought)):
             return _told(Holds.FALSE, [sentence], f"the text speaks of {wanted}")
     return Evaluation(Holds.UNKNOWN, (), f"the text does not speak of {wanted} in these words; it may in others")
+
+
+def _members(wanted: str, sought: frozenset[str], facts: TextFacts) -> Iterator[tuple[str, Span]]:
+    """Yield what belongs to the kind that is forbidden: beer is alcohol, an amount of money is a price."""
+    yield from kinds.named(facts, kinds.of_kind(wanted))
+    if sought and sought <= _PRICES:
+        for value in scan_values(facts.text):
+            if value.kind is EntityKind.MONEY:
+                yield value.text, Span(value.start, value.end)
 
 
 def _around(sentence: str, sought: frozenset[str]) -> str:
@@ -365,6 +383,10 @@ def _headings(facts: TextFacts) -> Iterator[Span]:
             yield Span(sentence.start, sentence.end)
 
 
+def _spans(pattern: re.Pattern[str], facts: TextFacts) -> list[Span]:
+    return [Span(*match.span(1)) for match in pattern.finditer(facts.text)]
+
+
 _MATCHED: Final[Mapping[str, Callable[[TextFacts], Iterator[Span] | Sequence[Span]]]] = {
     "text": _whole,
     "line": _lines,
@@ -379,6 +401,9 @@ _MATCHED: Final[Mapping[str, Callable[[TextFacts], Iterator[Span] | Sequence[Spa
     "time": _times,
     "amount": _amounts,
     "contact": _contacts,
+    "path": lambda facts: _spans(_PATH, facts),
+    "field": lambda facts: _spans(_FIELD, facts),
+    "version": lambda facts: _spans(_VERSION, facts),
 }
 
 
