@@ -47,9 +47,14 @@ _WITHOUT: Final = re.compile(
 )
 
 
+_SPENT_ON: Final = re.compile(r"(?:money|spending|budget|traces?|use)\s+(?:for|on|of)\s+", re.IGNORECASE)
+
+
 def of_kind(topic: str) -> frozenset[str]:
     """Return the stems of what belongs to the kind that a topic names; empty when it is none of these."""
     stems = [stem_of(word.lower()) for word in _WORD.findall(topic)]
+    behind = _SPENT_ON.match(topic)
+    stems = [stem_of(word.lower()) for word in _WORD.findall(topic[behind.end() :])] if behind is not None else stems
     return KINDS.get(" ".join(stems), frozenset())
 
 

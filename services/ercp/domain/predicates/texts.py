@@ -254,7 +254,12 @@ def _counted_things(predicate: Predicate, bounds: Bounds, what: str, facts: Text
         return _counts(predicate, bounds, found)
     heads = what.split()
     is_field = bool(heads) and stem_of(heads[-1]) in _FIELDS
-    lists = [block for block in blocks_of(facts) if is_field or block.kind is not Kind.ROWS]
+    is_split = bool(heads) and stem_of(heads[-1]) in _SPLIT_INTO
+    lists = [
+        block
+        for block in blocks_of(facts)
+        if is_field or block.kind is not Kind.ROWS or (is_split and _share_of(block, facts) > _NEARLY_ALL)
+    ]
     block = lists[0] if len(lists) == 1 and not numbers else None
     if block is None or not _is_list_of(sought, what, block, facts):
         return Evaluation(Holds.UNKNOWN, (), f"how many {what} there are, the text neither says nor lists plainly")
@@ -285,10 +290,17 @@ def _is_list_of(sought: frozenset[str], what: str, block: Block, facts: TextFact
     near = " ".join((block.intro, *block.heads))
     heads = what.split()
     is_generic = stem_of(heads[-1]) in {stem_of(word) for word in _GENERIC}
-    share = sum(row.span.end - row.span.start for row in block.rows) / max(1, len(facts.text))
-    return is_generic or bool(sought & terms(near)) or (block.kind is Kind.LIST and share > _MOSTLY)
+    is_most = block.kind is Kind.LIST and _share_of(block, facts) > _MOSTLY
+    return is_generic or bool(sought & terms(near)) or is_most or stem_of(heads[-1]) in _SPLIT_INTO
 
 
+def _share_of(block: Block, facts: TextFacts) -> float:
+    return sum(row.span.end - row.span.start for row in block.rows) / max(1, len(facts.text.strip()))
+
+
+_SPLIT_INTO: Final = frozenset(stem_of(word) for word in ("category", "part", "section", "group", "phase", "block"))
+"""What rows with labels are when they are all of a text."""
+_NEARLY_ALL: Final = 0.85
 _MOSTLY: Final = 0.5
 """A list that is so much of a text is what the text is there to list."""
 _LISTED: Final = re.compile(r",\s*(?:and\s+)?|(?<!\s)\s++(?:and\s+|[&/+]\s*)|[&/+]\s*|;\s*")
