@@ -85,7 +85,7 @@ _WORK: Final = _compile(
 )
 _CLOCK: Final = _compile(
     r"(?<![\w.:])(?P<h>[01]?\d|2[0-3]):(?P<min>[0-5]\d)(?:\s?(?P<half>[ap])\.?m\b)?(?![\w:])"
-    r"|(?<![\w.:,])(?P<h2>1[0-2]|[1-9])\s?(?P<half2>[ap])\.?m\b|\b(?P<named>noon|midday|midnight)\b"
+    r"|(?<![\w.:,])(?P<h2>1[0-2]|[1-9])\s?(?P<half2>[ap])\.?m\b|\b(?<!past\s)(?<!quarter\sto\s)(?P<named>noon|midday|midnight)\b"
 )
 _HOURS: Final = {"noon": "12:00", "midday": "12:00", "midnight": "00:00"}
 _RANGE: Final = _compile(
@@ -310,7 +310,10 @@ def _read_time_and_time(match: re.Match[str]) -> Value | None:
     more, less = _numeral(match["n"]) if match["n"] else Decimal(1), _numeral(match["less"])
     if more is None or less is None:
         return None
-    (large, base), (small, other) = in_base_units(more, match["what"].lower()), in_base_units(less, match["part"].lower())
+    (large, base), (small, other) = (
+        in_base_units(more, match["what"].lower()),
+        in_base_units(less, match["part"].lower()),
+    )
     unit, _ = in_base_units(Decimal(1), match["what"].lower())
     if base != other or not 0 < small < unit:
         return None

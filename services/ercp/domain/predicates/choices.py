@@ -98,7 +98,8 @@ def _of_number(path: Path, name: str, facts: TextFacts) -> list[tuple[Span, Hold
     others = [
         Span(*match.span("number"))
         for match in re.finditer(
-            rf"(?i:\b{re.escape(words)})(?:\s(?:is|are|still|now|number|no\.|:|#)|:){{0,2}}\s(?P<number>v?\d[\w.-]*\w|\d)(?!\w)", facts.text
+            rf"(?i:\b{re.escape(words)})(?:\s(?:is|are|still|now|number|no\.|:|#)|:){{0,2}}\s(?P<number>v?\d[\w.-]*\w|\d)(?!\w)",
+            facts.text,
         )
     ]
     if not others and terms(words) == _VERSION:
@@ -313,7 +314,9 @@ def _in_slots(sought: Sequence[frozenset[str]], facts: TextFacts) -> Iterator[tu
             yield span, Holds.TRUE if fits else Holds.FALSE
 
 
-_ITEM_LABEL: Final = re.compile(r"\A\s*(?:[-*•+\u2013]|\(?\d{1,3}[.)])\s+\**(?P<slot>[^\W\d_]{2,20}(?:\s[^\W\d_]{2,20})?)\**:\s")
+_ITEM_LABEL: Final = re.compile(
+    r"\A\s*(?:[-*•+\u2013]|\(?\d{1,3}[.)])\s+\**(?P<slot>[^\W\d_]{2,20}(?:\s[^\W\d_]{2,20})?)\**:\s"
+)
 _BEHIND_DASH: Final = re.compile(r"\s[-\u2013\u2014]\s(?P<slot>[^\W\d_]{2,20})(?=\s*(?:[,;.]|\Z))")
 _LEAST_ROWS: Final = 3
 _TELLING: Final = frozenset({"payment", "transport", "subject"})

@@ -59,7 +59,7 @@ def of_kind(topic: str) -> frozenset[str]:
 
 
 def named(facts: TextFacts, stems: frozenset[str]) -> Iterator[tuple[str, Span]]:
-    """Yield the words of a kind that a text uses, with their places; none where the sentence says that it is without."""
+    """Yield the words of a kind that a text uses, with their places; none where a sentence says that it is without."""
     for sentence in facts.sentences:
         said = facts.text[sentence.start : sentence.end]
         if _WITHOUT.search(said) or is_negated(said) or said.rstrip().endswith("?"):

@@ -51,9 +51,7 @@ def judge(predicate: Predicate, facts: TextFacts) -> Evaluation:
     return _timed(predicate, facts, (first, second)) or _open(predicate)
 
 
-def _timed(
-    predicate: Predicate, facts: TextFacts, events: tuple[frozenset[str], frozenset[str]]
-) -> Evaluation | None:
+def _timed(predicate: Predicate, facts: TextFacts, events: tuple[frozenset[str], frozenset[str]]) -> Evaluation | None:
     """Order two steps by the time of day, or the date, that each one's sentence gives: "at eight", "on 3 May"."""
     said_there = [terms(facts.text[part.start : part.end]) for part in facts.sentences]
     places = [_place(event, said_there, _IN_ROWS) for event in events]
@@ -74,6 +72,8 @@ def _only_time(facts: TextFacts, sentence: Span) -> Measure | None:
         measure
         for place in places_of(facts)
         if sentence.start <= place.value.start < sentence.end
+        and place.side is None
+        and not place.negated
         and (measure := measure_of(place.value)) is not None
         and measure.kind in _TIMES
     ]

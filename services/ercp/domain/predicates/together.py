@@ -197,7 +197,9 @@ def _part_of_whole(predicate: Predicate, facts: TextFacts, words: str, kind: Mea
 def _whole_words(path: Path) -> frozenset[str]:
     """Return the words of what a share is of, if it is named."""
     last = path.segments[-1]
-    words = terms(last.removeprefix(SHARE_OF).replace("_", " ")) - _NO_WHOLE if last.startswith(SHARE_OF) else frozenset()
+    words = (
+        terms(last.removeprefix(SHARE_OF).replace("_", " ")) - _NO_WHOLE if last.startswith(SHARE_OF) else frozenset()
+    )
     return words | _PRICED if words & _PRICED else words
 
 

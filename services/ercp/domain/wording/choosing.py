@@ -46,7 +46,7 @@ _NEGATED: Final = re.compile(r"\b(?:not|never|no|neither|nor)\b|n't\b", re.IGNOR
 _ENDING: Final = re.compile(r"\s+only\Z", re.IGNORECASE)
 _SPLIT: Final = re.compile(r",\s*(?:or\s+|and\s+)?|\s+(?:or|and)\s+", re.IGNORECASE)
 _ARTICLE: Final = re.compile(
-    r"\A(?:either\s+)?(?:(?:called|named|labell?ed|marked|tagged|titled)\s+|[a-z]+(?:ed|en)\s+(?=(?:by|on|in|at|from)\s))?"
+    r"\A(?:either\s+)?(?:(?:called|named|labell?ed|marked|tagged|titled)\s+|(?:[a-z]+(?:ed|en)|kept|held|sold|sent|built|made|put)\s+(?=(?:by|on|in|at|from)\s))?"
     r"(?:(?:by|on|in|at|from)\s+)?(?:(?:an?|the)\s+)?(?=\S)",
     re.IGNORECASE,
 )

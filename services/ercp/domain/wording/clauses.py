@@ -148,7 +148,11 @@ def bare(sentence: str) -> str:
     if _EXCEPTION.search(core):
         raise NotUnderstoodError("it has an exception or is only roughly meant, which no operator says")
     conditional = _CONDITIONAL.search(core)
-    if conditional is not None and not _TOLD.search(core[: conditional.start()]) and not _ASKED.search(core[: conditional.start()]):
+    if (
+        conditional is not None
+        and not _TOLD.search(core[: conditional.start()])
+        and not _ASKED.search(core[: conditional.start()])
+    ):
         raise NotUnderstoodError("it holds under a condition, and that may change what it demands")
     return core
 

@@ -164,6 +164,8 @@ def read_values(sentence: str) -> tuple[Predicate, str] | None:
 
 def _is_second_of_kind(bounds: list[_Bound], chosen: _Bound) -> bool:
     """Say whether another value of the kind is demanded beside the limit: "1% a week, capped at 10%"."""
+    if isinstance(chosen.named.operand, _TIMES):
+        return any(each is not chosen and isinstance(each.named.operand, type(chosen.named.operand)) for each in bounds)
     units = [
         each.named.operand.unit for each in bounds if isinstance(each.named.operand, Amount) and each is not chosen
     ]
@@ -349,6 +351,11 @@ def _refuse_unsure(sentence: str, bound: _Bound, operand: object) -> None:
         further["word"].lower() in BASE_VERBS or any(each.start > bound.end for each in read(sentence))
     ):
         raise NotUnderstoodError("it makes a second demand beside its limit")
+    _refuse_doubtful(sentence, bound, operand)
+
+
+def _refuse_doubtful(sentence: str, bound: _Bound, operand: object) -> None:
+    """Refuse a value that may be another one than it seems."""
     if re.search(r"\bor\b", sentence[bound.end :], re.IGNORECASE):
         raise NotUnderstoodError("it leaves an alternative to its value")
     if bound.named.is_number and not bound.named.noun and _AT.search(sentence[: bound.named.start]):
@@ -369,12 +376,15 @@ def _refuse_unsure(sentence: str, bound: _Bound, operand: object) -> None:
 _NUMBER: Final = r"(?:\d+|two|three|four|five|six|seven|eight|nine|ten|twelve|twenty|thirty|fifty|hundred)"
 _RATIO: Final = re.compile(
     rf"\b(?:per|for\s+(?:every|each))\s+{_NUMBER}\b|\b(?:plus|minus)\s+(?:one|{_NUMBER})\b|"
-    r"\bhalf\s+(?:as\b|again\b|the\s+(?:size|length|width|height|weight|price|cost|amount|number|time)\b)", re.IGNORECASE
+    r"\bhalf\s+(?:as\b|again\b|the\s+(?:size|length|width|height|weight|price|cost|amount|number|time)\b)",
+    re.IGNORECASE,
 )
 """One number depends on another: "an adult for every ten children", "half of them plus one"."""
 _THAN: Final = re.compile(rf"\s*(?:{_LARGER}|{_SMALLER}|dearer|slower|faster)\s+than\b", re.IGNORECASE)
 """Behind a value: "20 percent lower than last year's"."""
-_ONLY_SOME: Final = re.compile(r"only\s+[a-z][^,;]*?\s(?:may|can|must|should|is\s+allowed|are\s+allowed)\b", re.IGNORECASE)
+_ONLY_SOME: Final = re.compile(
+    r"only\s+[a-z][^,;]*?\s(?:may|can|must|should|is\s+allowed|are\s+allowed)\b", re.IGNORECASE
+)
 _FOR_SOME: Final = re.compile(r"\bfor\s+(?!(?:the|an?)\s)[a-z-]+\s+(?:above|over|under|below|from)\s+\Z", re.IGNORECASE)
 """Before a value: "numerals for numbers above ten"."""
 _AND_MORE: Final = re.compile(r"\band\s+(?P<word>\w+)", re.IGNORECASE)
@@ -390,7 +400,9 @@ def _named_limit(sentence: str, bound: _Bound) -> str:
     return ">=" if _CALLED_LEAST.search(sentence) else "="
 
 
-_ADDED: Final = re.compile(r"\b(?:sums?|add(?:s|ed)?\s+up|combined|taken\s+together|(?<!of\s)(?<!of\sthe\s)total)\b", re.IGNORECASE)
+_ADDED: Final = re.compile(
+    r"\b(?:sums?|add(?:s|ed)?\s+up|combined|taken\s+together|(?<!of\s)(?<!of\sthe\s)total)\b", re.IGNORECASE
+)
 """Shares that are added to each other."""
 _CALLED_MOST: Final = re.compile(r"\b(?:maximum|max|highest|upper|largest|longest|ceiling|cap|limit)\b", re.IGNORECASE)
 _CALLED_LEAST: Final = re.compile(r"\b(?:minimum|min|lowest|smallest|shortest|floor)\b", re.IGNORECASE)

@@ -37,7 +37,8 @@ _QUOTED: Final = re.compile(
     r"(?:the\s+(?:words?|phrase|sentence|line|text|greeting)\s+)?[\"'](?P<text>[^\"]+?)[\"']\Z", re.IGNORECASE
 )
 _EXAMPLE: Final = re.compile(
-    r".*\b(?:like|such\s+as|e\.g\.)\s+[\"']?(?P<example>\[[^\]\s]{1,20}\]|\(#?\d{1,10}\)|#\d{1,10}|[A-Z]{1,6}-?\d{1,10})[\"']?\Z", re.IGNORECASE
+    r".*\b(?:like|such\s+as|e\.g\.)\s+[\"']?(?P<example>\[[^\]\s]{1,20}\]|\(#?\d{1,10}\)|#\d{1,10}|[A-Z]{1,6}-?\d{1,10})[\"']?\Z",
+    re.IGNORECASE,
 )
 _PARTS: Final = (
     ("subject", r"\bsubject(?:\s+line)?\b"), ("first line", r"\bfirst\s+line\b"), ("last line", r"\blast\s+line\b"),

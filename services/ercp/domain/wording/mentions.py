@@ -33,9 +33,7 @@ _NEEDS: Final = re.compile(
     r"(?P<who>[^,;:]+?)\s+(?:needs|need|requires?|wants)\s+(?:an?|the|some)\s+(?P<what>(?!to\b)[a-z].+)", re.IGNORECASE
 )
 """What the text itself has to have: "the plan needs a fallback for rain"."""
-_KEEP_OUT: Final = re.compile(
-    r"(?:keep|leave)\s+(?P<what>[^,;:]+?)\s+out(?:\s+of\s+(?P<of>[^,;:]+))?", re.IGNORECASE
-)
+_KEEP_OUT: Final = re.compile(r"(?:keep|leave)\s+(?P<what>[^,;:]+?)\s+out(?:\s+of\s+(?P<of>[^,;:]+))?", re.IGNORECASE)
 _BE_SAID: Final = re.compile(
     rf"(?P<what>.+?)\s+{_MUST}\s+{_ADVERB}be\s+{_ADVERB}(?:{_TOLD})(?P<where>\s+(?:in|on|at|somewhere).*)?",
     re.IGNORECASE,
@@ -176,7 +174,11 @@ def _denied(sentence: str) -> tuple[Predicate, str] | None:  # noqa: PLR0911 - o
 def _refuse_place(where: str | None) -> None:
     """Refuse what is demanded of one place, or one day, alone: "no meetings on Friday"."""
     place = (where or "").strip()
-    if place and not re.match(r"(?:anywhere|at\s+all|in\s+any\s+(?:form|shape|way|guise))\b", place, re.IGNORECASE) and not clauses.is_of_document(place):
+    if (
+        place
+        and not re.match(r"(?:anywhere|at\s+all|in\s+any\s+(?:form|shape|way|guise))\b", place, re.IGNORECASE)
+        and not clauses.is_of_document(place)
+    ):
         raise NotUnderstoodError("it speaks of one place in the text, or of one time, alone")
 
 
@@ -189,7 +191,8 @@ _VAGUE: Final = re.compile(
 
 _OF_EACH: Final = re.compile(r"\s*(?:each|every|all\s+the|both)\b", re.IGNORECASE)
 _SO_MANY: Final = re.compile(
-    r"(?:exactly\s+|only\s+)?(?:\d+|two|three|four|five|six|seven|eight|nine|ten|twelve)\s+(?:[a-z]+\s+){0,2}?[a-z]+s\Z", re.IGNORECASE
+    r"(?:exactly\s+|only\s+)?(?:\d+|two|three|four|five|six|seven|eight|nine|ten|twelve)\s+(?:[a-z]+\s+){0,2}?[a-z]+s\Z",
+    re.IGNORECASE,
 )
 """Things that are counted: "include three examples"."""
 _AND_VERB: Final = re.compile(r"\band\s+(?P<verb>[a-z]+)", re.IGNORECASE)
@@ -221,10 +224,8 @@ def _literal(name: PredicateName, what: str) -> tuple[Predicate, str]:
     return Predicate(name, Text(text)), "words"
 
 
-def _topic(name: PredicateName, what: str) -> tuple[Predicate, str]:
-    if name is PredicateName.NOT_CONTAINS and _STYLE.search(what):
-        raise NotUnderstoodError("it forbids a manner of writing, which no operator says")
-    topic = _ABOUT.sub("", what)
+def _refuse_more(topic: str) -> None:
+    """Refuse what says more than a topic: a second demand, how often or where it is to stand, how it is written."""
     further = _AND_VERB.search(topic)
     if further is not None and further["verb"].lower() in BASE_VERBS:
         raise NotUnderstoodError("it asks for two things at once")
@@ -232,6 +233,13 @@ def _topic(name: PredicateName, what: str) -> tuple[Predicate, str]:
         raise NotUnderstoodError("how often, or where in the text, a topic is to stand, no operator says")
     if _SHOWN.search(topic):
         raise NotUnderstoodError("it shows by an example how something is to be written")
+
+
+def _topic(name: PredicateName, what: str) -> tuple[Predicate, str]:
+    if name is PredicateName.NOT_CONTAINS and _STYLE.search(what):
+        raise NotUnderstoodError("it forbids a manner of writing, which no operator says")
+    topic = _ABOUT.sub("", what)
+    _refuse_more(topic)
     if _VAGUE.search(topic):
         raise NotUnderstoodError("which topic is meant is not plain")
     where = _WHERE.search(topic)

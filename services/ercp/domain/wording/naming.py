@@ -36,7 +36,7 @@ _CALLED: Final = re.compile(r"\b(?:name|title|codename|model|brand|label|heading
 _NO_NAME: Final = frozenset({"I", "A", "The", "It", "No", "Not"})
 
 
-def read_name(sentence: str) -> tuple[Predicate, str] | None:
+def read_name(sentence: str) -> tuple[Predicate, str] | None:  # noqa: PLR0911 - one for each wording
     """Read which name or word something has to have, or ``None``.
 
     Raises:

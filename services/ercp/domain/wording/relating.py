@@ -74,7 +74,7 @@ _THAT_OF: Final = re.compile(r"that\s+of\s+(?P<whose>.+)", re.IGNORECASE)
 _PLACED: Final = re.compile(r"\s(?:to|from)\s+(?:the\s+)?(?P<place>.+)", re.IGNORECASE)
 
 
-def read_relation(sentence: str) -> tuple[Predicate, str] | None:
+def read_relation(sentence: str) -> tuple[Predicate, str] | None:  # noqa: PLR0911 - one for each wording
     """Read a comparison of two attributes, or ``None``.
 
     Raises:
