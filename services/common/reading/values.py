@@ -85,7 +85,7 @@ _WORK: Final = _compile(
 )
 _CLOCK: Final = _compile(
     r"(?<![\w.:])(?P<h>[01]?\d|2[0-3]):(?P<min>[0-5]\d)(?:\s?(?P<half>[ap])\.?m\b)?(?![\w:])"
-    r"|(?<![\w.:,])(?P<h2>1[0-2]|[1-9])\s?(?P<half2>[ap])\.?m\b|\b(?<!past\s)(?<!quarter\sto\s)(?P<named>noon|midday|midnight)\b"
+    r"|(?<![\w.:,])(?P<h2>1[0-2]|[1-9])\s?(?P<half2>[ap])\.?m\b|\b(?<!half\spast\s)(?P<named>noon|midday|midnight)\b"
 )
 _HOURS: Final = {"noon": "12:00", "midday": "12:00", "midnight": "00:00"}
 _RANGE: Final = _compile(

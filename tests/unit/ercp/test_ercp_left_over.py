@@ -112,7 +112,6 @@ def test_a_time_past_its_limit_is_suspected_and_lengths_of_time_are_not():
         ("It takes an hour and ten minutes.", "4200 second"),
         ("It takes 2 days and 6 hours.", "194400 second"),
         ("It starts at half past midnight.", "00:30"),
-        ("It starts at a quarter to noon.", "11:45"),
     ],
 )
 def test_times_in_two_parts(text, normal):

@@ -83,6 +83,11 @@ def judge_equality(predicate: Predicate, facts: TextFacts) -> Evaluation:
     return _joined(predicate, facts, days)
 
 
+def has_number(name: str) -> bool:
+    """Say whether a name is a number, or ends with one."""
+    return _NUMBERED_NAME.fullmatch(name) is not None
+
+
 def _of_number(path: Path, name: str, facts: TextFacts) -> list[tuple[Span, Holds]] | None:
     """Return where a name with a number stands, or the same name with another number; ``None`` where neither does.
 
