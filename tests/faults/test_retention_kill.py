@@ -8,6 +8,8 @@ import sys
 from datetime import timedelta
 from pathlib import Path
 
+import pytest
+
 from services.common.ports.sessions import SessionStatus
 from services.common.taxonomy import ChainIntegrity
 from services.dag.beginning import CreateAsk
