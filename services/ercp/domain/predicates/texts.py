@@ -49,7 +49,7 @@ _STEP: Final = re.compile(r"^[ \t]*(?P<mark>[-*•+]|\(?[\w.]{1,6}[.)]|\d{1,3}(?
 _CONTACT: Final = re.compile(
     r"(?:(?<![\w.+-])[\w.+-]++|[\w.+-]{1,64}+)@[\w-]+(?:\.[\w-]+)+|(?<![\w/])\+?\d[\d ()/-]{6,20}\d"
 )
-_PATH: Final = re.compile(r"(?<![\w/.:)}<])(/[A-Za-z{][\w{}/.:-]*[\w}])")
+_PATH: Final = re.compile(r"(?<![\w/.:)}<])(/[A-Za-z{][\w{}/.:-]{0,200}[\w}])")
 _FIELD: Final = re.compile(r"""[\"'`]([A-Za-z_][\w-]{0,60})[\"'`]\s?:""")
 _VERSION: Final = re.compile(r"(?<![\w.,$€£-])v?(\d{1,4}(?:\.\d{1,4}){1,3})(?![\w%]|[.,]\d|\s?(?:%|percent\b))")
 _LIGHT: Final = frozenset(terms("word words line lines section text sentence part kind sort thing note information"))
