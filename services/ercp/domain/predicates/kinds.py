@@ -28,11 +28,10 @@ _KINDS: Final = {
     "meat": f"meat beef lamb veal venison mutton steak sausage {_PORK} {_POULTRY}",
     "nut": _NUTS,
     "dairy": _DAIRY,
-    "animal product": f"egg honey meat milk butter cream {_DAIRY} {_PORK} {_POULTRY} beef lamb",
-    "animal material": "leather suede fur wool silk down calfskin sheepskin",
+    "animal product": f"egg honey meat milk butter {_DAIRY} {_PORK} {_POULTRY} beef lamb",
+    "animal material": "leather suede fur wool silk calfskin sheepskin",
     "sweetener": "sugar honey syrup molasses stevia saccharin aspartame agave",
-    "weapon": "gun rifle pistol knife sword",
-    "citrus": "citrus lemon lime orange grapefruit",
+    "citrus": "citrus lemon lime grapefruit",
     "plastic": "plastic polyester nylon polystyrene pvc acrylic polypropylene polyethylene",
 }
 KINDS: Final = {
@@ -42,7 +41,7 @@ KINDS: Final = {
 """For the stems of each kind those of what belongs to it."""
 _WORD: Final = re.compile(r"[^\W_]+(?:['\u2019-][^\W_]+)*")
 _WITHOUT: Final = re.compile(
-    r"\b(?:free|without|instead\s+of|substitute|vegan|imitation|mock|alternative|replac\w+|unlike|oat|soya?|coconut|cocoa|peanut\s+butter)\b|-free\b|\bnon-",
+    r"\b(?:free|without|instead\s+of|substitute|vegan|imitation|mock|alternative|replac\w+|unlike|oat|soya?|coconut|cocoa|shea|peanut\s+butter)\b|-free\b|\bnon-",
     re.IGNORECASE,
 )
 
