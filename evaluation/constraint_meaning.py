@@ -15,7 +15,9 @@ from services.ercp.domain.predicates.aligning import Measure, demanded_measure, 
 
 _ORDER: Final = re.compile(r"order\s*:.*\b(?:before|after)\b.*", re.IGNORECASE)
 _CHOICE: Final = re.compile(r".*\bin\s*\{(?P<options>[^}]+)\}.*")
-_MATCH: Final = re.compile(r".*\b(?:match|matches|format|pattern)\b.*", re.IGNORECASE)
+_MATCH: Final = re.compile(
+    r".*\b(?:match|matches|format|pattern)\b.*|(?P<cased>.+?)\s*==?\s*(?:lower|upper)\((?P=cased)\)", re.IGNORECASE
+)
 _FLAG: Final = re.compile(r"(?P<left>.+?)\s*(?:==?|is)\s*(?P<value>yes|no|true|false)", re.IGNORECASE)
 _WITHIN: Final = re.compile(
     r"(?P<left>.+?)\s+(?:within|between)\s+(?P<low>\S+?)\s*(?:-|\u2013|\.\.|and|to)\s*(?P<high>\S.*)",
@@ -32,7 +34,7 @@ _ORDERED: Final = {
     (PredicateName.GREATER_THAN, False): ">",
     (PredicateName.GREATER_THAN, True): ">=",
 }
-_TOTAL: Final = re.compile(r"\s*(?:sum|total)\b", re.IGNORECASE)
+_TOTAL: Final = re.compile(r"\s*(?:sum|total)\b|\s*\w+\s\+\s\w+", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +71,8 @@ def _is_choice(predicate: Predicate, match: re.Match[str]) -> bool:
 
 
 def _plain(option: str) -> str:
-    return re.sub(r"\A(?:an?|the)\s+", "", option.strip(" '\"").casefold())
+    bare = re.sub(r"\A(?:an?|the)\s+", "", option.strip(" '\"").casefold())
+    return bare.removesuffix("s")
 
 
 def _is_match(predicate: Predicate, _: re.Match[str]) -> bool:

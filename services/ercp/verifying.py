@@ -106,6 +106,7 @@ class SecondDetector:
             UnavailableError: MODEL_UNAVAILABLE.
             LimitExceededError: QUEUE_FULL.
         """
+        stands = await compute(suspecting.doubt_limits, facts, constraints, stands)
         planned = await compute(suspecting.plan, facts, constraints, stands)
         if not planned.inquiries or not self.most_pairs:
             return stands

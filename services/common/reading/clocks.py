@@ -16,7 +16,7 @@ _MINUTES: Final = r"(?P<minutes>half|(?:a\s+)?quarter|five|ten|twenty(?:[\s-]fiv
 _PART: Final = r"\s+(?:in\s+the\s+(?P<{0}>morning|afternoon|evening)|at\s+(?P<{1}>night))\b"
 
 SPOKEN_TIME: Final = re.compile(
-    rf"\b(?!\d+\s+to\s+\d)(?:{_MINUTES}(?:\s+minutes)?\s+(?P<side>past|to)\s+{_HOUR.format('hour')}\b"
+    rf"\b(?!\d+\s+to\s+\d)(?:{_MINUTES}(?:\s+minutes)?\s+(?P<side>past|to)\s+(?:{_HOUR.format('hour')}|(?P<named>midnight|noon))\b"
     rf"(?:{_PART.format('part', 'night')})?"
     rf"|{_HOUR.format('full')}\s?o['’]clock\b(?:{_PART.format('full_part', 'full_night')})?"  # noqa: RUF001
     rf"|{_HOUR.format('bare')}{_PART.format('bare_part', 'bare_night')})",
@@ -30,13 +30,16 @@ _DAY_HOURS: Final = 24
 def read_spoken_time(match: re.Match[str]) -> DateReading:
     """Return the reading of a match of ``SPOKEN_TIME`` as ``HH:MM``, with the other half of the day when it is open."""
     part = {name: text.lower() for name, text in match.groupdict().items() if text}
-    hour = _number(next(part[name] for name in ("hour", "full", "bare") if name in part)) % _NOON
+    named = part.get("named")
+    hour = 0 if named else _number(next(part[name] for name in ("hour", "full", "bare") if name in part)) % _NOON
     minutes = 0
     if "minutes" in part:
         word = part["minutes"].removeprefix("a").strip()
         minutes = _MINUTE_WORDS.get(word) or _number(word)
         if part["side"] == "to":
             hour, minutes = hour - 1, 60 - minutes
+    if named:
+        return DateReading(_clock(hour + (_NOON if named == "noon" else 0), minutes))
     of_day = next((text for name, text in part.items() if name.endswith(("part", "night"))), "")
     if not of_day:
         return DateReading(_clock(hour, minutes), _clock(hour + _NOON, minutes))

@@ -52,6 +52,13 @@ HALF_A: Final = re.compile(r"\bhalf\s+an?\s+(?P<what>[a-z]+)\b", re.IGNORECASE)
 
 AND_A_HALF: Final = re.compile(r"\b(?:(?:an?|one)\s)?(?P<what>[a-z]{1,12})\sand\sa\shalf\b", re.IGNORECASE)
 """One and a half of a unit: "a year and a half"."""
+_TIME_PARTS: Final = rf"(?P<less>{_NUMBER})[\s-](?P<part>hours?|minutes?|mins?|seconds?)"
+TIME_AND_TIME: Final = re.compile(
+    rf"(?<![\w.,-])(?:(?P<n>{_NUMBER})[\s-]|(?:an?|one)\s)(?P<what>weeks?|days?|hours?|minutes?)\s(?:and\s)?{_TIME_PARTS}\b"
+    r"(?!\s(?:are|is|was|were|go|goes|each|later|before|after)\b)",
+    re.IGNORECASE,
+)
+"""A length of time in two units: "an hour and ten minutes", "2 hours 30 minutes"."""
 QUARTERS_OF: Final = re.compile(
     r"\b(?:(?P<three>three)\squarters|a\squarter)\sof\san?\s(?P<what>[a-z]{1,12})\b", re.IGNORECASE
 )

@@ -23,7 +23,16 @@ from services.common.reading.needs import Glance, Needs
 from services.common.reading.numerals import DIGITS, NUMBER, SCALE, parse_digits, parse_words, plain, scale_factor
 from services.common.reading.ordinals import ORDINAL_DAY, read_ordinal
 from services.common.reading.periods import PERIOD, read_period
-from services.common.reading.ratios import AND_A_HALF, HALF_A, QUARTERS_OF, RATIO, SHARE, TIMES, read_ratio
+from services.common.reading.ratios import (
+    AND_A_HALF,
+    HALF_A,
+    QUARTERS_OF,
+    RATIO,
+    SHARE,
+    TIME_AND_TIME,
+    TIMES,
+    read_ratio,
+)
 from services.common.reading.scanning import find_all
 from services.common.reading.text_types import Value
 from services.common.reading.units import UNIT_WORDS, in_base_units
@@ -76,7 +85,7 @@ _WORK: Final = _compile(
 )
 _CLOCK: Final = _compile(
     r"(?<![\w.:])(?P<h>[01]?\d|2[0-3]):(?P<min>[0-5]\d)(?:\s?(?P<half>[ap])\.?m\b)?(?![\w:])"
-    r"|(?<![\w.:,])(?P<h2>1[0-2]|[1-9])\s?(?P<half2>[ap])\.?m\b|\b(?P<named>noon|midday|midnight)\b"
+    r"|(?<![\w.:,])(?P<h2>1[0-2]|[1-9])\s?(?P<half2>[ap])\.?m\b|\b(?<!half\spast\s)(?P<named>noon|midday|midnight)\b"
 )
 _HOURS: Final = {"noon": "12:00", "midday": "12:00", "midnight": "00:00"}
 _RANGE: Final = _compile(
@@ -296,6 +305,26 @@ def _read_and_a_half(match: re.Match[str]) -> Value | None:
     return _sized(match, EntityKind.QUANTITY, Decimal("1.5"), what) if what in UNIT_WORDS else None
 
 
+def _read_time_and_time(match: re.Match[str]) -> Value | None:
+    """Read a length of time in two units, the smaller behind the larger one: "an hour and ten minutes"."""
+    more, less = _numeral(match["n"]) if match["n"] else Decimal(1), _numeral(match["less"])
+    if more is None or less is None:
+        return None
+    (large, base), (small, other) = (
+        in_base_units(more, match["what"].lower()),
+        in_base_units(less, match["part"].lower()),
+    )
+    unit, _ = in_base_units(Decimal(1), match["what"].lower())
+    if base != other or not 0 < small < unit:
+        return None
+    return replace(
+        _plain(match, EntityKind.QUANTITY, _normal(large + small, base)),
+        number=large + small,
+        magnitude=large + small,
+        unit=base,
+    )
+
+
 def _read_quarters(match: re.Match[str]) -> Value | None:
     """Read quarters of a unit: "a quarter of an hour", "three quarters of an hour"."""
     what = match.group("what").lower()
@@ -417,6 +446,7 @@ _SCANNERS: Final[tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], Value | 
     (INTERVAL, _read_interval, Needs(("once", "twice", "thrice", "times", "every", "each"))),
     (ORDINAL_DAY, _read_ordinal, Needs(("day",))),
     (AND_A_HALF, _read_and_a_half, _HALF),
+    (TIME_AND_TIME, _read_time_and_time, Needs(("hour", "minute", "second", "min"), numeral=True)),
     (QUARTERS_OF, _read_quarters, Needs(("quarter",))),
     (HALF_A, _read_half_a, _HALF),
     (RATIO, _read_ratio, _OF_RATIOS),

@@ -90,11 +90,12 @@ def test_about_reaches_as_far_where_it_is_read_demanded_and_learned():
 @pytest.mark.parametrize(
     ("text", "state"),
     [
-        ("Pause 9 s before the first step, 8 s before the second and 7 s before the third.", "UNKNOWN"),
+        ("Pause 9 s before the first step, 8 s before the second and 7 s before the third.", "VIOLATED"),
+        ("Pause 9 s before the first step, and at most 8 s before the others.", "UNKNOWN"),
         ("Pause 25 seconds before the second step, and at least 3 seconds before the first.", "VIOLATED"),
         ("The pauses take 18 seconds in total.", "HELD"),
     ],
-    ids=["parts", "a part that is too much", "named"],
+    ids=["parts", "parts and a limit", "a part that is too much", "named"],
 )
 def test_one_part_says_nothing_of_a_total_but_that_it_is_too_much(text, state):
     (verdict,) = held(text, rule("LessThan", left="pauses.total", right="20", unit="s", inclusive=True))
@@ -109,8 +110,10 @@ def test_midnight_ends_one_day_and_begins_the_next():
 
 def test_a_row_that_names_an_option_beside_another_word_is_no_choice_of_options():
     colours = rule("OneOf", left="colours", options="red | green | blue")
-    rows = "Mon: Ann - Red, Bob - Green\nTue: Ann - Pink, Bob - Red\nWed: Ann - Blue, Bob - Red"
+    rows = "Mon: Ann in Red, Bob in Green\nTue: Ann in Pink, Bob in Red\nWed: Ann in Blue, Bob in Red"
     assert held(rows, colours)[0].state.name == "UNKNOWN"
+    slots = "Mon: Ann - Red, Bob - Green\nTue: Ann - Pink, Bob - Red\nWed: Ann - Blue, Bob - Red"
+    assert held(slots, colours)[0].state.name == "VIOLATED"
 
 
 @pytest.mark.parametrize(

@@ -182,6 +182,11 @@ def _spoken(match: re.Match[str]) -> str:
     return _SPOKEN[match["symbol"]]
 
 
+def measure_as_written(text: str, value: Value) -> Measure | None:
+    """Return what a value is worth with the short symbol of a unit that may stand behind it."""
+    return _with_symbol(text, value) or measure_of(value)
+
+
 def _with_symbol(text: str, value: Value) -> Measure | None:
     """Return what a number is worth with the short symbol of a unit behind it, such as 60 s."""
     symbol = _SYMBOL.match(text, value.end + 1) if text[value.end : value.end + 1] == " " else None
@@ -222,9 +227,10 @@ def candidates(facts: TextFacts, words: str, wanted: Measure) -> list[Candidate]
     total = sum(weights.values())
     found = []
     for place in places_of(facts):
-        own = _with_symbol(facts.text, place.value) or measure_of(place.value)
+        own = measure_as_written(facts.text, place.value)
         measure = None if own is None else on_scale(own, wanted) or as_money(place.value, own, wanted)
-        if measure is None or place.negated or place.label:
+        is_denied = place.negated and not _lasts(facts.text, place)
+        if measure is None or is_denied or place.label:
             continue
         share = said_of(weights, place) / total if total else 0.0
         counted = place.value.counted
@@ -234,6 +240,19 @@ def candidates(facts: TextFacts, words: str, wanted: Measure) -> list[Candidate]
             share = min(1.0, share + 1.0 / total)
         found.append(Candidate(place, measure, share, bool(weights) and weights.keys() <= place.stretch))
     return found
+
+
+def _lasts(text: str, place: Place) -> bool:
+    """Say whether a length of time says how long something is not so: "shall not work elsewhere for two years"."""
+    start = max(place.span.start, place.value.start - _BEFORE_TIME)
+    before = text[start : place.value.start]
+    return place.value.unit in _TIMES and _FOR_SO_LONG.search(before) is not None and not _GOING_ON.search(before)
+
+
+_TIMES: Final = frozenset({"second", "month"})
+_BEFORE_TIME: Final = 60
+_FOR_SO_LONG: Final = re.compile(r"\bfor\s(?:the\s|a\s|up\sto\s|at\sleast\s|at\smost\s|about\s)*\Z", re.IGNORECASE)
+_GOING_ON: Final = re.compile(r"\b(?:last|run|stay|go\son|continue|take|valid)\b", re.IGNORECASE)
 
 
 def as_money(value: Value, own: Measure, wanted: Measure) -> Measure | None:
@@ -359,6 +378,12 @@ def check_of(predicate: Predicate) -> Callable[[Fraction, Bound | None], Holds] 
     if limit is None or predicate.tolerance is not None:
         return None
     bound = limit.amount
+    if limit.kind == CLOCK and predicate.name is PredicateName.LESS_THAN and bound >= _EVENING:
+        return lambda amount, side: (
+            Holds.UNKNOWN  # the small hours may be of the next day
+            if amount < _SMALL_HOURS
+            else _below(amount, side, bound, inclusive=predicate.inclusive)
+        )
     match predicate.name:
         case PredicateName.LESS_THAN:
             return lambda amount, side: _below(amount, side, bound, inclusive=predicate.inclusive)
@@ -370,6 +395,10 @@ def check_of(predicate: Predicate) -> Callable[[Fraction, Bound | None], Holds] 
             return lambda amount, side: Holds.UNKNOWN if side else _truth(amount != bound)
         case _:
             return None
+
+
+_EVENING: Final = 18 * 60
+_SMALL_HOURS: Final = 5 * 60
 
 
 def _below(amount: Fraction, side: Bound | None, limit: Fraction, *, inclusive: bool) -> Holds:

@@ -14,6 +14,7 @@ from services.common.reading.opposites import opposed, sides
 from services.common.reading.polarity import is_negated
 from services.common.reading.terms import terms
 from services.common.reading.values import scan_values
+from services.ercp.domain.predicates import kinds
 from services.ercp.domain.predicates.aligning import NEAR, words_of_path
 from services.ercp.domain.predicates.classes import CLASSES, class_of
 from services.ercp.domain.predicates.describing import demand, said
@@ -38,6 +39,11 @@ _SET: Final = re.compile(
     r"\b(?:set|change|switch|fix)\s++(?:the\s++)?(?P<left>[^.;:,()\n]{2,60}?)(?<!\s)\s++to\s++(?P<right>(?:[^.;:,()\n]|\.(?=\d)){1,60}?)(?=[;:,()\n]|\.(?!\d)|\Z)",
     re.IGNORECASE,
 )
+_TURNS: Final = re.compile(
+    r"(?P<left>[^.;:,()\n]{2,80}?)(?<!\s)\s++(?:changes|switches|turns|goes|moves|is\s+(?:set|changed))\s++to\s++(?P<right>[^\s.;:,()\n]{1,40})",
+    re.IGNORECASE,
+)
+_QUOTED: Final = re.compile(r"(?P<left>\w[\w ]{1,40}?)\s[`\"'](?P<right>[\w -]{1,40})[`\"']")
 _HEDGED: Final = re.compile(r"\b(?:may|might|could|would|if|perhaps|possibly|either|or|whether)\b", re.IGNORECASE)
 _ARTICLE: Final = re.compile(r"(?:the|an?|our|your|this|its|their)\s+", re.IGNORECASE)
 _SINGLE: Final = frozenset(
@@ -61,6 +67,9 @@ def judge_equality(predicate: Predicate, facts: TextFacts) -> Evaluation:
     assert isinstance(predicate.right, Text)
     options = (predicate.right.text,)
     named = [*_named(facts, predicate.left), *_inverse(facts, predicate.left)]
+    told = _of_number(predicate.left, predicate.right.text, facts)
+    if told is not None and predicate.name is PredicateName.EQUAL:
+        return _joined(predicate, facts, told)
     answers = [(span, _is_among(value, options, predicate.left)) for value, span in named]
     if predicate.name is PredicateName.NOT_EQUAL:
         turned = {Holds.TRUE: Holds.FALSE, Holds.FALSE: Holds.TRUE, Holds.UNKNOWN: Holds.UNKNOWN}
@@ -72,6 +81,39 @@ def judge_equality(predicate: Predicate, facts: TextFacts) -> Evaluation:
     if predicate.name is PredicateName.NOT_EQUAL:
         days = [(span, Holds.FALSE) for span, holds in days if holds is Holds.TRUE]
     return _joined(predicate, facts, days)
+
+
+def has_number(name: str) -> bool:
+    """Say whether a name is a number, or ends with one."""
+    return _NUMBERED_NAME.fullmatch(name) is not None
+
+
+def _of_number(path: Path, name: str, facts: TextFacts) -> list[tuple[Span, Holds]] | None:
+    """Return where a name with a number stands, or the same name with another number; ``None`` where neither does.
+
+    "AeroLite 5" is not AeroLite 3, a customer number 441820 not 448120, and a text of version 5.3.0 not of 5.2.0.
+    """
+    split = _NUMBERED_NAME.fullmatch(name)
+    if split is None:
+        return None
+    own = [Span(*match.span()) for match in re.finditer(rf"(?<![\w.]){re.escape(name)}(?![\w]|\.\d)", facts.text)]
+    if own:
+        return [(span, Holds.TRUE) for span in own]
+    words = split["words"].strip() or " ".join(segment.replace("_", " ") for segment in path.segments)
+    others = [
+        Span(*match.span("number"))
+        for match in re.finditer(
+            rf"(?i:\b{re.escape(words)})(?:\s(?:is|are|still|now|number|no\.|:|#)|:){{0,2}}\s(?P<number>v?\d[\w.-]*\w|\d)(?!\w)",
+            facts.text,
+        )
+    ]
+    if not others and terms(words) == _VERSION:
+        others = [Span(*match.span()) for match in re.finditer(r"(?<![\w.-])\d+\.\d+\.\d+(?![\w.])", facts.text)][:2]
+        others = others if len(others) == 1 else []
+    return [(span, Holds.FALSE) for span in others] or None
+
+
+_NUMBERED_NAME: Final = re.compile(r"(?P<words>(?:[A-Za-z][\w-]*\s){0,3})(?P<number>v?\d[\w.-]*)")
 
 
 def judge_choice(predicate: Predicate, facts: TextFacts) -> Evaluation:
@@ -86,7 +128,17 @@ def judge_choice(predicate: Predicate, facts: TextFacts) -> Evaluation:
         answer = _joined(predicate, facts, list(_in_rows(options, facts)))
     if answer.holds is not Holds.UNKNOWN:
         return answer
-    return _joined(predicate, facts, list(_of_class(predicate.left, options, facts)))
+    answer = _joined(predicate, facts, list(_of_class(predicate.left, options, facts)))
+    return answer if answer.holds is not Holds.UNKNOWN else _joined(predicate, facts, list(_of_kind(predicate, facts)))
+
+
+def _of_kind(predicate: Predicate, facts: TextFacts) -> Iterator[tuple[Span, Holds]]:
+    """Yield the words of the kind that the attribute names, and whether each is an option: sugar is a sweetener."""
+    assert isinstance(predicate.left, Path)
+    assert isinstance(predicate.right, Options)
+    allowed = frozenset(stem_of(word) for text in predicate.right.texts for word in text.casefold().split())
+    for word, span in kinds.named(facts, kinds.of_kind(predicate.left.segments[-1].replace("_", " "))):
+        yield span, Holds.TRUE if stem_of(word.casefold()) in allowed else Holds.FALSE
 
 
 def _joined(predicate: Predicate, facts: TextFacts, answers: Sequence[tuple[Span, Holds]]) -> Evaluation:
@@ -131,9 +183,11 @@ def _by_statement(facts: TextFacts, wanted: frozenset[str]) -> Iterator[tuple[st
         text = facts.text[sentence.start : sentence.end]
         if text.rstrip().endswith("?"):
             continue
-        for pattern in (_IS, _SET):
+        for pattern in (_IS, _SET, _TURNS, _QUOTED):
             for match in pattern.finditer(text):
-                if not _HEDGED.search(match.group()) and _is_name_of(terms(match["left"]), wanted):
+                own = wanted if pattern in {_IS, _SET} else wanted & _SINGLE
+                left = match["left"] if pattern is not _QUOTED else match["left"].rsplit(maxsplit=1)[-1]
+                if own and not _HEDGED.search(match.group()) and _is_name_of(terms(left), own):
                     start = sentence.start + match.start("right")
                     yield match["right"], Span(start, start + len(match["right"]))
         label, _, rest = text.partition(": ")
@@ -234,6 +288,7 @@ def _of_class(path: Path, options: Sequence[str], facts: TextFacts) -> Iterator[
 def _in_rows(options: Sequence[str], facts: TextFacts) -> Iterator[tuple[Span, Holds]]:
     """Yield the rows of a block of which most name an option; of the others the word that stands in its place."""
     sought = [_stems(option) for option in options]
+    yield from _in_slots(sought, facts)
     for block in blocks_of(facts):
         if block.kind is Kind.LIST or len(block.rows) < _LEAST_ROWS:
             continue
@@ -248,6 +303,26 @@ def _in_rows(options: Sequence[str], facts: TextFacts) -> Iterator[tuple[Span, H
             yield row.span, plain or Holds.UNKNOWN
 
 
+def _in_slots(sought: Sequence[frozenset[str]], facts: TextFacts) -> Iterator[tuple[Span, Holds]]:
+    """Yield the labels of a list, or what stands behind dashes in its rows, where most of them are options."""
+    for block in blocks_of(facts):
+        pattern = _ITEM_LABEL if block.kind is Kind.LIST else _BEHIND_DASH
+        slots = [
+            (match["slot"], Span(row.span.start + match.start("slot"), row.span.start + match.end("slot")))
+            for row in block.rows
+            for match in pattern.finditer(facts.text[row.span.start : row.span.end])
+        ]
+        fitting = [any(option == _stems(slot) for option in sought) for slot, _ in slots]
+        if len(slots) < _LEAST_ROWS or 3 * sum(fitting) < 2 * len(slots):
+            continue
+        for (_, span), fits in zip(slots, fitting, strict=True):
+            yield span, Holds.TRUE if fits else Holds.FALSE
+
+
+_ITEM_LABEL: Final = re.compile(
+    r"\A\s*(?:[-*•+\u2013]|\(?\d{1,3}[.)])\s+\**(?P<slot>[^\W\d_]{2,20}(?:\s[^\W\d_]{2,20})?)\**:\s"
+)
+_BEHIND_DASH: Final = re.compile(r"\s[-\u2013\u2014]\s(?P<slot>[^\W\d_]{2,20})(?=\s*(?:[,;.]|\Z))")
 _LEAST_ROWS: Final = 3
 _TELLING: Final = frozenset({"payment", "transport", "subject"})
 """Classes whose words hardly stand in a text for anything else than a choice."""

@@ -99,6 +99,8 @@ def _is_unsaid(predicate: Predicate, facts: TextFacts) -> bool:
     """
     if predicate.name not in _COMPARING or not isinstance(predicate.left, Path) or together.is_total(predicate):
         return True
+    if isinstance(predicate.right, Text) and choices.has_number(predicate.right.text):
+        return True  # a number that is a name is none that is compared
     chosen = _chosen(predicate, predicate.left, facts).facts
     return all(
         fact.bound

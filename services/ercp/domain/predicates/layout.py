@@ -14,7 +14,7 @@ from services.ercp.domain.predicates.facts import Span, TextFacts
 
 _LINE: Final = re.compile(r"[^\n]+")
 _ITEM: Final = re.compile(
-    r"\s{0,12}(?P<mark>[-*•+\u2013]|\(?\d{1,3}[.)]|\d{1,3}(?:\.\d{1,3}){1,3}\.?|\(?[a-z][.)])\s{1,4}(?P<body>\S.*)"
+    r"\s{0,12}(?P<mark>[-*•+\u2013]|\(?\d{1,3}[.)]|\d{1,3}(?:\.\d{1,3}){1,3}\.?|\(?[a-z][.)]|\([A-Z]\))\s{1,4}(?P<body>\S.*)"
 )
 _LABELLED: Final = re.compile(r"\s{0,12}(?P<label>[^\s:|.!?][^:|.!?\n]{0,60}?)\s?:\s+(?P<body>\S.*)")
 _TIMED: Final = re.compile(

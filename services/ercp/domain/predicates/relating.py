@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Final
 
+from services.common.reading.intervals import APART
 from services.common.reading.nearness import said_of
 from services.common.reading.places import Place
 from services.common.reading.terms import terms
@@ -21,6 +22,7 @@ from services.ercp.domain.predicates.values import CALENDAR, YEARLY
 _SHARED_WEIGHT: Final = 0.5
 _TWO: Final = 2
 _DATED: Final = terms("date deadline start end release launch departure arrival delivery due birthday expiry renewal")
+_APART_WORDS: Final = terms("interval gap distance pause time between cycle period apart")
 _ALIKE: Final = tuple(
     terms(words)
     for words in (
@@ -57,6 +59,8 @@ def judge_attributes(predicate: Predicate, facts: TextFacts) -> Evaluation:
     (first, mine), (second, theirs) = pairs[0]
     if first.side is not second.side or mine.per != theirs.per:
         return _open(predicate)
+    if mine.per == APART and not (own | others) & _APART_WORDS:
+        mine, theirs = theirs, mine  # how often is the inverse of how far apart
     why = f"the text says {first.value.text} and {second.value.text}, demanded is {demand(predicate)}"
     spans = sorted((Span(one.value.start, one.value.end) for one in (first, second)), key=lambda span: span.start)
     return Evaluation(_holds(predicate, mine.amount, theirs.amount), tuple(spans), why)

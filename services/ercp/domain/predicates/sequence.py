@@ -10,10 +10,12 @@ from typing import Final
 
 from services.common.reading.lexicon import BASE_VERBS, IMPERATIVES
 from services.common.reading.terms import terms
+from services.ercp.domain.predicates.aligning import Measure, measure_of, places_of
 from services.ercp.domain.predicates.describing import said
 from services.ercp.domain.predicates.facts import Evaluation, Holds, Span, TextFacts
 from services.ercp.domain.predicates.layout import blocks_of
 from services.ercp.domain.predicates.model import Predicate, Text
+from services.ercp.domain.predicates.values import CALENDAR, CLOCK, YEARLY
 
 _IN_ROWS: Final = 0.5
 _IN_SENTENCES: Final = 0.6
@@ -44,7 +46,41 @@ def judge(predicate: Predicate, facts: TextFacts) -> Evaluation:
     if "?" in facts.text:
         return _open(predicate)
     answer = _ordered(predicate, facts, facts.sentences, (first, second), _IN_SENTENCES)
-    return answer if answer is not None and all(_is_step(facts, span) for span in answer.evidence) else _open(predicate)
+    if answer is not None and all(_is_step(facts, span) for span in answer.evidence):
+        return answer
+    return _timed(predicate, facts, (first, second)) or _open(predicate)
+
+
+def _timed(predicate: Predicate, facts: TextFacts, events: tuple[frozenset[str], frozenset[str]]) -> Evaluation | None:
+    """Order two steps by the time of day, or the date, that each one's sentence gives: "at eight", "on 3 May"."""
+    said_there = [terms(facts.text[part.start : part.end]) for part in facts.sentences]
+    places = [_place(event, said_there, _IN_ROWS) for event in events]
+    if places[0] is None or places[1] is None or places[0] == places[1]:
+        return None
+    first, second = (_only_time(facts, facts.sentences[at]) for at in places if at is not None)
+    if first is None or second is None or first.kind != second.kind or first.amount == second.amount:
+        return None
+    is_before = first.amount < second.amount
+    spans = tuple(sorted((facts.sentences[at] for at in places if at is not None), key=lambda span: span.start))
+    order = f'"{said(predicate.left)}" {"before" if is_before else "after"} "{_right(predicate)}"'
+    return Evaluation(Holds.TRUE if is_before else Holds.FALSE, spans, f"by their times the text has {order}")
+
+
+def _only_time(facts: TextFacts, sentence: Span) -> Measure | None:
+    """Return the one time of day or date of a sentence."""
+    found = [
+        measure
+        for place in places_of(facts)
+        if sentence.start <= place.value.start < sentence.end
+        and place.side is None
+        and not place.negated
+        and (measure := measure_of(place.value)) is not None
+        and measure.kind in _TIMES
+    ]
+    return found[0] if len(found) == 1 else None
+
+
+_TIMES: Final = frozenset({CLOCK, CALENDAR, YEARLY})
 
 
 def _is_step(facts: TextFacts, span: Span) -> bool:

@@ -34,7 +34,7 @@ COUNTED_PARTS: Final = ("words", "characters", "sentences", "paragraphs", "lines
 """What Count finds in any text; of anything else it counts what the text says or lists."""
 MATCHED_PARTS: Final = (
     "text", "line", "first line", "last line", "subject", "sentence", "heading", "item", "step", "date", "time", "amount",  # noqa: E501
-    "contact",
+    "contact", "path", "field", "version",
 )  # fmt: skip
 """What Matches holds its pattern against: every one of these that a text has."""
 _COUNTS: Final = ("at_least", "at_most", "exactly")

@@ -16,6 +16,7 @@ from services.common.reading.sentences import sentences as read_sentences
 from services.common.reading.terms import terms
 from services.common.reading.text_types import SentenceKind
 from services.common.reading.values import scan_values
+from services.ercp.domain.predicates import kinds
 from services.ercp.domain.predicates.aligning import places_of
 from services.ercp.domain.predicates.describing import describe, said
 from services.ercp.domain.predicates.facts import Evaluation, Holds, Span, TextFacts
@@ -48,10 +49,16 @@ _STEP: Final = re.compile(r"^[ \t]*(?P<mark>[-*•+]|\(?[\w.]{1,6}[.)]|\d{1,3}(?
 _CONTACT: Final = re.compile(
     r"(?:(?<![\w.+-])[\w.+-]++|[\w.+-]{1,64}+)@[\w-]+(?:\.[\w-]+)+|(?<![\w/])\+?\d[\d ()/-]{6,20}\d"
 )
+_PATH: Final = re.compile(r"(?<![\w/.:)}<])(/[A-Za-z{][\w{}/.:-]{0,200}[\w}])")
+_FIELD: Final = re.compile(r"""[\"'`]([A-Za-z_][\w-]{0,60})[\"'`]\s?:""")
+_VERSION: Final = re.compile(r"(?<![\w.,$€£-])v?(\d{1,4}(?:\.\d{1,4}){1,3})(?![\w%]|[.,]\d|\s?(?:%|percent\b))")
 _LIGHT: Final = frozenset(terms("word words line lines section text sentence part kind sort thing note information"))
 _GENERIC: Final = frozenset({"item", "point", "bullet", "step", "entry", "row", "line", "option", "clause", "part"})
+_PRICES: Final = terms("price prices pricing")
 _FIELDS: Final = frozenset(stem_of(word) for word in ("field", "key", "column", "property", "attribute", "entry"))
 """What lines with a label and a colon are, each one."""
+_CODE: Final = re.compile(r"(?<![\w./-])(?:\d+(?:-\d+)+|[A-Z]{1,6}-?\d{2,}(?:-\d+)*|\d{5,})(?![\w/-]|\.\d)")
+"""A number that names one thing, such as 77-1904 or INV-2027: nothing else says it."""
 _NOUN_REACH: Final = 3
 
 
@@ -106,6 +113,13 @@ def _is_denied(facts: TextFacts, span: Span) -> bool:
 def _topic(wanted: str, facts: TextFacts, *, must: bool) -> Evaluation:
     """Find a topic where all its telling words stand in one sentence; in other words it may stand anywhere."""
     sought = terms(wanted) - _LIGHT or terms(wanted)
+    members = [] if must else list(_members(wanted, sought, facts))
+    if members:
+        word, span = members[0]
+        return _told(Holds.FALSE, [span], f"the text speaks of {word}, which is {wanted}")
+    codes = _CODE.findall(wanted) if must else []
+    if codes and all(code not in facts.text for code in codes):
+        return Evaluation(Holds.FALSE, (), f"the text nowhere has {codes[0]}")
     for sentence in facts.sentences:
         said_here = facts.text[sentence.start : sentence.end]
         if not sought or not sought <= terms(said_here):
@@ -115,6 +129,15 @@ def _topic(wanted: str, facts: TextFacts, *, must: bool) -> Evaluation:
         if not is_negated(_around(said_here, sought)):
             return _told(Holds.FALSE, [sentence], f"the text speaks of {wanted}")
     return Evaluation(Holds.UNKNOWN, (), f"the text does not speak of {wanted} in these words; it may in others")
+
+
+def _members(wanted: str, sought: frozenset[str], facts: TextFacts) -> Iterator[tuple[str, Span]]:
+    """Yield what belongs to the kind that is forbidden: beer is alcohol, an amount of money is a price."""
+    yield from kinds.named(facts, kinds.of_kind(wanted))
+    if sought and sought <= _PRICES:
+        for value in scan_values(facts.text):
+            if value.kind is EntityKind.MONEY:
+                yield value.text, Span(value.start, value.end)
 
 
 def _around(sentence: str, sought: frozenset[str]) -> str:
@@ -222,6 +245,7 @@ def _counted_things(predicate: Predicate, bounds: Bounds, what: str, facts: Text
         and sought
         and sought <= terms(" ".join(_behind(facts.text, place.value.end)))
         and not place.negated
+        and not place.each
         and place.side is None
     ]
     numbers = {int(place.value.number or 0) for place in told}
@@ -230,12 +254,31 @@ def _counted_things(predicate: Predicate, bounds: Bounds, what: str, facts: Text
         return _counts(predicate, bounds, found)
     heads = what.split()
     is_field = bool(heads) and stem_of(heads[-1]) in _FIELDS
-    lists = [block for block in blocks_of(facts) if is_field or block.kind is not Kind.ROWS]
+    is_split = bool(heads) and stem_of(heads[-1]) in _SPLIT_INTO
+    lists = [
+        block
+        for block in blocks_of(facts)
+        if is_field or block.kind is not Kind.ROWS or (is_split and _share_of(block, facts) > _NEARLY_ALL)
+    ]
     block = lists[0] if len(lists) == 1 and not numbers else None
     if block is None or not _is_list_of(sought, what, block, facts):
         return Evaluation(Holds.UNKNOWN, (), f"how many {what} there are, the text neither says nor lists plainly")
     span = Span(block.rows[0].span.start, block.rows[-1].span.end)
-    return _counts(predicate, bounds, [(len(block.rows), span)])
+    number = _of_their_kind(what, block)
+    if number is None:
+        return Evaluation(Holds.UNKNOWN, (), f"which of the rows are {what}, the text does not say plainly")
+    return _counts(predicate, bounds, [(number, span)])
+
+
+def _of_their_kind(what: str, block: Block) -> int | None:
+    """Return how many rows are counted: in a table with a column of them, those of which a cell says what they are."""
+    sought, head = terms(what), terms(what.rsplit(maxsplit=1)[-1])
+    near = terms(" ".join((block.intro, *block.heads)))
+    told = sought - head - near
+    if block.kind is not Kind.TABLE or not told or not head & near:
+        return len(block.rows)
+    fitting = sum(any(terms(cell) == told for cell in row.cells) for row in block.rows)
+    return fitting or None
 
 
 def _behind(text: str, end: int) -> list[str]:
@@ -247,10 +290,17 @@ def _is_list_of(sought: frozenset[str], what: str, block: Block, facts: TextFact
     near = " ".join((block.intro, *block.heads))
     heads = what.split()
     is_generic = stem_of(heads[-1]) in {stem_of(word) for word in _GENERIC}
-    share = sum(row.span.end - row.span.start for row in block.rows) / max(1, len(facts.text))
-    return is_generic or bool(sought & terms(near)) or (block.kind is Kind.LIST and share > _MOSTLY)
+    is_most = block.kind is Kind.LIST and _share_of(block, facts) > _MOSTLY
+    return is_generic or bool(sought & terms(near)) or is_most or stem_of(heads[-1]) in _SPLIT_INTO
 
 
+def _share_of(block: Block, facts: TextFacts) -> float:
+    return sum(row.span.end - row.span.start for row in block.rows) / max(1, len(facts.text.strip()))
+
+
+_SPLIT_INTO: Final = frozenset(stem_of(word) for word in ("category", "part", "section", "group", "phase", "block"))
+"""What rows with labels are when they are all of a text."""
+_NEARLY_ALL: Final = 0.85
 _MOSTLY: Final = 0.5
 """A list that is so much of a text is what the text is there to list."""
 _LISTED: Final = re.compile(r",\s*(?:and\s+)?|(?<!\s)\s++(?:and\s+|[&/+]\s*)|[&/+]\s*|;\s*")
@@ -345,6 +395,10 @@ def _headings(facts: TextFacts) -> Iterator[Span]:
             yield Span(sentence.start, sentence.end)
 
 
+def _spans(pattern: re.Pattern[str], facts: TextFacts) -> list[Span]:
+    return [Span(*match.span(1)) for match in pattern.finditer(facts.text)]
+
+
 _MATCHED: Final[Mapping[str, Callable[[TextFacts], Iterator[Span] | Sequence[Span]]]] = {
     "text": _whole,
     "line": _lines,
@@ -359,6 +413,9 @@ _MATCHED: Final[Mapping[str, Callable[[TextFacts], Iterator[Span] | Sequence[Spa
     "time": _times,
     "amount": _amounts,
     "contact": _contacts,
+    "path": lambda facts: _spans(_PATH, facts),
+    "field": lambda facts: _spans(_FIELD, facts),
+    "version": lambda facts: _spans(_VERSION, facts),
 }
 
 

@@ -12,6 +12,7 @@ from typing import Final
 from services.common.reading.places import Place
 from services.common.reading.terms import terms
 from services.ercp.domain.predicates.aligning import (
+    LINKED,
     MARGIN,
     NEAR,
     SHARE_OF,
@@ -22,6 +23,7 @@ from services.ercp.domain.predicates.aligning import (
     check_of,
     demanded_measure,
     judge,
+    measure_as_written,
     measure_of,
     on_scale,
     places_of,
@@ -42,6 +44,7 @@ _OF_THEM: Final = re.compile(r"\s+of\s+(?:them|these|those)\b")
 _LEAST_PARTS: Final = 2
 _MOST_PARTS: Final = 40
 _MOST_SPANS: Final = 8
+_ROUNDED: Final = Fraction(1, 100)
 
 
 def is_total(predicate: Predicate) -> bool:
@@ -67,7 +70,7 @@ def judge_total(predicate: Predicate, facts: TextFacts) -> Evaluation:
     measured = _measured(facts, wanted)
     if len(measured) == 1:
         return judge(predicate, facts)
-    parts = _parts(facts, measured)
+    parts = _parts(facts, measured, demanded=wanted if predicate.name is PredicateName.EQUAL else None)
     if not _LEAST_PARTS <= len(parts) <= _MOST_PARTS:
         # One of several amounts says nothing of what they come to, unless it alone is more than all of them may be.
         return _beyond(judge(predicate, facts), predicate)
@@ -83,7 +86,7 @@ def _names_total(place: Place) -> bool:
 
 
 def _measured(facts: TextFacts, wanted: Measure) -> list[tuple[Place, Measure]]:
-    return [(place, measure) for place in places_of(facts) if (measure := _of_kind(place, wanted)) is not None]
+    return [(place, measure) for place in places_of(facts) if (measure := _of_kind(facts, place, wanted)) is not None]
 
 
 def _beyond(answer: Evaluation, predicate: Predicate) -> Evaluation:
@@ -93,7 +96,9 @@ def _beyond(answer: Evaluation, predicate: Predicate) -> Evaluation:
     return answer if holds else _unknown(predicate)
 
 
-def _parts(facts: TextFacts, measured: Sequence[tuple[Place, Measure]]) -> list[tuple[Place, Measure]]:
+def _parts(
+    facts: TextFacts, measured: Sequence[tuple[Place, Measure]], *, demanded: Measure | None = None
+) -> list[tuple[Place, Measure]]:
     """Return the values that are to be added: one a row of the only block that has them, or all of the prose."""
     for block in blocks_of(facts):
         rows = _by_row(block, measured)
@@ -102,13 +107,14 @@ def _parts(facts: TextFacts, measured: Sequence[tuple[Place, Measure]]) -> list[
     if any(place.each or place.side is not None or place.negated for place, _ in measured):
         return []
     amounts = [measure.amount for _, measure in measured]
-    if any(2 * amount == sum(amounts) for amount in amounts):
+    is_demanded = demanded is not None and sum(amounts) == demanded.amount
+    if any(2 * amount == sum(amounts) for amount in amounts) and not is_demanded:
         return []  # one of them is the others' sum, unless by chance
     return list(measured)
 
 
-def _of_kind(place: Place, wanted: Measure) -> Measure | None:
-    measure = measure_of(place.value)
+def _of_kind(facts: TextFacts, place: Place, wanted: Measure) -> Measure | None:
+    measure = measure_as_written(facts.text, place.value)
     if measure is None or place.label or (not wanted.kind and not _is_count(place)):
         return None
     return on_scale(measure, wanted) or as_money(place.value, measure, wanted)
@@ -172,12 +178,14 @@ def _is_part(facts: TextFacts, place: Place) -> bool:
 
 
 def _part_of_whole(predicate: Predicate, facts: TextFacts, words: str, kind: Measure) -> Evaluation:
+    assert isinstance(predicate.left, Path)
     found = candidates(facts, words, kind)
-    whole = _whole(found)
+    whole = _whole(found, _whole_words(predicate.left))
     if whole is None or not whole.measure.amount:
         return _unknown(predicate)
     parts = sorted((each for each in found if each is not whole), key=lambda each: -each.share)
-    if not parts or parts[0].share < NEAR or (len(parts) > 1 and parts[0].share - parts[1].share < MARGIN):
+    least = LINKED if len(parts) == 1 else NEAR
+    if not parts or parts[0].share < least or (len(parts) > 1 and parts[0].share - parts[1].share < MARGIN):
         return _unknown(predicate)
     share = 100 * parts[0].measure.amount / whole.measure.amount
     holds = _compared(predicate, share)
@@ -186,7 +194,22 @@ def _part_of_whole(predicate: Predicate, facts: TextFacts, words: str, kind: Mea
     return Evaluation(holds, spans, why)
 
 
-def _whole(found: Sequence[Candidate]) -> Candidate | None:
+def _whole_words(path: Path) -> frozenset[str]:
+    """Return the words of what a share is of, if it is named."""
+    last = path.segments[-1]
+    words = (
+        terms(last.removeprefix(SHARE_OF).replace("_", " ")) - _NO_WHOLE if last.startswith(SHARE_OF) else frozenset()
+    )
+    return words | _PRICED if words & _PRICED else words
+
+
+_PRICED: Final = terms("price cost costs fee bill")
+"""A price is what something costs."""
+_NO_WHOLE: Final = terms("time day week month year money amount number")
+"""Words that are said of the parts as well."""
+
+
+def _whole(found: Sequence[Candidate], named: frozenset[str] = frozenset()) -> Candidate | None:
     """Return the one value that is everything: it is called so and is the largest, or all others add up to it."""
     if len(found) < _LEAST_PARTS:
         return None
@@ -195,12 +218,17 @@ def _whole(found: Sequence[Candidate]) -> Candidate | None:
     if max(rest) == largest.measure.amount:
         return None
     is_sum = sum(rest) == largest.measure.amount and len(rest) > 1
-    return largest if is_sum or (largest.place.stretch | largest.place.before) & _TOTAL_WORDS else None
+    called = largest.place.stretch | largest.place.before
+    is_named = bool(called & named) and not any(each.place.stretch & named for each in found if each is not largest)
+    return largest if is_sum or is_named or called & _TOTAL_WORDS else None
 
 
 def _compared(predicate: Predicate, amount: Fraction) -> Holds:
     """Hold an amount that was reckoned against the demand of a predicate."""
     check = check_of(predicate)
+    limit = demanded_measure(predicate.right)
+    if limit is not None and limit.kind == _SHARE and abs(amount - limit.amount) < _ROUNDED:
+        amount = limit.amount  # a third is written as 33.33 %
     return Holds.UNKNOWN if check is None else check(amount, None)
 
 

@@ -7,5 +7,6 @@ never kept.
 from services.ercp.domain.suspecting.asking import Plan, Way, plan
 from services.ercp.domain.suspecting.bounds import SuspicionBounds
 from services.ercp.domain.suspecting.judging import judge
+from services.ercp.domain.suspecting.limits import doubt_limits
 
-__all__ = ["Plan", "SuspicionBounds", "Way", "judge", "plan"]
+__all__ = ["Plan", "SuspicionBounds", "Way", "doubt_limits", "judge", "plan"]

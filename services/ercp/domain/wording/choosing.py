@@ -45,7 +45,11 @@ _ONLY: Final = re.compile(r"\b(?:only|either|always)\b", re.IGNORECASE)
 _NEGATED: Final = re.compile(r"\b(?:not|never|no|neither|nor)\b|n't\b", re.IGNORECASE)
 _ENDING: Final = re.compile(r"\s+only\Z", re.IGNORECASE)
 _SPLIT: Final = re.compile(r",\s*(?:or\s+|and\s+)?|\s+(?:or|and)\s+", re.IGNORECASE)
-_ARTICLE: Final = re.compile(r"\A(?:either\s+)?(?:an?|the|by|on|in)\s+", re.IGNORECASE)
+_ARTICLE: Final = re.compile(
+    r"\A(?:either\s+)?(?:(?:called|named|labell?ed|marked|tagged|titled)\s+|(?:[a-z]+(?:ed|en)|kept|held|sold|sent|built|made|put)\s+(?=(?:by|on|in|at|from)\s))?"
+    r"(?:(?:by|on|in|at|from)\s+)?(?:(?:an?|the)\s+)?(?=\S)",
+    re.IGNORECASE,
+)
 _QUALIFIED: Final = re.compile(
     r"\s(?:for|if|when|with|without|after|before|unless|than|until|plus|that|which)\s", re.IGNORECASE
 )

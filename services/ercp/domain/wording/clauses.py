@@ -37,7 +37,9 @@ _QUOTED_GIVEN: Final = re.compile(
 )
 _EXCEPTION: Final = re.compile(
     r"\b(?:unless|except|apart\s+from|other\s+than|depending|preferably|ideally|if\s+possible|where\s+possible|usually|normally|"
-    r"roughly|approximately|around|about\s+(?=\d)|ish\b|as\s+a\s+rule|wherever|whenever|whichever|whatever|rather\s+than)\b",
+    r"roughly|approximately|around|about\s+(?=\d)|ish\b|as\s+a\s+rule|wherever|whenever|whichever|whatever|rather\s+than|"
+    r"(?:anything|everything|anyone|everyone|all)\s+but|excluding|excluded|excepting|not\s+(?:counted|included)|(?:not|without)\s+(?:counting|including)|leaving\s+(?:out|aside)|aside\s+from|save\s+for|barring|"
+    r"with\s+the\s+exception|on\s+average|(?:an|the)\s+average|typically|generally|mostly|as\s+far\s+as\s+possible)\b",
     re.IGNORECASE,
 )
 _SECOND: Final = re.compile(
@@ -51,6 +53,10 @@ _TOLD: Final = re.compile(
     re.IGNORECASE,
 )
 """Before a condition: it belongs to what has to be said, as in "say what to do if a day is missed"."""
+_ASKED: Final = re.compile(
+    r"\b(?:say|explain|state|mention|describe|specify|(?:tell|remind|show)(?:\s+(?:the\s+)?[a-z]+)?)\Z", re.IGNORECASE
+)
+"""Right before "where" or "when": a question that the text has to answer."""
 _PROHIBITING: Final = re.compile(
     r"(?P<core>(?:no|never|don't|do\s+not|please\s+no)\s[^,;]+)[,;]\s*(?!and\b|but\b|or\b|nor\b|no\b|only\b|unless\b|except\b)"
     r"(?!.*\b(?:must|should|shall|may|only|unless|except)\b)[^\d]+",
@@ -64,6 +70,12 @@ _DEMANDING: Final = re.compile(
     r"include|avoid|add|state|limit|ought)\b|\d",
     re.IGNORECASE,
 )
+_STATED: Final = re.compile(
+    r"(?:we|they|he|she|(?:the|our|their|his|her|my|many|most|some|few)\s(?:[a-z-]+\s){1,4}?)\s?"
+    r"(?:don't|doesn't|do\s+not|does\s+not|didn't|never|aren't|isn't|wasn't|hasn't|haven't|can't|cannot)\s",
+    re.IGNORECASE,
+)
+"""The subject and the negation of a statement about people or things."""
 _CLOSING: Final = re.compile(
     r"(?:there\s+(?:is|are|must\s+be|should\s+be)\s+no\s+(?:other|others|further|more|third|fourth|exception)s?(?:\s+\w+){0,3}|"
     r"nothing\s+else|no\s+others?|no\s+exceptions?|no\s+(?:more|less|fewer),?\s*(?:and\s+)?no\s+(?:more|less|fewer)|"
@@ -86,7 +98,8 @@ amount amounts figure""".split()  # noqa: SIM905
 DOCUMENT: Final = frozenset(
     """answer text summary message email e-mail mail letter reply response description page post report document abstract leaflet note notes
     article essay output announcement review card copy advert ad blurb list plan recipe release section draft piece story flyer brochure
-    newsletter invitation programme program contract agreement paragraph body it this everything offer quote label""".split()  # noqa: SIM905
+    newsletter invitation programme program contract agreement paragraph body it this everything offer quote label listing notice sheet
+    memo guide manual instructions handbook readme specification agenda itinerary proposal poster""".split()  # noqa: SIM905
 )
 """Words by which a constraint speaks of the text itself."""
 
@@ -104,10 +117,16 @@ def sentences(text: str) -> list[str]:
     """
     parts = [part.strip() for part in _END.split(text) if part.strip()]
     open_ = [part for part in parts if not _CLOSING.fullmatch(part.strip(" .!"))]
-    demanding = open_ if len(open_) == 1 else [part for part in open_ if _DEMANDING.search(part)]
+    demanding = open_ if len(open_) == 1 else [part for part in open_ if _demands(part)]
     if not demanding:
         raise NotUnderstoodError("it demands nothing that a rule knows")
     return demanding
+
+
+def _demands(sentence: str) -> bool:
+    """Say whether one of several sentences demands something: "Our guests don't eat it." only says how things are."""
+    stated = _STATED.match(sentence)
+    return bool(_DEMANDING.search(sentence if stated is None else sentence[stated.end() :]))
 
 
 def bare(sentence: str) -> str:
@@ -129,7 +148,11 @@ def bare(sentence: str) -> str:
     if _EXCEPTION.search(core):
         raise NotUnderstoodError("it has an exception or is only roughly meant, which no operator says")
     conditional = _CONDITIONAL.search(core)
-    if conditional is not None and not _TOLD.search(core[: conditional.start()]):
+    if (
+        conditional is not None
+        and not _TOLD.search(core[: conditional.start()])
+        and not _ASKED.search(core[: conditional.start()])
+    ):
         raise NotUnderstoodError("it holds under a condition, and that may change what it demands")
     return core
 

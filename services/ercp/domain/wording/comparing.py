@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Final
 
+from services.common.reading.lexicon import BASE_VERBS
 from services.ercp.domain.predicates import Amount, Path, Predicate, PredicateError, PredicateName, Text
 from services.ercp.domain.predicates.model import Bounds, Hour, Moment, YearDay
 from services.ercp.domain.predicates.text_arguments import COUNTED_PARTS, read_range
@@ -31,13 +32,15 @@ _BEFORE: Final = (
     ("=", r"exactly|precisely|equal\s+to|equals?|=|sums?\s+to|adds?\s+up\s+to|comes?\s+to|amounts?\s+to|totals?|"
      r"(?:starts?|begins?|opens?|closes?|ends?|finish(?:es)?|leaves?|departs?|arrives?|meets?)\s+(?:at|on)|"
      r"(?:returns?|answers?|responds?|repl(?:y|ies)|comes?\s+back)(?:\s+with)?(?:\s+(?:an?|the))?(?:\s+(?:HTTP|status|code))*|"
-     r"(?:must|shall|should|has\s+to|have\s+to|needs?\s+to|is\s+to|will)\s+be(?:\s+(?:at|set\s+to|fixed\s+at))?|is|are|remains?(?:\s+at)?|stays?(?:\s+at)?|only"),
+     r"(?:is|are|stays?|remains?)\s+(?:good|valid)\s+for|lasts|expires?\s+after|"
+     r"(?:must|shall|should|has\s+to|have\s+to|needs?\s+to|is\s+to|will)\s+be(?:\s+(?:at|set\s+to|fixed\s+at))?|is|are|remains?(?:\s+at)?|stays?(?:\s+at)?|only|"
+     r"(?:i|we)\s+(?:want|would\s+like)|(?:include|list|give|name|offer|propose|suggest|present)"),
 )  # fmt: skip
 _BEHIND: Final = (
     ("=", r"(?:,\s*)?(?:exactly|sharp|on\s+the\s+dot|no\s+more,?\s+(?:and\s+)?no\s+(?:less|fewer)|no\s+(?:less|fewer),?\s+(?:and\s+)?no\s+more|"
      r"not\s+more,?\s+(?:and\s+)?not\s+(?:less|fewer))\b"),
     ("<=", rf"(?:,\s*)?(?:or\s+(?:{_SMALLER}|below|under)|at\s+(?:the\s+)?(?:very\s+)?(?:most|latest|maximum)|max(?:imum|\.)?|tops|"
-     rf"(?:in\s+all\s*)?,?\s*(?:and\s+)?(?:not|no)\s+(?:{_LARGER})|and\s+(?:under|below)|and\s+no\s+more)\b"),
+     rf"(?:in\s+all\s*)?,?\s*(?:and\s+)?(?:not|no)\s+(?:{_LARGER})|and\s+(?:under|below)|and\s+no\s+more|(?:and|but)\s+not\s+(?:a\s+single\s+)?one\s+more)\b"),
     (">=", rf"(?:,\s*)?(?:or\s+(?:{_LARGER}|above|over|better|upwards|up)|at\s+(?:the\s+)?(?:very\s+)?(?:least|earliest|minimum)|min(?:imum|\.)?|"
      r"and\s+(?:above|over|up|more)|plus|onwards?)\b"),
 )  # fmt: skip
@@ -61,17 +64,23 @@ _BETWEEN: Final = re.compile(
 )
 _AND: Final = re.compile(r"\s*(?P<mark>and|to|until|till|through|or|-|–|—)\s*", re.IGNORECASE)  # noqa: RUF001
 _TOTAL: Final = re.compile(
-    r"\bthe\s+(?:whole|entire)\b|\b(?:in\s+all|in\s+total|altogether|all\s+together|taken\s+together|together|combined|total|sum|adds?\s+up|overall)\b",
+    r"\bthe\s+(?:whole|entire)\b(?!\s+(?:thing|lot)\b)|\ball\s+in\b(?=,)|\b(?:in\s+all|in\s+total|altogether|all\s+together|taken\s+together|together|combined|total|sum|adds?\s+up|overall)\b",
     re.IGNORECASE,
 )
+_ALL_TOLD: Final = re.compile(r"\A(?:all\s+told|overall),?\s+(?=\w)|,\s*[a-z]+\s+included\Z", re.IGNORECASE)
+"""What says only that nothing is left out."""
 _EACH: Final = re.compile(
     r"\b(?:per|(?:in|on|for|at)?\s*(?:each|every))\s+(?!month|year|week|day\b|hour|minute|second|night|quarter|should|must|may|can|has|have)(?P<each>[a-z][a-z-]+(?:\s+point)?)\b",
     re.IGNORECASE,
 )
 _EACH_SUBJECT: Final = re.compile(r"\s*(?:each|every)\s+(?P<each>[a-z][a-z-]+)\b(?!')", re.IGNORECASE)
+_NO_PART: Final = re.compile(
+    r"no\s+(?:single\s+)?(?P<part>sentence|paragraph|line|item|step|bullet\s+point)\b", re.IGNORECASE
+)
+"""Of every one: "no sentence longer than 20 words"."""
 _HAS: Final = frozenset(
     """have has contain include list offer name give mention show there speakers want need number count limit propose suggest present
-    hold holds contains includes lists offers names gives mentions shows use uses write provide""".split()  # noqa: SIM905
+    hold holds contains includes lists offers names gives mentions shows use uses write provide long split divide break""".split()  # noqa: SIM905
 )
 _OF_OTHERS: Final = re.compile(
     r"\b(?:nobody|no\s?one|anyone|anybody|users?|they|he|she|get|able|allowed|may\s+be)\b", re.IGNORECASE
@@ -104,6 +113,8 @@ _HAS_VERB: Final = re.compile(
 """Behind a bound: "orders above 50 euros are free of charge" limits no order."""
 _DISTANCE: Final = re.compile(r"\s*(?P<way>before|after|from)\s+(?P<event>[^,;]{2,60})\Z", re.IGNORECASE)
 """Behind an amount: how far something is from an event."""
+_LATE: Final = re.compile(r"\b(?:later|latest|earlier|earliest)\b", re.IGNORECASE)
+_TURNED: Final = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "=": "="}
 _VERSIONED: Final = re.compile(r"\bversions?\b", re.IGNORECASE)
 _PERIODS: Final = frozenset({"hour", "day", "night", "week", "month", "quarter", "year"})
 _STRONG: Final = frozenset({"<=", ">=", "<", ">"})
@@ -126,6 +137,7 @@ def read_values(sentence: str) -> tuple[Predicate, str] | None:
     Raises:
         NotUnderstoodError: it names values, but what is demanded of them is not plain.
     """
+    sentence = _ALL_TOLD.sub("", sentence)
     closer = _CLOSER.search(sentence)
     sentence = plainly_dated(sentence[: closer.start()] if closer is not None else sentence)
     named = read(sentence)
@@ -152,6 +164,8 @@ def read_values(sentence: str) -> tuple[Predicate, str] | None:
 
 def _is_second_of_kind(bounds: list[_Bound], chosen: _Bound) -> bool:
     """Say whether another value of the kind is demanded beside the limit: "1% a week, capped at 10%"."""
+    if isinstance(chosen.named.operand, _TIMES):
+        return any(each is not chosen and isinstance(each.named.operand, type(chosen.named.operand)) for each in bounds)
     units = [
         each.named.operand.unit for each in bounds if isinstance(each.named.operand, Amount) and each is not chosen
     ]
@@ -207,9 +221,12 @@ def _signed(sentence: str, named: Named, sign: str, match: re.Match[str]) -> _Bo
         if sign not in _FLIPPED:
             raise NotUnderstoodError("it denies a limit, which can be meant in two ways")
         sign = _FLIPPED[sign]
+    if phrase == "only" and _MAY.search(sentence):
+        sign = "<="  # only so many may: so many are the most
     return _Bound(named, sign, match.start("phrase"), named.behind, is_exact=phrase in {"exactly", "precisely"})
 
 
+_MAY: Final = re.compile(r"\b(?:may|can|allowed|permitted)\b", re.IGNORECASE)
 _DATED: Final = frozenset(
     {"by", "until", "till", "from", "before", "after", "starting", "not before", "not after", "as of", "past"}
 )
@@ -306,6 +323,9 @@ def _demand(sentence: str, bound: _Bound) -> tuple[Predicate, str]:
         operand = replace(operand, unit=above_line(operand.unit)) if _TOTAL.search(sentence) else operand
     distance = _DISTANCE.match(sentence, behind)
     if distance is not None and isinstance(operand, Amount):
+        said_of_time = f"{sentence[bound.start : bound.named.start]} {sentence[bound.named.end : behind]}"
+        if distance["way"].lower() == "before" and _LATE.search(said_of_time):
+            name, inclusive = _WAY[_TURNED[sign]]  # no later than an hour before: the hour is the least
         named = [*clauses.names(sentence[: bound.start]), distance["way"].lower(), *clauses.names(distance["event"])]
         return Predicate(name, clauses.path_from(named), operand, inclusive=inclusive, condition=condition), "limit"
     bare = _EACH.sub(" ", rest)
@@ -317,6 +337,25 @@ def _demand(sentence: str, bound: _Bound) -> tuple[Predicate, str]:
 
 def _refuse_unsure(sentence: str, bound: _Bound, operand: object) -> None:
     """Refuse a bound that may be no demand, or not on this value: a wrong predicate is worse than none."""
+    if _RATIO.search(sentence):
+        raise NotUnderstoodError("it limits one number by another, which no operator says")
+    if _THAN.match(sentence, bound.named.behind):
+        raise NotUnderstoodError("its value is the difference to something else")
+    some = _ONLY_SOME.match(sentence)
+    if some is not None and bound.start >= some.end():
+        raise NotUnderstoodError("it says who alone may do something, and no limit")
+    if _FOR_SOME.search(sentence, 0, bound.named.start):
+        raise NotUnderstoodError("its value only says for which of them something holds")
+    further = _AND_MORE.search(sentence, bound.end)
+    if further is not None and (
+        further["word"].lower() in BASE_VERBS or any(each.start > bound.end for each in read(sentence))
+    ):
+        raise NotUnderstoodError("it makes a second demand beside its limit")
+    _refuse_doubtful(sentence, bound, operand)
+
+
+def _refuse_doubtful(sentence: str, bound: _Bound, operand: object) -> None:
+    """Refuse a value that may be another one than it seems."""
     if re.search(r"\bor\b", sentence[bound.end :], re.IGNORECASE):
         raise NotUnderstoodError("it leaves an alternative to its value")
     if bound.named.is_number and not bound.named.noun and _AT.search(sentence[: bound.named.start]):
@@ -325,10 +364,30 @@ def _refuse_unsure(sentence: str, bound: _Bound, operand: object) -> None:
         raise NotUnderstoodError("midnight ends one day and begins the next: write 24:00 or 23:59")
     if bound.start > 0 and _HAS_VERB.match(sentence, bound.end) and not _NEGATED.search(sentence[: bound.start]):
         raise NotUnderstoodError("what has such a value has to be, or to do, something else")
+    written = sentence[bound.named.start : bound.named.end]
+    if bound.named.is_number and not bound.named.noun and re.fullmatch(r"\d+\.\d*0", written):
+        raise NotUnderstoodError("a number such as 3.10 may be a version, which is no number")
+    if bound.named.is_number and not bound.named.noun and re.search(r":\s", sentence[: bound.start]):
+        raise NotUnderstoodError("of what its number is so many stands apart from it")
     if isinstance(operand, Amount) and _VERSIONED.search(sentence) and bound.named.is_number:
         raise NotUnderstoodError("a version is no number, and no operator puts versions into an order")
 
 
+_NUMBER: Final = r"(?:\d+|two|three|four|five|six|seven|eight|nine|ten|twelve|twenty|thirty|fifty|hundred)"
+_RATIO: Final = re.compile(
+    rf"\b(?:per|for\s+(?:every|each))\s+{_NUMBER}\b|\b(?:plus|minus)\s+(?:one|{_NUMBER})\b|"
+    r"\bhalf\s+(?:as\b|again\b|the\s+(?:size|length|width|height|weight|price|cost|amount|number|time)\b)",
+    re.IGNORECASE,
+)
+"""One number depends on another: "an adult for every ten children", "half of them plus one"."""
+_THAN: Final = re.compile(rf"\s*(?:{_LARGER}|{_SMALLER}|dearer|slower|faster)\s+than\b", re.IGNORECASE)
+"""Behind a value: "20 percent lower than last year's"."""
+_ONLY_SOME: Final = re.compile(
+    r"only\s+[a-z][^,;]*?\s(?:may|can|must|should|is\s+allowed|are\s+allowed)\b", re.IGNORECASE
+)
+_FOR_SOME: Final = re.compile(r"\bfor\s+(?!(?:the|an?)\s)[a-z-]+\s+(?:above|over|under|below|from)\s+\Z", re.IGNORECASE)
+"""Before a value: "numerals for numbers above ten"."""
+_AND_MORE: Final = re.compile(r"\band\s+(?P<word>\w+)", re.IGNORECASE)
 _AT: Final = re.compile(r"\bat\s+\Z", re.IGNORECASE)
 
 
@@ -341,6 +400,10 @@ def _named_limit(sentence: str, bound: _Bound) -> str:
     return ">=" if _CALLED_LEAST.search(sentence) else "="
 
 
+_ADDED: Final = re.compile(
+    r"\b(?:sums?|add(?:s|ed)?\s+up|combined|taken\s+together|(?<!of\s)(?<!of\sthe\s)total)\b", re.IGNORECASE
+)
+"""Shares that are added to each other."""
 _CALLED_MOST: Final = re.compile(r"\b(?:maximum|max|highest|upper|largest|longest|ceiling|cap|limit)\b", re.IGNORECASE)
 _CALLED_LEAST: Final = re.compile(r"\b(?:minimum|min|lowest|smallest|shortest|floor)\b", re.IGNORECASE)
 
@@ -348,6 +411,8 @@ _CALLED_LEAST: Final = re.compile(r"\b(?:minimum|min|lowest|smallest|shortest|fl
 def _path(sentence: str, rest: str, operand: object) -> Path:
     """Return what is limited: a total, a share of something, or an attribute."""
     if isinstance(operand, Amount) and operand.unit == "%":
+        if _ADDED.search(sentence):
+            return clauses.path_from(clauses.names(rest), "total")
         whole = _WHOLE.search(rest)
         if whole is not None:
             part = clauses.path_from(clauses.names(f"{rest[: whole.start()]} {rest[whole.end() :]}"))
@@ -383,6 +448,10 @@ def _count(sentence: str, rest: str, noun: str, bounds: Bounds) -> tuple[Predica
     kept = subject["word"].lower() if subject is not None else ""
     left = [word for word in clauses.says_of_document(left) if word not in _HAS or word == kept]
     in_each = each["each"].lower() if each is not None else ""
+    none = _NO_PART.match(sentence)
+    in_each = none["part"].lower() if none is not None else in_each
+    if left == [in_each]:
+        left = []
     if left:
         return None
     if what in COUNTED_PARTS and in_each not in {"", "sentence", "paragraph", "line", "item", "step", "bullet point"}:

@@ -31,9 +31,9 @@ _ANY_YEAR: Final = 2023
 """A year of 365 days."""
 _WEEK: Final = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 _WEEKDAY: Final = re.compile(
-    rf"(?P<left>.+?)\s+(?:must|shall|should|has\s+to|have\s+to|needs?\s+to|may|can|is|are|will)\s*(?P<neg>not|never|n't)?\s*"
-    rf"(?:only\s+|always\s+)?(?:be|fall|happen|take\s+place|start|end|begin|arrive|leave|go\s+out|come\s+out|run|meet)?"
-    rf"(?:\s*held)?\s*(?P<only>only\s+)?(?:on|at)\s+(?:an?\s+|the\s+)?(?P<day>weekday|working\s+day|weekend|{'|'.join(_WEEK)})s?",
+    rf"(?P<left>.+?)\s+(?:must|shall|should|has\s+to|have\s+to|needs?\s+to|may|can|is|are|will|(?=meets?\s|takes?\s+place|happens?\s|starts?\s|opens?\s))\s*(?P<neg>not|never|n't)?\s*"
+    rf"(?:only\s+|always\s+)?(?:be|falls?|happens?|takes?\s+place|starts?|end|begin|arrive|leave|go\s+out|come\s+out|run|meets?|opens?)?"
+    rf"(?:\s*held)?\s*(?P<only>only\s+)?(?:on|at)\s+(?:an?\s+|the\s+)?(?P<day>weekday|working\s+day|weekend|{'|'.join(_WEEK)})s?(?:\s+only|\s+and\s+(?:on\s+)?no\s+other\s+day)?",
     re.IGNORECASE,
 )
 

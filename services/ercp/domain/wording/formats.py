@@ -37,7 +37,8 @@ _QUOTED: Final = re.compile(
     r"(?:the\s+(?:words?|phrase|sentence|line|text|greeting)\s+)?[\"'](?P<text>[^\"]+?)[\"']\Z", re.IGNORECASE
 )
 _EXAMPLE: Final = re.compile(
-    r".*\b(?:like|such\s+as|e\.g\.)\s+[\"']?(?P<example>\[[^\]\s]{1,20}\]|[A-Z]{1,6}-?\d{1,10})[\"']?\Z", re.IGNORECASE
+    r".*\b(?:like|such\s+as|e\.g\.)\s+[\"']?(?P<example>\[[^\]\s]{1,20}\]|\(#?\d{1,10}\)|#\d{1,10}|[A-Z]{1,6}-?\d{1,10})[\"']?\Z",
+    re.IGNORECASE,
 )
 _PARTS: Final = (
     ("subject", r"\bsubject(?:\s+line)?\b"), ("first line", r"\bfirst\s+line\b"), ("last line", r"\blast\s+line\b"),
@@ -55,6 +56,10 @@ CURRENCY_CODES: Final = {
 EMAIL_PATTERN: Final = r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+"
 
 
+_INSTEAD: Final = re.compile(r",\s*(?:not|no|never)\s[^,]*\Z", re.IGNORECASE)
+"""The form that another is to stand instead of: "like 4 June 2027, no 04/06/2027"."""
+
+
 def read_format(sentence: str) -> tuple[Predicate, str] | None:
     """Read a demand on how something is written, or ``None``.
 
@@ -64,7 +69,7 @@ def read_format(sentence: str) -> tuple[Predicate, str] | None:
     for reader in _READERS:
         predicate = reader(sentence)
         if predicate is not None:
-            if _NEGATED.search(sentence) and not _DECIMALS.search(sentence):
+            if _NEGATED.search(_INSTEAD.sub("", sentence)) and not _DECIMALS.search(sentence):
                 raise NotUnderstoodError("it says how something is not to be written")
             return predicate, "format"
     return None
@@ -162,6 +167,57 @@ def _currency(sentence: str) -> Predicate | None:
     return Predicate(PredicateName.EQUAL, Path(("currency",)), Text(CURRENCY_CODES.get(name, name.upper())))
 
 
+def _cased(sentence: str) -> Predicate | None:
+    """Read "paths must be all lower case", "field names in snake_case", "the headline in capital letters"."""
+    case = next((pattern for words, pattern in _CASES if words.search(sentence)), None)
+    part = next((part for words, part in _WRITTEN if words.match(sentence)), None)
+    return None if case is None or part is None else _matching(case, part)
+
+
+_WRITTEN: Final = (
+    (re.compile(r"(?:(?:all|the|every|each)\s+)*(?:url\s+)?paths?\b", re.IGNORECASE), "path"),
+    (re.compile(r"(?:(?:all|the|every|each|json)\s+)*(?:field|key|property)(?:s|\s+names?)?\b|(?:json\s+)?keys\b", re.IGNORECASE), "field"),
+    (re.compile(r"(?:the\s+)?(?:headline|title|first\s+line)\b", re.IGNORECASE), "first line"),
+    (re.compile(r"(?:(?:all|the|every|each)\s+)*headings?\b", re.IGNORECASE), "heading"),
+    (re.compile(r"(?:the\s+)?subject(?:\s+line)?\b", re.IGNORECASE), "subject"),
+)  # fmt: skip
+_CASES: Final = (
+    (re.compile(r"\bsnake[\s_-]?case\b", re.IGNORECASE), r"[a-z0-9]+(?:_[a-z0-9]+)*"),
+    (re.compile(r"\bkebab[\s_-]?case\b", re.IGNORECASE), r"[a-z0-9]+(?:-[a-z0-9]+)*"),
+    (re.compile(r"\b(?:lower\s?)?camel[\s_-]?case\b", re.IGNORECASE), r"[a-z][a-z0-9]*(?:[A-Z][a-z0-9]*)*"),
+    (re.compile(r"\blower[\s-]?case\b|\bsmall\s+letters\b", re.IGNORECASE), r"[^\p{Lu}]*"),
+    (re.compile(r"\bupper[\s-]?case\b|\b(?:all|block)\s+capitals\b|\bin\s+(?:all\s+)?capitals\b|\bcapital\s+letters\b", re.IGNORECASE), r"[^\p{Ll}]*"),
+)  # fmt: skip
+_VERSIONS: Final = re.compile(
+    r"(?:(?:all|the|every|each)\s+)*versions?(?:\s+numbers?)?\s+(?:must\s+|should\s+|has\s+to\s+|have\s+to\s+)?(?:have|has|be\s+of|consist\s+of|consists\s+of)\s+"
+    r"(?P<number>two|three|four)\s+(?:parts|numbers|components)",
+    re.IGNORECASE,
+)
+_THOUSANDS: Final = re.compile(r"\bcommas?\b.*\bthousands?\b|\bthousands?\b.*\bcommas?\b", re.IGNORECASE)
+_SPELLED: Final = re.compile(
+    r"(?:spell\s+out|write\s+out)\s+(?:the\s+)?(?:names?\s+of\s+(?:the\s+)?)?months?\b(?P<rest>.*)", re.IGNORECASE
+)
+_MONTHS: Final = "January|February|March|April|May|June|July|August|September|October|November|December"
+
+
+def _versions(sentence: str) -> Predicate | None:
+    match = _VERSIONS.fullmatch(sentence)
+    if match is None:
+        return None
+    further = {"two": 1, "three": 2, "four": 3}[match["number"].lower()]
+    return _matching(rf"\d+(?:\.\d+){{{further}}}", "version")
+
+
+def _thousands(sentence: str) -> Predicate | None:
+    if _THOUSANDS.search(sentence) is None:
+        return None
+    return _matching(r"\d{1,3}(?:,\d{3})*(?:\.\d+)?", "amount")
+
+
+def _months(sentence: str) -> Predicate | None:
+    return _matching(f".*(?:{_MONTHS}).*", "date") if _SPELLED.fullmatch(sentence) else None
+
+
 _READERS: Final[tuple[Callable[[str], Predicate | None], ...]] = (
-    _dates, _clock, _decimals, _numbered, _email, _edges, _currency,
+    _dates, _clock, _decimals, _numbered, _email, _edges, _currency, _cased, _versions, _thousands, _months,
 )  # fmt: skip

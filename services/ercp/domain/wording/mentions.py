@@ -3,6 +3,7 @@
 import re
 from typing import Final
 
+from services.common.reading.lexicon import BASE_VERBS
 from services.ercp.domain.predicates import Predicate, PredicateName, Text
 from services.ercp.domain.wording import clauses
 from services.ercp.domain.wording.amounts import read
@@ -28,6 +29,11 @@ _SAY: Final = re.compile(
     r"disclose|tell|specify|refer\s+to|spell\s+out)\s+(?P<what>.+)",
     re.IGNORECASE,
 )
+_NEEDS: Final = re.compile(
+    r"(?P<who>[^,;:]+?)\s+(?:needs|need|requires?|wants)\s+(?:an?|the|some)\s+(?P<what>(?!to\b)[a-z].+)", re.IGNORECASE
+)
+"""What the text itself has to have: "the plan needs a fallback for rain"."""
+_KEEP_OUT: Final = re.compile(r"(?:keep|leave)\s+(?P<what>[^,;:]+?)\s+out(?:\s+of\s+(?P<of>[^,;:]+))?", re.IGNORECASE)
 _BE_SAID: Final = re.compile(
     rf"(?P<what>.+?)\s+{_MUST}\s+{_ADVERB}be\s+{_ADVERB}(?:{_TOLD})(?P<where>\s+(?:in|on|at|somewhere).*)?",
     re.IGNORECASE,
@@ -39,7 +45,7 @@ _THERE: Final = re.compile(
 )
 _ABOUT: Final = re.compile(
     r"\A(?:(?:them|him|her|us|people|readers?|users?|customers?|guests?|everyone|the\s+(?:reader|user|customer|patient|client)s?)\s+)?"
-    r"(?:(?:about|of|on|that|to|for|against|with)\s+)?(?:(?:how|what|when|where|who|why|which|whether)\s+)?",
+    r"(?:(?:about|of|on|that|to|for|against|with)\s+)?(?:(?:how|what|when|where|who|whom|why|which|whether)\s+)?",
     re.IGNORECASE,
 )
 _NOT_SAY: Final = re.compile(
@@ -117,14 +123,18 @@ def read_mention(sentence: str) -> tuple[Predicate, str] | None:
     denied = _denied(sentence)
     if denied is not None:
         return denied
-    for pattern in (_THERE, _BE_SAID, _MUST_SAY, _SAY):
+    for pattern in (_THERE, _BE_SAID, _MUST_SAY, _SAY, _NEEDS):
         match = pattern.fullmatch(sentence)
         if match is None or re.search(r"\b(?:not|never)\b|n't\b", sentence[: match.start("what") + 4]):
             continue
         who = match.groupdict().get("who") or ""
         if who.strip() and not clauses.is_of_document(who):
             continue
+        if _OF_EACH.match(who):
+            raise NotUnderstoodError("it asks for a topic in each of several parts")
         _refuse_place(match.groupdict().get("where"))
+        if _SO_MANY.match(match["what"]):
+            return None
         nothing = _NOTHING.fullmatch(match["what"])
         if nothing is not None:
             return _made(PredicateName.NOT_CONTAINS, nothing["what"])
@@ -151,6 +161,9 @@ def _denied(sentence: str) -> tuple[Predicate, str] | None:  # noqa: PLR0911 - o
     if match is not None:
         _refuse_place(match["where"])
         return _made(PredicateName.NOT_CONTAINS, match["what"] or match["what2"] or match["what3"])
+    match = _KEEP_OUT.fullmatch(sentence)
+    if match is not None and clauses.is_of_document(match["of"] or ""):
+        return _made(PredicateName.NOT_CONTAINS, match["what"])
     match = _NO.fullmatch(sentence)
     if match is not None and not _COMPARED.search(match["what"]) and not _VERBAL.search(match["what"]):
         _refuse_place(match["where"])
@@ -161,7 +174,11 @@ def _denied(sentence: str) -> tuple[Predicate, str] | None:  # noqa: PLR0911 - o
 def _refuse_place(where: str | None) -> None:
     """Refuse what is demanded of one place, or one day, alone: "no meetings on Friday"."""
     place = (where or "").strip()
-    if place and not re.match(r"(?:anywhere|at\s+all)\b", place, re.IGNORECASE) and not clauses.is_of_document(place):
+    if (
+        place
+        and not re.match(r"(?:anywhere|at\s+all|in\s+any\s+(?:form|shape|way|guise))\b", place, re.IGNORECASE)
+        and not clauses.is_of_document(place)
+    ):
         raise NotUnderstoodError("it speaks of one place in the text, or of one time, alone")
 
 
@@ -169,6 +186,23 @@ _NOTHING: Final = re.compile(r"(?:nothing|no\s+word)\s+(?:about|of|on)\s+(?P<wha
 _VAGUE: Final = re.compile(
     r"\A(?:both|all|every|each|everything|nothing|anything|something|more|neither|none|no|what|it|them|this|that)\b",
     re.IGNORECASE,
+)
+
+
+_OF_EACH: Final = re.compile(r"\s*(?:each|every|all\s+the|both)\b", re.IGNORECASE)
+_SO_MANY: Final = re.compile(
+    r"(?:exactly\s+|only\s+)?(?:\d+|two|three|four|five|six|seven|eight|nine|ten|twelve)\s+(?:[a-z]+\s+){0,2}?[a-z]+s\Z",
+    re.IGNORECASE,
+)
+"""Things that are counted: "include three examples"."""
+_AND_VERB: Final = re.compile(r"\band\s+(?P<verb>[a-z]+)", re.IGNORECASE)
+_HOW: Final = re.compile(
+    r"\b(?:only|once|twice|every|each)\b|\b(?:in|on|at)\s+(?:the\s+)?(?:very\s+)?(?:first|last|second|third|opening|closing|beginning|start|top|bottom)\b"
+    r"|\b(?:one|two|three|four|five|\d+)\s+[a-z ]+\s(?:a|per)\s(?:day|week|month|year)\b",
+    re.IGNORECASE,
+)
+_SHOWN: Final = re.compile(
+    r"(?:,|\s)\s*(?:like|such\s+as|e\.g\.|for\s+example)\s+[^,]*\d|,\s*(?:not|no|never|instead\s+of)\s", re.IGNORECASE
 )
 
 
@@ -190,10 +224,22 @@ def _literal(name: PredicateName, what: str) -> tuple[Predicate, str]:
     return Predicate(name, Text(text)), "words"
 
 
+def _refuse_more(topic: str) -> None:
+    """Refuse what says more than a topic: a second demand, how often or where it is to stand, how it is written."""
+    further = _AND_VERB.search(topic)
+    if further is not None and further["verb"].lower() in BASE_VERBS:
+        raise NotUnderstoodError("it asks for two things at once")
+    if _HOW.search(topic):
+        raise NotUnderstoodError("how often, or where in the text, a topic is to stand, no operator says")
+    if _SHOWN.search(topic):
+        raise NotUnderstoodError("it shows by an example how something is to be written")
+
+
 def _topic(name: PredicateName, what: str) -> tuple[Predicate, str]:
     if name is PredicateName.NOT_CONTAINS and _STYLE.search(what):
         raise NotUnderstoodError("it forbids a manner of writing, which no operator says")
     topic = _ABOUT.sub("", what)
+    _refuse_more(topic)
     if _VAGUE.search(topic):
         raise NotUnderstoodError("which topic is meant is not plain")
     where = _WHERE.search(topic)

@@ -10,7 +10,7 @@ from services.ercp.domain.wording.amounts import read
 from services.ercp.domain.wording.model import NotUnderstoodError
 
 _IS: Final = re.compile(
-    r"(?P<left>.+?)\s{1,3}(?:must|shall|should|has\s{1,3}to|have\s{1,3}to|needs?\s{1,3}to|may|can|will)\s{0,3}(?P<neg>not|never|n't)?\s{1,3}(?:only\s{1,3}|always\s{1,3})?be(?:\s{1,3}(?:called|named|titled|under|in))?\s{1,3}(?P<right>.+)"
+    r"(?P<left>.+?)\s{1,3}(?:must|shall|should|has\s{1,3}to|have\s{1,3}to|needs?\s{1,3}to|may|can|will)\s{0,3}(?P<neg>not|never|n't)?\s{1,3}(?:only\s{1,3}|always\s{1,3})?be(?:\s{1,3}(?:called|named|titled|under|in|with|from|at))?\s{1,3}(?P<right>.+)"
     r"|(?P<left2>(?:the|our|your|this|its)\s.+?)\s{1,3}(?:is|=)\s{0,3}(?P<neg2>not|never)?\s*(?:called\s{1,3}|named\s{1,3}|titled\s{1,3})?(?P<right2>.+)",
     re.IGNORECASE,
 )
@@ -25,10 +25,18 @@ _VERSION: Final = re.compile(r"v?\d+(?:\.\d+){2,}(?:[-+][\w.]+)?", re.IGNORECASE
 _CONDITION: Final = re.compile(r"\s+(?P<phrase>(?:on|in|at|for|during)\s+[A-Z0-9].*)\Z")
 _CLASSED: Final = frozenset(word for words in CLASSES.values() for word in words)
 _ROLE: Final = re.compile(r"the\s+(?P<role>[a-z][a-z\s-]{2,40})", re.IGNORECASE)
+_IDENTIFIED: Final = re.compile(
+    r"(?:(?:use|give|quote|write|state|put|take)\s+(?:the\s+|our\s+|your\s+)?|(?:this|it)\s+is\s+(?:the\s+)?)"
+    r"(?P<left>(?:[a-z]+\s+){0,2}(?:number|code|id|reference|version|release|account|key))\s+(?P<name>[\w./-]*\d[\w./-]*\w)"
+    r"(?:,\s[^\d]+\b(?:that|this|the)\s(?:number|code|version|one)\b[^\d]*)?",
+    re.IGNORECASE,
+)
+"""What has a number for a name: "use customer number 448120", "this is version 5.2.0"."""
+_CALLED: Final = re.compile(r"\b(?:name|title|codename|model|brand|label|heading)\Z", re.IGNORECASE)
 _NO_NAME: Final = frozenset({"I", "A", "The", "It", "No", "Not"})
 
 
-def read_name(sentence: str) -> tuple[Predicate, str] | None:
+def read_name(sentence: str) -> tuple[Predicate, str] | None:  # noqa: PLR0911 - one for each wording
     """Read which name or word something has to have, or ``None``.
 
     Raises:
@@ -40,6 +48,9 @@ def read_name(sentence: str) -> tuple[Predicate, str] | None:
         return (
             None if name is None else (Predicate(PredicateName.CONTAINS, Text(name["quoted"] or name["name"])), "words")
         )
+    identified = _IDENTIFIED.fullmatch(sentence)
+    if identified is not None:
+        return Predicate(PredicateName.EQUAL, clauses.path_of(identified["left"]), Text(identified["name"])), "name"
     match = _IS.fullmatch(sentence)
     if match is None:
         return None
@@ -55,6 +66,8 @@ def read_name(sentence: str) -> tuple[Predicate, str] | None:
     ):
         return _of_role(owner["name"], right, negated=negated)
     value = _value(right) or _of_kind(left, right)
+    if value is None and _CALLED.search(left) and right[:1].isupper() and _NAME.fullmatch(right):
+        value = right  # "AeroLite 3": the number is of the name
     if value is None or read(left):
         return None
     if clauses.is_of_document(left) and not _VERSION.fullmatch(value):

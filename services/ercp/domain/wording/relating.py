@@ -16,7 +16,7 @@ _MORE: Final = {
 _SIGNS: Final = {word: sign for word, (sign, _) in COMPARATIVES.items()} | _MORE
 _WORDS: Final = "|".join(sorted(_SIGNS, key=len, reverse=True))
 _THAN: Final = re.compile(
-    rf"(?P<left>.+?)\s+(?:must|shall|should|has\s+to|have\s+to|needs?\s+to|is|are|may|can|will|ought\s+to)\s*(?P<neg>not|never|n't)?\s+(?:always\s+)?(?:be|cost|last|take|weigh|come\s+out|stay|remain)?\s*"
+    rf"(?P<left>.+?)\s+(?:must|shall|should|has\s+to|have\s+to|needs?\s+to|is|are|may|can|will|ought\s+to)\s*(?P<neg>not|never|n't)?\s+(?:always\s+)?(?:be\s+worth|be|cost|last|live|run|take|weigh|pay|earn|come\s+out|stay|remain|keep|hold)?\s*"
     rf"(?P<no>no\s+|not\s+(?:any\s+)?)?(?:(?:much|far|strictly|even)\s+)?(?P<word>{_WORDS}|(?P<degree>more|less)\s+(?P<adjective>expensive|costly|important|frequent|important))\s+than\s+(?P<right>.+)",
     re.IGNORECASE,
 )
@@ -53,6 +53,16 @@ _SAME_NOUN: Final = re.compile(
     rf"(?:exactly\s+)?(?:the\s+same|an\s+equal|as\s+many)\s+(?:number\s+of\s+|amount\s+of\s+)?{_NOUN}",
     re.IGNORECASE,
 )
+_OUTDO: Final = re.compile(
+    r"(?P<left>.+?)\s+(?:must|shall|should|has\s+to|have\s+to|needs?\s+to|will|may|can)\s*(?P<neg>not|never|n't)?\s*(?:outlast|outlive|outweigh|outnumber)\s+(?P<right>.+)",
+    re.IGNORECASE,
+)
+_GRANT: Final = re.compile(
+    r"(?:allow|allot|give|use|have|plan|put\s+in|include|grant|add|buy|order|list|make)\s+(?P<degree>more|fewer|less)\s+(?P<left>(?:[a-z-]+\s+){0,2}[a-z-]+)\s+than\s+"
+    r"(?P<right>(?:[a-z-]+\s+){0,2}[a-z-]+)",
+    re.IGNORECASE,
+)
+"""More of one thing than of another: "allow fewer writes than reads"."""
 _FEWER: Final = frozenset({"fewer", "less", "nearer", "closer", "shorter"})
 _TURNED: Final = {"<": ">=", ">": "<="}
 _WAY: Final = {
@@ -64,7 +74,7 @@ _THAT_OF: Final = re.compile(r"that\s+of\s+(?P<whose>.+)", re.IGNORECASE)
 _PLACED: Final = re.compile(r"\s(?:to|from)\s+(?:the\s+)?(?P<place>.+)", re.IGNORECASE)
 
 
-def read_relation(sentence: str) -> tuple[Predicate, str] | None:
+def read_relation(sentence: str) -> tuple[Predicate, str] | None:  # noqa: PLR0911 - one for each wording
     """Read a comparison of two attributes, or ``None``.
 
     Raises:
@@ -92,6 +102,12 @@ def read_relation(sentence: str) -> tuple[Predicate, str] | None:
         )
         is_negated = bool(match["neg"]) != bool(match["no"])
         return _compared(match["left"], match["right"], _TURNED[sign] if is_negated else sign)
+    match = _OUTDO.fullmatch(sentence)
+    if match is not None:
+        return _compared(match["left"], match["right"], "<=" if match["neg"] else ">")
+    match = _GRANT.fullmatch(sentence)
+    if match is not None:
+        return _compared(match["left"], match["right"], "<" if match["degree"].lower() in _FEWER else ">")
     match = _EXCEED.fullmatch(sentence)
     if match is not None:
         return _compared(match["left"], match["right"], "<=" if match["neg"] else ">")

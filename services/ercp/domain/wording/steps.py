@@ -48,6 +48,7 @@ _DENIAL: Final = re.compile(
     re.IGNORECASE,
 )
 _MORE: Final = re.compile(r"\b(?:then|last|finally|before|after|and\s+only)\b", re.IGNORECASE)
+_ALTERNATIVE: Final = re.compile(r",\s*(?:or|not)\s", re.IGNORECASE)
 _TELLING: Final = re.compile(r"(?:mention|tell|say|state|explain|warn|remind|include|add|describe)\b", re.IGNORECASE)
 _SAYING: Final = re.compile(
     r"\b(?:before|after)\s+(?:saying|explaining|giving|offering|mentioning|listing|describing|telling|naming|stating|asking|apologi[sz]ing|the)\b",
@@ -98,6 +99,8 @@ def read_order(sentence: str) -> tuple[Predicate, str] | None:
     if pair is None:
         return None
     earlier, later = (_event(event) for event in pair)
+    if any(_ALTERNATIVE.search(event) for event in (earlier, later)):
+        raise NotUnderstoodError("it leaves an alternative to its order")
     if any(_MORE.search(event) for event in (earlier, later)):
         raise NotUnderstoodError("it orders more than two steps, and TemporalOrder holds two")
     words = [frozenset(event_words(event)) for event in (earlier, later)]
