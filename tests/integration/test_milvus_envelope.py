@@ -1,6 +1,8 @@
 """The whole envelope service over Milvus answers as it does over the embedded store, call by call."""
 
 import asyncio
+from itertools import count
+from uuid import UUID
 
 import grpc
 import pytest
@@ -13,6 +15,7 @@ from services.common.adapters.milvus import MilvusFactStore
 from services.common.adapters.sqlite import SqliteFactStore
 from services.common.settings import Settings
 from services.common.settings.stores import StoreSettings
+from services.envelope import ingestion_app
 from tests.fakes.envelope_world import World, refused
 from tests.integration.milvus_target import empty_milvus, milvus_settings
 from tests.patience import patient
@@ -96,11 +99,14 @@ async def story(world: World) -> list:
     return said
 
 
-async def test_every_answer_is_the_embedded_stores(tmp_path):
+async def test_every_answer_is_the_embedded_stores(tmp_path, monkeypatch):
     settings = milvus_settings()
     await empty_milvus(settings)
     answers = []
     for where, opening in ((tmp_path, sqlite_facts), (settings, milvus_facts)):
+        made = count(1)  # the same ids and keys in both stories
+        monkeypatch.setattr(ingestion_app, "fresh_source_id", lambda made=made: str(UUID(int=next(made))))
+        monkeypatch.setattr(ingestion_app, "fresh_source_key", lambda made=made: f"{next(made):064x}")
         world = World()
         world.facts = await opening(where, world)
         answers.append(await story(world))
