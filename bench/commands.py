@@ -11,6 +11,7 @@ suite after the first question, which loads them.
 """
 
 import argparse
+import contextlib
 import json
 import os
 import signal
@@ -138,8 +139,9 @@ def pss_mib(pid: int) -> float:
     """Return the proportional set size of a process and its descendants."""
     total = 0
     for one in tree(pid):
-        lines = Path(f"/proc/{one}/smaps_rollup").read_text(encoding="ascii").splitlines()
-        total += next(int(line.split()[1]) for line in lines if line.startswith("Pss:"))
+        with contextlib.suppress(ProcessLookupError, FileNotFoundError):  # it ended meanwhile
+            lines = Path(f"/proc/{one}/smaps_rollup").read_text(encoding="ascii").splitlines()
+            total += next(int(line.split()[1]) for line in lines if line.startswith("Pss:"))
     return total / 1024
 
 

@@ -1,22 +1,12 @@
 """A branch through the gateway: a sibling of a reflexive window (SPEC-004 §1.2)."""
 
 import grpc
-import pytest
 from crp.common.v1 import taxonomy_pb2 as taxonomy
 from crp.dag.v1 import dag_pb2
 
-from services.common.taxonomy import DispatchStrategy
-from services.gateway.dispatch.strategies import choosing
-from services.gateway.dispatch.strategies.push import Push
 from tests.fakes.gateway_world import GatewayWorld
 
 REFLEXIVE = taxonomy.DISPATCH_STRATEGY_REFLEXIVE
-
-
-@pytest.fixture(autouse=True)
-def served(monkeypatch):
-    """How a reflexive window comes to its answer is not what is tested here."""
-    monkeypatch.setitem(choosing._BY_NAME, DispatchStrategy.REFLEXIVE, Push())
 
 
 async def test_a_branch_stands_beside_a_reflexive_window():

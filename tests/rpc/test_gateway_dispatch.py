@@ -519,9 +519,10 @@ async def test_an_unsupported_strategy_is_told_what_is_served_and_a_later_choice
     async with GatewayWorld().serving() as client:
         refusal = await client.fails(strategies=wanted[:1])
         response = await client.dispatch(strategies=wanted)
-    assert refusal.metadata == {"wanted": "reflexive", "served": "push, fan-out, fan-in"} | {
-        key: value for key, value in refusal.metadata.items() if key not in {"wanted", "served"}
-    }
+    assert refusal.metadata == {
+        "wanted": "batch",
+        "served": "push, pull, reflexive, hierarchical, agentic, fan-out, fan-in",
+    } | {key: value for key, value in refusal.metadata.items() if key not in {"wanted", "served"}}
     assert headers_of(response)["CRP-Context-Strategy"] == "push"
 
 

@@ -104,10 +104,10 @@ RUN = ercp.RunRequest(problem=ercp_pb2.Problem(id="p1", description="Why?"))
 @pytest.mark.parametrize(
     ("rpc", "request_", "where"),
     [
-        ("Verify", VERIFY, "services.ercp.operator_app.hold"),
+        ("Verify", VERIFY, "services.ercp.operator_app.check_constraints"),
         ("Verify", VERIFY, "services.ercp.verifying._checked"),
         ("ExtractConstraints", EXTRACT, "services.ercp.deciding.extract"),
-        ("Run", RUN, "services.ercp.generating.hold"),
+        ("Run", RUN, "services.ercp.generating.check_constraints"),
     ],
 )
 async def test_the_constraint_loop(rpc, request_, where, work):
@@ -140,7 +140,7 @@ async def test_the_chain(work, monkeypatch):
 
 async def test_a_connection_that_closes(work):
     """Over HTTP nobody cancels: the peer is simply gone."""
-    spinning = work("services.ercp.operator_app.hold")
+    spinning = work("services.ercp.operator_app.check_constraints")
     settings = HttpSettings(port=0, drain_grace_s=1)
     async with ErcpWorld(replies=(GOOD,)).serving() as client:
         stub = ErcpServiceStub(PeerChannel(client.channel, Peer("ercp", "ercp"), SECONDS))

@@ -9,9 +9,9 @@ import pytest
 from services.common.documents.facts import sentences as chunk_sentences
 from services.common.grounding import words
 from services.common.keywords import Stemming, keywords
+from services.common.questions import decomposition
 from services.common.reading import numerals
 from services.common.reading import sentences as dpe_sentences
-from services.envelope.domain import decomposition
 from services.ercp.domain import mutating, readings, topics
 from tests.speed import processor_time_below
 

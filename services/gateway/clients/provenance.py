@@ -120,7 +120,7 @@ def analyze_request(command: Analyze) -> provenance_service_pb2.AnalyzeRequest:
         if command.incomplete_level is None
         else enums.RISK_LEVELS.number(command.incomplete_level),
         leans_on=command.leans_on,
-        stands_alone=command.stands_alone,
+        stands_alone=command.stands_alone or None,  # absent: a request without it keeps its digest
     )
     for conflict in request.envelope.conflicts:  # a copy: what the envelope service made is not changed
         conflict.subject = ""  # for people: the analysis reads values, and what is kept of it shall hold no words
