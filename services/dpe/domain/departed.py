@@ -14,6 +14,7 @@ from services.dpe.domain.analysis import Analysis
 from services.dpe.domain.facts import FactView
 from services.dpe.domain.findings import AlignedValue, Distortion, DistortionType
 from services.dpe.domain.rules import Departure, Reading, departures, read_claim, read_sources
+from services.dpe.domain.rules.cells import is_in_cell
 from services.dpe.domain.rules.wording import is_worded
 from services.dpe.domain.verdict_eligibility import judged_claims
 
@@ -50,10 +51,12 @@ class Departed:
     Attributes:
         distortions: by claim id; claims without any are left out.
         unworded: ids of claims that hold words of the facts and are no sentences (ADR 0095).
+        in_cells: ids of claims that say what cells of a table say, and nothing besides (ADR 0169).
     """
 
     distortions: dict[str, list[Distortion]]
     unworded: frozenset[str]
+    in_cells: frozenset[str]
 
 
 def departed(analysis: Analysis, meant: Mapping[str, frozenset[str]]) -> Departed:
@@ -66,19 +69,22 @@ def departed(analysis: Analysis, meant: Mapping[str, frozenset[str]]) -> Departe
     sources = Sources(analysis)
     found: dict[str, list[Distortion]] = {}
     unworded: list[str] = []
+    in_cells: list[str] = []
     for claim in judged_claims(analysis.outputs.text.claims):
         if claim.sentence_index in analysis.outputs.attribution.quotations:
             continue
         reading, known = read_claim(claim.text, claim.start, meant.get(claim.claim_id, frozenset())), sources.of(claim)
         if not is_worded(reading, known):
             unworded.append(claim.claim_id)
+        if is_in_cell(reading, known):
+            in_cells.append(claim.claim_id)
         listed = [
             _distortion(claim, reading, departure, analysis.outputs.text.fact_views[departure.source.fact_index])
             for departure in departures(reading, known)
         ]
         if listed:
             found[claim.claim_id] = listed
-    return Departed(found, frozenset(unworded))
+    return Departed(found, frozenset(unworded), frozenset(in_cells))
 
 
 def without_echoes(found: Sequence[Distortion]) -> list[Distortion]:

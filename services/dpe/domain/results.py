@@ -106,10 +106,12 @@ class DistortionResult:
 
     Attributes:
         unworded: ids of claims that hold words of the facts and are no sentences (ADR 0095).
+        in_cells: ids of claims that say what cells of a table say, and nothing besides (ADR 0169).
     """
 
     found: tuple[Distortion, ...] | None = None
     unworded: frozenset[str] = frozenset()
+    in_cells: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

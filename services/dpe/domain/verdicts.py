@@ -139,9 +139,11 @@ def judgements(analysis: Analysis, distortions: Sequence[Distortion]) -> dict[st
     by_claim: dict[str, list[Distortion]] = defaultdict(list)
     for item in distortions:
         by_claim[item.claim_id].append(item)
-    no_sentences = analysis.outputs.distortion.unworded
+    result = analysis.outputs.distortion
     return {
-        key: _judgement(analysis, heard, Found(tuple(by_claim.get(key, ())), is_worded=key not in no_sentences))
+        key: _judgement(
+            analysis, heard, Found(tuple(by_claim.get(key, ())), key not in result.unworded, key in result.in_cells)
+        )
         for heard in heard_cases(analysis)
         for key in [heard.case.claim.claim_id]
     }
@@ -154,10 +156,12 @@ class Found:
     Attributes:
         distortions: where it departs from its facts.
         is_worded: it can be a sentence.
+        is_in_cell: cells of a table say it (ADR 0169).
     """
 
     distortions: tuple[Distortion, ...] = ()
     is_worded: bool = True
+    is_in_cell: bool = False
 
     @property
     def deciding(self) -> tuple[Distortion, ...]:
@@ -262,6 +266,8 @@ def _decided(heard: ModelOpinion, rules: Found) -> tuple[Verdict, Basis | None]:
         found = Verdict.SUPPORTED, Basis.QUOTATION
     elif grounding is not None and grounding.supported and rules.is_worded and not rules.distortions:
         found = Verdict.SUPPORTED, Basis.GROUNDING
+    elif rules.is_in_cell and rules.is_worded and not rules.distortions:
+        found = Verdict.SUPPORTED, Basis.VALUES
     elif heard.contradicts and not heard.case.is_derived:
         # A rule that does not decide makes an encoder's word no exact finding.
         found = Verdict.CONTRADICTED, Basis.CONTRADICTION

@@ -4,6 +4,8 @@ from collections.abc import Callable
 from typing import Final
 
 from services.dpe.domain.rules.attribution import changed_source, changed_status, planned_as_fact, told_as_fact
+from services.dpe.domain.rules.cells import changed_cell, changed_period
+from services.dpe.domain.rules.contrasts import changed_contrast
 from services.dpe.domain.rules.finding import Departure
 from services.dpe.domain.rules.frequency import changed_frequency, changed_part_of_day
 from services.dpe.domain.rules.meanings import changed_cause, changed_term
@@ -27,6 +29,9 @@ RULES: Final[tuple[Callable[[Reading, list[Reading]], Departure | None], ...]] =
     changed_parties,
     misplaced_name,
     changed_row,
+    changed_cell,
+    changed_period,
+    changed_contrast,
     foreign_member,
     changed_term,
     changed_condition,

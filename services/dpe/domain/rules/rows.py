@@ -31,7 +31,7 @@ _TELLING: Final = frozenset({"other", "others", "another", "no", "non", "not", "
 
 
 @dataclass(frozen=True, slots=True)
-class _Cell:
+class Cell:
     """A cell: the head of its column, its words, and where it stands in its sentence."""
 
     head: str
@@ -56,10 +56,10 @@ class _Cell:
 
 
 @dataclass(frozen=True, slots=True)
-class _Row:
+class Row:
     """The cells of a row, the first of which names it."""
 
-    cells: tuple[_Cell, ...]
+    cells: tuple[Cell, ...]
     label: frozenset[str]
     heads: tuple[str, ...]
 
@@ -69,14 +69,14 @@ class _Row:
         return _joined(self.cells[0].words)
 
 
-_Placed = tuple["_Row", Reading]
+Placed = tuple["Row", Reading]
 """A row with the sentence in which it stands."""
 
 
 def changed_row(claim: Reading, sources: list[Reading]) -> Departure | None:
     """Return what a claim says of one row of a table that another row says, or ``None``."""
-    rows = [(row, source) for source in sources for row in source.once(_rows)]
-    named = _named(claim, rows)
+    rows = [(row, source) for source in sources for row in source.once(rows_of)]
+    named = named_rows(claim, rows)
     if len({row.name for row, _ in named}) != 1:
         return None
     own, source = named[0]
@@ -101,7 +101,7 @@ def changed_row(claim: Reading, sources: list[Reading]) -> Departure | None:
     return None
 
 
-def _named(claim: Reading, rows: Sequence[_Placed]) -> list[_Placed]:
+def named_rows(claim: Reading, rows: Sequence[Placed]) -> list[Placed]:
     """Return the rows whose label stands in the claim, else those whose words of content do; of both the longest."""
     spoken = _joined(word.text for word in claim.tokens)
     called = [(row, source) for row, source in rows if row.name in spoken]
@@ -115,11 +115,11 @@ def _named(claim: Reading, rows: Sequence[_Placed]) -> list[_Placed]:
     return [(row, source) for row, source in named if not any(row.label < other.label for other, _ in named)]
 
 
-def _is_longer(row: _Row, other: _Row) -> bool:
+def _is_longer(row: Row, other: Row) -> bool:
     return row.name != other.name and other.name in row.name
 
 
-def _is_named(other: _Row, own: _Row, claim: Reading) -> bool:
+def _is_named(other: Row, own: Row, claim: Reading) -> bool:
     """Say whether the claim speaks of another row too, beside words that both labels share."""
     spoken = _joined(word.text for word in claim.tokens)
     if other.name in spoken and not _is_longer(own, other):
@@ -128,7 +128,7 @@ def _is_named(other: _Row, own: _Row, claim: Reading) -> bool:
 
 
 def _changed_value(
-    claim: Reading, own: _Row, source: Reading, rows: Sequence[_Placed], sources: list[Reading]
+    claim: Reading, own: Row, source: Reading, rows: Sequence[Placed], sources: list[Reading]
 ) -> Departure | None:
     """Return the value of another row that a claim gives in the place of its own row's, or ``None``."""
     given = claim.once(_values_of)
@@ -152,7 +152,7 @@ def _changed_value(
     return None
 
 
-def _one_value(cell: _Cell) -> Value | None:
+def _one_value(cell: Cell) -> Value | None:
     """Return the value of a cell that holds one and hardly more, with the unit of its head."""
     found = [value for value in scan_values(cell.read) if value.start >= cell.said_at]
     return found[0] if len(found) == 1 and len(cell.words) <= _MAX_VALUE_WORDS else None
@@ -162,7 +162,7 @@ def _values_of(reading: Reading) -> tuple[Value, ...]:
     return scan_values(reading.text)
 
 
-def _is_of_column(value: Value, cell: _Cell, claim: Reading) -> bool:
+def _is_of_column(value: Value, cell: Cell, claim: Reading) -> bool:
     """Say whether a value measures what the column does: by its unit, or by a word of the column's head."""
     known = _one_value(cell)
     if value.unit and known is not None and value.unit == known.unit:
@@ -170,29 +170,29 @@ def _is_of_column(value: Value, cell: _Cell, claim: Reading) -> bool:
     return bool(roots(cell.head) & (claim.content | roots(value.text)))
 
 
-def _gives_elsewhere(own: _Row, value: Value, sources: list[Reading]) -> bool:
+def _gives_elsewhere(own: Row, value: Value, sources: list[Reading]) -> bool:
     """Say whether a sentence that names the row, and is no row of its table, gives the value."""
     return any(
         own.label <= source.known and any(agrees(value, other) for other in source.once(_values_of))
         for source in sources
-        if not any(row.heads == own.heads for row in source.once(_rows))
+        if not any(row.heads == own.heads for row in source.once(rows_of))
     )
 
 
-def _rows(source: Reading) -> tuple[_Row, ...]:
+def rows_of(source: Reading) -> tuple[Row, ...]:
     """Return the rows of a sentence: of a table that was read as one each line is a row."""
-    found: list[_Row] = []
+    found: list[Row] = []
     for line in _LINE.finditer(source.text):
         if ";" in line.group() or "|" in line.group():
             cells = tuple(_cells(line.group(), line.start()))
             if len(cells) >= _MIN_CELLS:
                 label = roots(" ".join(cells[0].words))
-                found.append(_Row(cells, label, tuple(cell.head for cell in cells)))
+                found.append(Row(cells, label, tuple(cell.head for cell in cells)))
     return tuple(found)
 
 
-def _cells(line: str, start: int) -> list[_Cell]:
-    found: list[_Cell] = []
+def _cells(line: str, start: int) -> list[Cell]:
+    found: list[Cell] = []
     for match in _CELL.finditer(line):
         over, _, said = match["said"].rpartition(": ")
         # What stands over the table comes before the head of its first cell: "Storage: Category: Controlled drugs".
@@ -201,7 +201,7 @@ def _cells(line: str, start: int) -> list[_Cell]:
         begin = start + match.end("said") - len(match["said"][match["said"].rindex(said) :])
         held = tuple(word.text for word in words(said))
         if held:
-            found.append(_Cell(head.strip().casefold(), held, Span(begin, begin + len(said)), said))
+            found.append(Cell(head.strip().casefold(), held, Span(begin, begin + len(said)), said))
     return found
 
 
@@ -209,17 +209,17 @@ def _joined(spoken: Iterable[str]) -> str:
     return f" {' '.join(spoken)} "
 
 
-def _is_said_elsewhere(own: _Row, cell: _Cell, sources: list[Reading]) -> bool:
+def _is_said_elsewhere(own: Row, cell: Cell, sources: list[Reading]) -> bool:
     """Say whether a sentence that names the row, and is no other row, holds the words of the cell."""
     wanted = _joined(cell.words)
     return any(
         own.label <= source.known and wanted in _joined(word.text for word in source.tokens)
         for source in sources
-        if not source.once(_rows)
+        if not source.once(rows_of)
     )
 
 
-def _departure(claim: Reading, first: int, end: int, source: Reading, cell: _Cell) -> Departure:
+def _departure(claim: Reading, first: int, end: int, source: Reading, cell: Cell) -> Departure:
     tokens = claim.tokens
     return Departure(
         DistortionType.ENTITY_SUBSTITUTED,

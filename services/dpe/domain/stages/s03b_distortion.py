@@ -83,7 +83,7 @@ def apply(analysis: Analysis) -> Analysis:
     status, reason = entailment_status(analysis)
     return analysis.ended(
         StageOutcome(STAGE, status, reason, findings=len(found)),
-        DistortionResult(tuple(_with_nearness(analysis, found)), departures.unworded),
+        DistortionResult(tuple(_with_nearness(analysis, found)), departures.unworded, departures.in_cells),
     )
 
 

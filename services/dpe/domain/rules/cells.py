@@ -1,0 +1,148 @@
+"""What a cell of a table allows, charges or counts by (SPEC-005 §5.3, NEGATION_FLIP, ADR 0169).
+
+A plan stands in the facts as "Benefit: Key replacement; Essential: Not covered; Plus: £600". A claim that names the row
+and a column, and says that there is such a thing where the cell says that there is none, is contradicted; so is one
+that denies what the cell has, that calls free what costs something, or the other way round. A row whose label names a
+period ("Overdraft interest, per year") is turned by a claim that gives its value for another.
+"""
+
+import re
+from typing import Final
+
+from services.common.reading.agreement import agrees
+from services.common.reading.polarity import is_negated
+from services.common.reading.values import scan_values
+from services.dpe.domain.findings import DistortionType, Rule
+from services.dpe.domain.rules.finding import Departure
+from services.dpe.domain.rules.reading import Reading, roots
+from services.dpe.domain.rules.rows import Cell, Placed, Row, named_rows, rows_of
+
+_NONE: Final = re.compile(
+    r"(?:no|none|never|excluded|not\s(?:covered|included|available|offered|allowed|provided|permitted|possible|applicable)"
+    r"|no\s[\w\s]{1,40}?(?:offered|covered|available|included|provided|possible|allowed))",
+    re.IGNORECASE,
+)
+_SOME: Final = re.compile(
+    r"(?:yes|covered|included|available|offered|allowed|provided|permitted|unlimited)", re.IGNORECASE
+)
+_FREE: Final = re.compile(r"(?:free(?:\sof\scharge)?|no\s(?:charge|fee)|without\scharge)", re.IGNORECASE)
+_OFFERS: Final = re.compile(
+    r"\b(?:covers?|covered|includes?|included|available|offers?|offered|provides?|provided|allowed|permitted"
+    r"|comes?\swith|gets?|has|have|entitled)\b",
+    re.IGNORECASE,
+)
+"""How a claim says that there is something in a column."""
+_CHARGES: Final = re.compile(r"\b(?:free|no\scharge|charged|costs?)\b", re.IGNORECASE)
+_IS_FREE: Final = re.compile(r"\b(?:free|no\scharge)\b(?!\sof\b(?!\scharge))", re.IGNORECASE)
+_SAYING: Final = re.compile(
+    rf"{_OFFERS.pattern}|{_CHARGES.pattern}|\b(?:account|plan|policy|package|tariff|cover)\b", re.IGNORECASE
+)
+"""Words of a claim that a row and its heads need not hold."""
+_EXCEPTIONS: Final = re.compile(r"\b(?:unless|except|only|if|when|after|before|until)\b", re.IGNORECASE)
+"""A claim with a condition says less than what the cell has."""
+_PERIODS: Final = {
+    "hour": "hourly", "day": "daily", "week": "weekly", "month": "monthly", "quarter": "quarterly", "year": "yearly",
+}  # fmt: skip
+_PER: Final = re.compile(
+    r"\b(?:per|an?|each|every)\s(?P<word>hour|day|week|month|quarter|year|annum)\b"
+    r"|\b(?P<ly>hourly|daily|weekly|monthly|quarterly|yearly|annual(?:ly)?)\b",
+    re.IGNORECASE,
+)
+
+
+def changed_cell(claim: Reading, sources: list[Reading]) -> Departure | None:
+    """Return where a claim says yes to what a cell denies, no to what it has, or free of what costs, or ``None``."""
+    if scan_values(claim.text) or _EXCEPTIONS.search(claim.text):
+        return None
+    offers, charges = _OFFERS.search(claim.text), _CHARGES.search(claim.text)
+    if offers is None and charges is None:
+        return None
+    found = _own_row(claim, sources)
+    if found is None:
+        return None
+    row, source = found
+    denied = is_negated(claim.text)
+    for cell in _named_cells(claim, row):
+        if charges is not None:
+            told, known = bool(_IS_FREE.search(claim.text)) != denied, _is_free(cell)
+        else:
+            told, known = not denied, _is_there(cell)
+        if known is not None and told != known:
+            at = charges or offers
+            assert at is not None  # one of them was found above
+            span = claim.span(at.start(), at.end())
+            return Departure(DistortionType.NEGATION_FLIP, Rule.ROW, span, source, source.span(*cell.place))
+    return None
+
+
+def is_in_cell(claim: Reading, sources: list[Reading]) -> bool:
+    """Say whether a claim says what the cells of a row and of its columns say, and nothing besides."""
+    if scan_values(claim.text) or _EXCEPTIONS.search(claim.text):
+        return False
+    offers, charges = _OFFERS.search(claim.text), _CHARGES.search(claim.text)
+    found = _own_row(claim, sources) if offers is not None or charges is not None else None
+    if found is None:
+        return False
+    row, denied = found[0], is_negated(claim.text)
+    cells = _named_cells(claim, row)
+    known = [_is_free(cell) if charges is not None else _is_there(cell) for cell in cells]
+    told = bool(_IS_FREE.search(claim.text)) != denied if charges is not None else not denied
+    said = row.label.union(
+        *(roots(cell.head) for cell in cells), *(roots(each) for each in _SAYING.findall(claim.text))
+    )
+    return bool(cells) and all(each is not None and each == told for each in known) and claim.content <= said
+
+
+def changed_period(claim: Reading, sources: list[Reading]) -> Departure | None:
+    """Return the period for which a claim gives what a row gives for another, or ``None``."""
+    per = _PER.search(claim.text)
+    given = scan_values(claim.text) if per is not None else ()
+    if per is None or not given:
+        return None
+    told = _period(per)
+    for source in sources:
+        for row in source.once(rows_of):
+            label = row.cells[0]
+            named = _PER.search(label.said)
+            if named is None or _period(named) == told or _PER.search(claim.text, per.end()):
+                continue
+            rest = roots(f"{label.said[: named.start()]} {label.said[named.end() :]}")
+            own = [value for cell in row.cells[1:] for value in scan_values(cell.read) if value.start >= cell.said_at]
+            if rest and rest <= claim.content and any(agrees(value, other) for value in given for other in own):
+                span = claim.span(per.start(), per.end())
+                return Departure(DistortionType.NUMBER_CHANGED, Rule.ROW, span, source, source.span(*label.place))
+    return None
+
+
+def _own_row(claim: Reading, sources: list[Reading]) -> Placed | None:
+    """Return the one row that a claim names, or ``None``."""
+    named = named_rows(claim, [(row, source) for source in sources for row in source.once(rows_of)])
+    return named[0] if len({row.name for row, _ in named}) == 1 else None
+
+
+def _named_cells(claim: Reading, row: Row) -> list[Cell]:
+    """Return the cells in whose column a claim speaks: the head's words stand in it, and are none of the label's."""
+    return [
+        cell for cell in row.cells[1:] if (head := roots(cell.head)) and head <= claim.content and not head <= row.label
+    ]
+
+
+def _is_there(cell: Cell) -> bool | None:
+    """Return whether a cell says that there is something; ``None`` where it cannot be told."""
+    if _NONE.fullmatch(cell.said.strip()):
+        return False
+    return True if _SOME.fullmatch(cell.said.strip()) or scan_values(cell.read) else None
+
+
+def _is_free(cell: Cell) -> bool | None:
+    """Return whether a cell says that nothing is charged; ``None`` where it cannot be told."""
+    if _FREE.fullmatch(cell.said.strip()):
+        return True
+    money = [value for value in scan_values(cell.read) if value.start >= cell.said_at]
+    return False if money and not re.search(r"\bfree\b", cell.said, re.IGNORECASE) else None
+
+
+def _period(match: re.Match[str]) -> str:
+    word = (match["word"] or match["ly"]).lower()
+    word = "yearly" if word in {"annum", "annual", "annually"} else word
+    return _PERIODS.get(word, word)
