@@ -11,7 +11,7 @@ from typing import Final
 from services.common.questions.decomposition import cut
 
 _READ_CHARS: Final = 2_000
-_COMPARED: Final = re.compile(r"\bvs\b.*\bcomparison$", re.IGNORECASE)
+_COMPARED: Final = re.compile(r"\A(?=.*\bcomparison\Z).*?\bvs\b", re.IGNORECASE)
 _VERIFY: Final = re.compile(
     r"\b(?:verify|double-check|fact-check|cross-check|validate)\b|\bconfirm (?:that|whether|if)\b"
     r"|\bis it (?:true|correct|right|the case) that\b",

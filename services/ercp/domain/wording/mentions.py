@@ -30,7 +30,8 @@ _SAY: Final = re.compile(
     re.IGNORECASE,
 )
 _NEEDS: Final = re.compile(
-    r"(?P<who>[^,;:]+?)\s+(?:needs|need|requires?|wants)\s+(?:an?|the|some)\s+(?P<what>(?!to\b)[a-z].+)", re.IGNORECASE
+    r"\A(?P<who>(?!\s)[^,;:]+?)(?<!\s)\s++(?:needs|need|requires?|wants)\s++(?:an?|the|some)\s++(?P<what>(?!to\b)[a-z].+)",
+    re.IGNORECASE,
 )
 """What the text itself has to have: "the plan needs a fallback for rain"."""
 _KEEP_OUT: Final = re.compile(r"(?:keep|leave)\s+(?P<what>[^,;:]+?)\s+out(?:\s+of\s+(?P<of>[^,;:]+))?", re.IGNORECASE)
@@ -202,7 +203,8 @@ _HOW: Final = re.compile(
     re.IGNORECASE,
 )
 _SHOWN: Final = re.compile(
-    r"(?:,|\s)\s*(?:like|such\s+as|e\.g\.|for\s+example)\s+[^,]*\d|,\s*(?:not|no|never|instead\s+of)\s", re.IGNORECASE
+    r"(?:,|(?<!\s)(?=\s))\s*+(?:like|such\s++as|e\.g\.|for\s++example)\s++[^,\d]*+\d|,\s*+(?:not|no|never|instead\s++of)\s",
+    re.IGNORECASE,
 )
 
 

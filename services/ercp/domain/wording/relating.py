@@ -54,7 +54,7 @@ _SAME_NOUN: Final = re.compile(
     re.IGNORECASE,
 )
 _OUTDO: Final = re.compile(
-    r"(?P<left>.+?)\s+(?:must|shall|should|has\s+to|have\s+to|needs?\s+to|will|may|can)\s*(?P<neg>not|never|n't)?\s*(?:outlast|outlive|outweigh|outnumber)\s+(?P<right>.+)",
+    r"(?P<left>.+?)(?<!\s)\s++(?:must|shall|should|has\s++to|have\s++to|needs?\s++to|will|may|can)\s*+(?P<neg>not|never|n't)?\s*+(?:outlast|outlive|outweigh|outnumber)\s+(?P<right>.+)",
     re.IGNORECASE,
 )
 _GRANT: Final = re.compile(
