@@ -13,9 +13,9 @@ TESTS := $(BIN)/pytest -q -n auto --dist loadfile --no-loadscope-reorder
 MEASURED := $(addprefix tests/unit/,dag dpe envelope ercp gateway common/questions common/reading) \
   $(filter-out $(addprefix tests/property/test_,envelope_isolation.py guard_hostile.py injection_hostile.py superseded_knowledge.py), \
     $(sort $(wildcard tests/property/test_*.py))) \
-  $(addprefix tests/rpc/test_,dag_agents.py dag_composed.py dag_erasure.py dag_retention.py dag_transparency.py dpe_check.py \
+  $(addprefix tests/rpc/test_,dag_agents.py dag_composed.py dag_erasure.py dag_fan.py dag_relay.py dag_retention.py dag_transparency.py dpe_check.py \
     dpe_provenance.py dpe_summaries.py \
-    ercp_run.py ercp_suspected.py ercp_words.py gateway_ai_systems.py gateway_courses.py gateway_fan_out.py gateway_remedies.py gateway_summaries.py \
+    ercp_run.py ercp_suspected.py ercp_undecided.py ercp_words.py gateway_ai_systems.py gateway_courses.py gateway_fan_out.py gateway_remedies.py gateway_summaries.py \
     guard_coherence.py guard_injection.py guard_oversight.py guard_verification.py)
 TRAINING := .venv-training
 TRAINING_STAMP := $(TRAINING)/.installed

@@ -45,7 +45,7 @@ _MATCHING = (  # noqa: SIM905 - a list for readers
     "FY24|fiscal year 2024|twelfth century|1930s|5th of each month|third day of the month|in June|12:30|3 pm|3 a.m.|"
     "noon|half past six|eight o'clock|six in the evening|9 at night|a quarter to seven|twice a week|3 times per day|"
     "every second month|after each week|third working day|second Monday|a year and a half|three quarters of an hour|"
-    "half an hour|two thirds|a quarter of|in half|half of|2/3 of|nine out of ten|1 in 5|3 of every 4|3 times|tenfold|"
+    "half an hour|an hour and ten minutes|half past midnight|two thirds|a quarter of|in half|half of|2/3 of|nine out of ten|1 in 5|3 of every 4|3 times|tenfold|"
     "3x|5 x|by a factor of two|halved|once per year|doubling|trebled|2 to 3 kg|2\u20133 %|$ 5|5 EUR|6 pounds sterling|"
     "seven cents|A$4|nine per cent|5 bps|6 pp|4 percentage points|a month\u2019s salary|a year's notice|"
     "three gross monthly salaries|\u00bd kg|two dozen days|5 km|in 1066|since 2024 |AB-12|"
