@@ -7,6 +7,7 @@ period ("Overdraft interest, per year") is turned by a claim that gives its valu
 """
 
 import re
+from dataclasses import dataclass
 from typing import Final
 
 from services.common.reading.agreement import agrees
@@ -52,45 +53,24 @@ _PER: Final = re.compile(
 
 def changed_cell(claim: Reading, sources: list[Reading]) -> Departure | None:
     """Return where a claim says yes to what a cell denies, no to what it has, or free of what costs, or ``None``."""
-    if scan_values(claim.text) or _EXCEPTIONS.search(claim.text):
+    read = _read(claim, sources)
+    if read is None:
         return None
-    offers, charges = _OFFERS.search(claim.text), _CHARGES.search(claim.text)
-    if offers is None and charges is None:
-        return None
-    found = _own_row(claim, sources)
-    if found is None:
-        return None
-    row, source = found
-    denied = is_negated(claim.text)
-    for cell in _named_cells(claim, row):
-        if charges is not None:
-            told, known = bool(_IS_FREE.search(claim.text)) != denied, _is_free(cell)
-        else:
-            told, known = not denied, _is_there(cell)
-        if known is not None and told != known:
-            at = charges or offers
-            assert at is not None  # one of them was found above
-            span = claim.span(at.start(), at.end())
+    for cell, known in read.cells:
+        if known is not None and known != read.told:
+            span, source = claim.span(*read.at), read.source
             return Departure(DistortionType.NEGATION_FLIP, Rule.ROW, span, source, source.span(*cell.place))
     return None
 
 
 def is_in_cell(claim: Reading, sources: list[Reading]) -> bool:
     """Say whether a claim says what the cells of a row and of its columns say, and nothing besides."""
-    if scan_values(claim.text) or _EXCEPTIONS.search(claim.text):
+    read = _read(claim, sources)
+    if read is None or not read.cells or any(known != read.told for _, known in read.cells):
         return False
-    offers, charges = _OFFERS.search(claim.text), _CHARGES.search(claim.text)
-    found = _own_row(claim, sources) if offers is not None or charges is not None else None
-    if found is None:
-        return False
-    row, denied = found[0], is_negated(claim.text)
-    cells = _named_cells(claim, row)
-    known = [_is_free(cell) if charges is not None else _is_there(cell) for cell in cells]
-    told = bool(_IS_FREE.search(claim.text)) != denied if charges is not None else not denied
-    said = row.label.union(
-        *(roots(cell.head) for cell in cells), *(roots(each) for each in _SAYING.findall(claim.text))
-    )
-    return bool(cells) and all(each is not None and each == told for each in known) and claim.content <= said
+    heads = (roots(cell.head) for cell, _ in read.cells)
+    said = read.row.label.union(*heads, *(roots(each) for each in _SAYING.findall(claim.text)))
+    return claim.content <= said
 
 
 def changed_period(claim: Reading, sources: list[Reading]) -> Departure | None:
@@ -112,6 +92,39 @@ def changed_period(claim: Reading, sources: list[Reading]) -> Departure | None:
                 span = claim.span(per.start(), per.end())
                 return Departure(DistortionType.NUMBER_CHANGED, Rule.ROW, span, source, source.span(*label.place))
     return None
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """A claim about having or charging beside the row that it names.
+
+    Attributes:
+        told: whether it says that there is something, or that nothing is charged.
+        at: the words that say so.
+        cells: those of the columns that it names, with what each says of the same; ``None`` = it cannot be told.
+    """
+
+    told: bool
+    at: tuple[int, int]
+    row: Row
+    source: Reading
+    cells: list[tuple[Cell, bool | None]]
+
+
+def _read(claim: Reading, sources: list[Reading]) -> _Read | None:
+    """Return what a claim says of cells; ``None`` where it has a value or a condition, or says nothing of them."""
+    charges = _CHARGES.search(claim.text)
+    at = charges or _OFFERS.search(claim.text)
+    if at is None or scan_values(claim.text) or _EXCEPTIONS.search(claim.text):
+        return None
+    found = _own_row(claim, sources)
+    if found is None:
+        return None
+    row, source = found
+    says = bool(_IS_FREE.search(claim.text)) if charges else True
+    known = _is_free if charges else _is_there
+    cells = [(cell, known(cell)) for cell in _named_cells(claim, row)]
+    return _Read(says != is_negated(claim.text), at.span(), row, source, cells)
 
 
 def _own_row(claim: Reading, sources: list[Reading]) -> Placed | None:
