@@ -50,7 +50,9 @@ def test_a_cell_that_says_otherwise_is_found(claim):
         ("Gold includes pet care.", True),
         ("A paper statement is free with Gold.", True),
         ("A paper statement is not free with Standard.", True),
-        ("Card rental costs €1.50 per month with Gold.", False),  # a value, which is borne out as one
+        ("Card rental costs €1.50 per month with Gold.", True),
+        ("Card rental costs at least €1.50 per month with Gold.", False),
+        ("Card rental in Norway costs €1.50 per month with Gold.", False),
         ("Ski hire is covered under Standard unless you are over 70.", False),
         ("Ski hire is covered under Silver.", False),
         ("Ski hire in Norway is covered under Gold.", False),
@@ -60,6 +62,34 @@ def test_a_cell_that_says_otherwise_is_found(claim):
 def test_a_cell_bears_out_what_it_says_and_nothing_else(claim, is_said):
     assert Rule.ROW not in rules(claim, *PLANS)
     assert is_in_cell(read_claim(claim, 0), read(PLANS)) is is_said
+
+
+DEVICES = (
+    "Lease, Payment: Device: Copier C20; Monthly rent: 89 EUR; Deposit: 300 EUR",
+    "Lease, Payment: Device: Plotter P7; Monthly rent: 140 EUR; Deposit: 500 EUR",
+    "Lease, Payment: Device: Plotter P9; Monthly rent: 190 EUR; Deposit: 700 EUR",
+    "Lease, Payment: Device: Scanner S1; Monthly rent: 30 EUR; Deposit: 100 EUR",
+)
+
+
+@pytest.mark.parametrize(
+    ("claim", "departs", "is_said"),
+    [
+        ("The scanner costs 89 EUR a month.", True, False),
+        ("The deposit for the copier is 100 EUR.", True, False),
+        ("The deposit for the copier is 300 EUR.", False, True),
+        ("The monthly rent of the scanner is 30 EUR.", False, True),
+        ("The deposit for the plotter is 500 EUR.", False, False),  # which of the two
+        ("The deposit for the plotter P7 is 700 EUR.", True, False),
+        ("The deposit for the scanner S2 is 300 EUR.", False, False),
+        ("The deposit for the scanner is not 100 EUR.", False, False),
+        ("The deposit for the scanner and the copier is 100 EUR.", False, False),
+        ("The deposit for the scanner is at most 100 EUR.", False, False),
+    ],
+)
+def test_a_row_is_named_without_its_code_where_no_other_has_its_words(claim, departs, is_said):
+    assert (Rule.ROW in rules(claim, *DEVICES)) is departs
+    assert is_in_cell(read_claim(claim, 0), read(DEVICES)) is is_said
 
 
 APART = "The cost of returning a faulty kettle is borne by the shop, not by the buyer."

@@ -16,7 +16,7 @@ from services.common.reading.values import scan_values
 from services.dpe.domain.findings import DistortionType, Rule
 from services.dpe.domain.rules.finding import Departure
 from services.dpe.domain.rules.reading import Reading, roots
-from services.dpe.domain.rules.rows import Cell, Placed, Row, named_rows, rows_of
+from services.dpe.domain.rules.rows import Cell, Placed, Row, named_rows, one_value, rows_of, values_of
 
 _NONE: Final = re.compile(
     r"(?:no|none|never|excluded|not\s(?:covered|included|available|offered|allowed|provided|permitted|possible|applicable)"
@@ -41,6 +41,12 @@ _SAYING: Final = re.compile(
 """Words of a claim that a row and its heads need not hold."""
 _EXCEPTIONS: Final = re.compile(r"\b(?:unless|except|only|if|when|after|before|until)\b", re.IGNORECASE)
 """A claim with a condition says less than what the cell has."""
+_LIMITS: Final = re.compile(
+    rf"{_EXCEPTIONS.pattern}|\b(?:at\s(?:least|most)|up\sto|more|less|fewer|under|over|above|below|from|between|about|around|some"
+    r"|nearly|almost|maximum|minimum|and|or|all|any|every|always|never|both|neither)\b",
+    re.IGNORECASE,
+)
+"""What makes of a value a bound, an estimate, or one of several."""
 _PERIODS: Final = {
     "hour": "hourly", "day": "daily", "week": "weekly", "month": "monthly", "quarter": "quarterly", "year": "yearly",
 }  # fmt: skip
@@ -65,12 +71,34 @@ def changed_cell(claim: Reading, sources: list[Reading]) -> Departure | None:
 
 def is_in_cell(claim: Reading, sources: list[Reading]) -> bool:
     """Say whether a claim says what the cells of a row and of its columns say, and nothing besides."""
+    if claim.once(values_of):
+        return _gives_value_of_cell(claim, sources)
     read = _read(claim, sources)
     if read is None or not read.cells or any(known != read.told for _, known in read.cells):
         return False
     heads = (roots(cell.head) for cell, _ in read.cells)
     said = read.row.label.union(*heads, *(roots(each) for each in _SAYING.findall(claim.text)))
     return claim.content <= said
+
+
+def _gives_value_of_cell(claim: Reading, sources: list[Reading]) -> bool:
+    """Say whether a claim gives the value of a cell whose row and column it names, and says nothing besides."""
+    given = claim.once(values_of)
+    found = None if _LIMITS.search(claim.text) or is_negated(claim.text) else _own_row(claim, sources)
+    if found is None:
+        return False
+    row, _ = found
+    cells = _named_cells(claim, row)
+    known = [one_value(cell) for cell in cells]
+    if (
+        not cells
+        or len(cells) != len(given)
+        or not all(value is not None and agrees(told, value) for told, value in zip(given, known, strict=True))
+    ):
+        return False
+    heads = (roots(cell.head) for cell in cells)
+    values = (roots(value.text) for value in given)
+    return claim.content <= row.label.union(*heads, *values, *(roots(each) for each in _SAYING.findall(claim.text)))
 
 
 def changed_period(claim: Reading, sources: list[Reading]) -> Departure | None:

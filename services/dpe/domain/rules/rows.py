@@ -3,10 +3,12 @@
 A row stands in the facts as "Category: Controlled drugs; Location: Steel cabinet; Check: At each shift change". A claim
 that names one row, and says what stands in the same column of another, takes that from the wrong row, be it words or a
 value. It is clear where any sentence that names its row says it too. A row is named by its label as it stands ("other
-parent" is no other row than "birth parent" by its words of content alone), else by the words of content of it.
+parent" is no other row than "birth parent" by its words of content alone), else by the words of content of it, else by
+all of them but a code ("the plotter" for "Plotter P7").
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -26,6 +28,7 @@ _MIN_WORDS: Final = 2
 """A cell of one word ("Yes") is too easily said of something else."""
 _MAX_VALUE_WORDS: Final = 4
 """More words beside a value of a cell make it conditional."""
+_CODE: Final = re.compile(r"[^\W\d]\d|\d[^\W\d]")
 _TELLING: Final = frozenset({"other", "others", "another", "no", "non", "not", "without", "all", "any", "own", "up"})
 """Words without content by which labels differ all the same: "other parent" is not any parent."""
 
@@ -112,7 +115,31 @@ def named_rows(claim: Reading, rows: Sequence[Placed]) -> list[Placed]:
         for row, source in rows
         if row.label and row.label <= claim.content and not _TELLING.intersection(row.cells[0].words)
     ]
-    return [(row, source) for row, source in named if not any(row.label < other.label for other, _ in named)]
+    if named:
+        return [(row, source) for row, source in named if not any(row.label < other.label for other, _ in named)]
+    return _rows_without_code(claim, rows)
+
+
+def _rows_without_code(claim: Reading, rows: Sequence[Placed]) -> list[Placed]:
+    """Return the rows that are named but for a code: "the plotter" where "Plotter P7" alone has that word.
+
+    A claim with a code of its own may speak of something that is in no row.
+    """
+    if any(_has_code(word.text) for word in claim.tokens):
+        return []
+    labels = {(row.heads, row.name): row.label for row, _ in rows}
+    held = Counter((heads, word) for (heads, _), label in labels.items() for word in label)
+    return [
+        (row, source)
+        for row, source in rows
+        if (plain := {word for word in row.label if not _has_code(word)}) < row.label
+        and plain <= claim.content
+        and any(held[row.heads, word] == 1 for word in plain)
+    ]
+
+
+def _has_code(word: str) -> bool:
+    return _CODE.search(word) is not None
 
 
 def _is_longer(row: Row, other: Row) -> bool:
@@ -131,12 +158,12 @@ def _changed_value(
     claim: Reading, own: Row, source: Reading, rows: Sequence[Placed], sources: list[Reading]
 ) -> Departure | None:
     """Return the value of another row that a claim gives in the place of its own row's, or ``None``."""
-    given = claim.once(_values_of)
+    given = claim.once(values_of)
     for other, _ in rows if given else ():
         if other.heads != own.heads or other.name == own.name or _is_named(other, own, claim):
             continue
         for ours, theirs in zip(own.cells[1:], other.cells[1:], strict=True):
-            known, foreign = _one_value(ours), _one_value(theirs)
+            known, foreign = one_value(ours), one_value(theirs)
             if known is None or foreign is None or agrees(known, foreign) or not comparable(known, foreign):
                 continue
             taken = [value for value in given if agrees(value, foreign)]
@@ -152,19 +179,19 @@ def _changed_value(
     return None
 
 
-def _one_value(cell: Cell) -> Value | None:
+def one_value(cell: Cell) -> Value | None:
     """Return the value of a cell that holds one and hardly more, with the unit of its head."""
     found = [value for value in scan_values(cell.read) if value.start >= cell.said_at]
     return found[0] if len(found) == 1 and len(cell.words) <= _MAX_VALUE_WORDS else None
 
 
-def _values_of(reading: Reading) -> tuple[Value, ...]:
+def values_of(reading: Reading) -> tuple[Value, ...]:
     return scan_values(reading.text)
 
 
 def _is_of_column(value: Value, cell: Cell, claim: Reading) -> bool:
     """Say whether a value measures what the column does: by its unit, or by a word of the column's head."""
-    known = _one_value(cell)
+    known = one_value(cell)
     if value.unit and known is not None and value.unit == known.unit:
         return True
     return bool(roots(cell.head) & (claim.content | roots(value.text)))
@@ -173,7 +200,7 @@ def _is_of_column(value: Value, cell: Cell, claim: Reading) -> bool:
 def _gives_elsewhere(own: Row, value: Value, sources: list[Reading]) -> bool:
     """Say whether a sentence that names the row, and is no row of its table, gives the value."""
     return any(
-        own.label <= source.known and any(agrees(value, other) for other in source.once(_values_of))
+        own.label <= source.known and any(agrees(value, other) for other in source.once(values_of))
         for source in sources
         if not any(row.heads == own.heads for row in source.once(rows_of))
     )
