@@ -186,6 +186,7 @@ def one_value(cell: Cell) -> Value | None:
 
 
 def values_of(reading: Reading) -> tuple[Value, ...]:
+    """Return the values of a sentence."""
     return scan_values(reading.text)
 
 
