@@ -3,7 +3,8 @@
 Each row's context becomes facts by the product's own chunker, the text to check is the answer, and all stages run. A
 text counts as supported when every claim in it that gets a verdict is SUPPORTED (ADR 0041, 0045); one without such a
 claim counts as not supported. Alone, the grounding model is given the whole context and the whole text. Thresholds are
-the product's; the encoder's alone is the best one on the fold ``calibrate``. Figures are of the fold ``report``.
+the product's; the encoder's alone is the best one on the fold ``calibrate``. Figures are of the fold ``report``, unless
+another is named: rules are worked on with ``fit`` and ``calibrate`` in view, and ``report`` is left alone until the end.
 """
 
 import asyncio
@@ -15,7 +16,7 @@ from typing import Any, Final, Protocol
 from rich.progress import Progress
 
 from evaluation.data import EvaluationDataError
-from evaluation.grounding_models import CALIBRATE, judge, reported
+from evaluation.grounding_models import CALIBRATE, REPORT, judge, reported
 from evaluation.grounding_scores import GroundingResult, System, score
 from evaluation.labelled import LabelledClaim, first_of_each
 from services.common.ports.grounding import GroundingModel, GroundingVerdict
@@ -135,16 +136,18 @@ def checked(found: Findings, alone: GroundingVerdict) -> Checked:
 
 
 async def measure(
-    claims: Sequence[LabelledClaim], engine: Engine, progress: Progress, limit: int | None
+    claims: Sequence[LabelledClaim], engine: Engine, progress: Progress, limit: int | None, fold: str = REPORT
 ) -> PipelineMeasurement:
-    """Have the engine check every text of the fold ``report``, at most ``limit`` of each data set.
+    """Have the engine check every text of a fold, at most ``limit`` of each data set.
 
     Raises:
         EvaluationDataError: no text is there to report on.
     """
-    chosen = first_of_each(reported(claims), lambda claim: claim.dataset, limit)
+    of_fold = reported(claims) if fold == REPORT else [claim for claim in claims if claim.fold == fold]
+    chosen = first_of_each(of_fold, lambda claim: claim.dataset, limit)
     if not chosen:
-        raise EvaluationDataError("no claim of fold report, and none without a fold: there is nothing to report on")
+        beside = ", and none without a fold" if fold == REPORT else ""
+        raise EvaluationDataError(f"no claim of fold {fold}{beside}: there is nothing to report on")
     alone = await judge(chosen, engine.grounding, progress, "grounding alone")
     found: list[Findings] = []
     bar = progress.add_task("whole engine", total=len(chosen))
