@@ -4,10 +4,11 @@ Each row's context becomes facts by the product's own chunker, the text to check
 text counts as supported when every claim in it that gets a verdict is SUPPORTED (ADR 0041, 0045); one without such a
 claim counts as not supported. Alone, the grounding model is given the whole context and the whole text. Thresholds are
 the product's; the encoder's alone is the best one on the fold ``calibrate``. Figures are of the fold ``report``, unless
-another is named: rules are worked on with ``fit`` and ``calibrate`` in view, and ``report`` is left alone until the end.
+another is named: rules are worked on with ``fit`` and ``calibrate`` in view, ``report`` is left alone until the end.
 """
 
 import asyncio
+import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -119,18 +120,21 @@ class PipelineMeasurement:
     mistakes: tuple[dict[str, Any], ...]
 
 
-def claim_support(item: Judgement) -> float:
-    """Return how well a claim is supported, so that it is at the threshold or above exactly when it is SUPPORTED."""
-    if item.basis is Basis.QUOTATION:
+def claim_support(item: Judgement, threshold: float | None = None) -> float:
+    """Return how well a claim is supported; with a threshold it is there or above exactly when it is SUPPORTED."""
+    if item.basis is Basis.QUOTATION and item.verdict is Verdict.SUPPORTED:
         return 1.0
-    if item.verdict is Verdict.SUPPORTED or item.basis in {Basis.GROUNDING, Basis.CONTRADICTION}:
-        return item.support or 0.0
-    return 0.0
+    support = item.support or 0.0
+    if item.verdict is Verdict.SUPPORTED:
+        return support if threshold is None else max(support, threshold)
+    if item.basis not in {Basis.GROUNDING, Basis.CONTRADICTION}:
+        return 0.0
+    return support if threshold is None else min(support, math.nextafter(threshold, 0.0))
 
 
-def checked(found: Findings, alone: GroundingVerdict) -> Checked:
+def checked(found: Findings, alone: GroundingVerdict, threshold: float) -> Checked:
     """Put together what is said of a text."""
-    support = min(map(claim_support, found.judgements), default=0.0)
+    support = min((claim_support(item, threshold) for item in found.judgements), default=0.0)
     bases = tuple(f"{item.verdict}, {item.basis}" for item in found.judgements)
     return Checked(support, bases, dict(found.by_stage), alone)
 
@@ -155,7 +159,10 @@ async def measure(
         some = chosen[start : start + AT_ONCE]
         found += await asyncio.gather(*map(engine.check, some))
         progress.update(bar, advance=len(some))
-    rows = [(claim, checked(one, verdict)) for claim, one, verdict in zip(chosen, found, alone, strict=True)]
+    rows = [
+        (claim, checked(one, verdict, engine.grounding.threshold))
+        for claim, one, verdict in zip(chosen, found, alone, strict=True)
+    ]
     known = first_of_each([one for one in claims if one.fold == CALIBRATE], lambda claim: claim.dataset, limit)
     tuning = [
         (claim, Checked(0.0, (), {}, verdict))

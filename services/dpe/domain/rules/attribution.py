@@ -74,6 +74,7 @@ class _Source:
     who: frozenset[str]
     span: Span
     is_pronoun: bool
+    is_name: bool
 
 
 def changed_source(claim: Reading, sources: list[Reading]) -> Departure | None:
@@ -85,8 +86,10 @@ def changed_source(claim: Reading, sources: list[Reading]) -> Departure | None:
     told = [(one, other) for one in sources if (other := _source(one)) is not None]
     for rate, source in nearest(said, [one for one, _ in told])[:1]:
         other = next(found for one, found in told if one is source)
-        context = source.context if other.is_pronoun else frozenset[str]()
-        if max(rate, share(said, source.content)) < SAME or own.who & (other.who | context):
+        if max(rate, share(said, source.content)) < SAME or own.who & other.who:
+            return None
+        # Whom a pronoun means, and whether "the prime minister" is "Mr Cameron", cannot be told.
+        if own.is_pronoun or other.is_pronoun or own.is_name != other.is_name:
             return None
         return Departure(
             DistortionType.ATTRIBUTION_ALTERED,
@@ -199,7 +202,9 @@ def _source(reading: Reading) -> _Source | None:
     if participle:
         words_before = [word for word in words_before if word[:1].isupper()] or words_before[:3]
         who = roots(" ".join(words_before[:4]))
-        return _Source(who, Span(start, match.start()), is_pronoun=False)
+        return _Source(
+            who, Span(start, match.start()), is_pronoun=False, is_name=_is_name(reading.text, start, match.start())
+        )
     if head.endswith(", "):
         # "The tenant, Palloway Logistics, alleges": what stands before the apposition counts as well.
         start = 0
@@ -212,5 +217,17 @@ _WHO_CHARS: Final = 60
 
 def _named(reading: Reading, start: int, end: int) -> _Source:
     text = reading.text[start:end]
-    pronoun = {word.lower().strip(".,") for word in text.split()} <= _PRONOUN
-    return _Source(roots(text), Span(start, start + len(text.rstrip())), is_pronoun=pronoun)
+    told = [word.lower().strip(".,") for word in text.split()]
+    pronoun = set(told) <= _PRONOUN or told[:1] in _SUBJECTS
+    span = Span(start, start + len(text.rstrip()))
+    return _Source(roots(text), span, is_pronoun=pronoun, is_name=_is_name(reading.text, start, end))
+
+
+_SUBJECTS: Final = (["he"], ["she"], ["they"], ["it"], ["we"], ["this"])
+_TITLED: Final = re.compile(r"\b(?:mr|mrs|ms|dr|prof|sir|lord|lady)\b", re.IGNORECASE)
+_LARGE: Final = re.compile(r"(?<=[\w,;] )[A-Z]|^\W*[A-Z]\w+ [A-Z]|^\W*(?!The |A |An |Our |Its |Their )[A-Z]")
+
+
+def _is_name(text: str, start: int, end: int) -> bool:
+    """Say whether words hold a name, by a title or by capitals that no sentence begins with."""
+    return bool(_TITLED.search(text, start, end) or _LARGE.search(text[start:end]))
