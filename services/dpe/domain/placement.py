@@ -207,8 +207,10 @@ class Placed:
         if self.agreeing is None or self.agreeing.place.side is None or self.wanted.side is None:
             return False
         there, own = self.agreeing.place, self.wanted.value
-        if own.counted and there.value.counted and own.counted != there.value.counted:
-            return False  # "at least two weeks" beside "up to two nights"
+        # "At least two weeks" beside "up to two nights".
+        counts_alike = own.counted == there.value.counted or terms(there.value.counted) & self.wanted.weights.keys()
+        if own.counted and there.value.counted and not counts_alike:
+            return False
         return self.wanted.side is not there.side and self.wanted.negated == there.negated
 
     @property

@@ -44,8 +44,8 @@ _OF_VALUES: Final = frozenset(
     {DistortionType.NUMBER_CHANGED, DistortionType.DATE_SHIFTED, DistortionType.MAGNITUDE_ALTERED}
 )
 DISPUTED: Final = 0.6
-"""Probability of contradiction by its nearest fact from which on a claim that the grounding model supports is undecided,
-since two models disagree; chosen on pairs, corpus and answers to documents (ADR 0181)."""
+"""Probability of contradiction by the nearest fact from which on, where it is above the support, a claim is undecided
+that the grounding model supports; chosen on pairs, corpus and answers to documents (ADR 0181)."""
 STATED_WORDS: Final = 0.4
 """Share of a claim's content words in one fact from which on equal values bear it out; fitted to development pairs."""
 RECKONING: Final = content_stems("pay cost total sum come altogether together amount owe charge bill")
@@ -208,11 +208,13 @@ class ModelOpinion:
 
     @property
     def disputes(self) -> bool:
-        """The nearest fact contradicts the claim so likely that another model's support does not settle it.
+        """The nearest fact contradicts the claim, and its model is surer of that than the other one of its support.
 
         No encoder reckons: of a value that follows from others it says nothing.
         """
-        return self.row is not None and float(self.row[CONTRADICTION]) >= DISPUTED and not self.case.is_derived
+        if self.row is None or self.grounding is None or self.case.is_derived:
+            return False
+        return float(self.row[CONTRADICTION]) >= max(DISPUTED, self.grounding.support)
 
 
 def _judgement(analysis: Analysis, heard: ModelOpinion, found: Found) -> Judgement:

@@ -135,7 +135,8 @@ def _is_party(reading: Reading, act: _Act) -> bool:
     agent = act.agent
     if not agent or _UNNAMED.intersection(word.text for word in agent):
         return False
-    if _BREAK.search(reading.text, agent[-1].end, max(agent[-1].end, act.at.start)):
+    between = reading.text[agent[-1].end : act.at.start]
+    if _BREAK.search(between) and not _RELATIVE.intersection(between.lower().split()):
         return False
     return not any(word.text.endswith("ed") and reading.text[word.start].islower() for word in agent)
 

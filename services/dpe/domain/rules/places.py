@@ -35,7 +35,7 @@ def misplaced_name(claim: Reading, sources: list[Reading]) -> Departure | None:
     if _COMPARED.search(claim.text):
         return None
     units = [part for source in sources if " | " not in source.text for part in source.once(_parts)]
-    quoted = [each.span() for each in _QUOTED.finditer(claim.text)]
+    quoted = [each.span() for each in _QUOTED.finditer(claim.text) if each.group().count(" ") >= _TITLE_BLANKS]
     for match in _RUN.finditer(claim.text):
         if any(start <= match.start() < end for start, end in quoted):
             continue  # a word of a title names nobody
@@ -84,6 +84,7 @@ def _whole(text: str, match: re.Match[str]) -> str:
 
 
 _NAME_CHARS: Final = 40
+_TITLE_BLANKS: Final = 2
 _QUOTED: Final = re.compile(r"(?<!\w)[\"'“‘][^\"”’']{2,80}[\"”’'](?!\w)")  # noqa: RUF001 - typographic quotes
 _LOCATIVE: Final = re.compile(r"\b(?:at|in|near|from)\s(?:the\s)?$", re.IGNORECASE)
 
