@@ -27,6 +27,7 @@ _READ: Final = 3
 """So many sentences, the nearest ones, are compared word by word."""
 _OPENING: Final = 2
 """Words with which a sentence begins its subject."""
+_PAIR: Final = 2
 _FEW: Final = 3
 """Words of a stretch."""
 _MOST_WORDS: Final = 120
@@ -78,12 +79,15 @@ def displaced(claim: Reading, sources: list[Reading]) -> Departure | None:
 
 
 def _exchanged(stretches: Sequence[_Stretch]) -> _Stretch | None:
-    """Return a stretch that changed places with another one."""
-    for place, one in enumerate(stretches):
-        for other in stretches[place + 1 :]:
-            if one.told & other.there and other.told & one.there:
-                return one
-    return None
+    """Return a stretch that changed places with another one, where nothing else differs.
+
+    "A leak within 5 days, a fire within 14" for "a fire within 14 days, a leak within 5": what belongs to both moved.
+    """
+    differing = [one for one in stretches if one.told or one.there]
+    if len(differing) != _PAIR:
+        return None
+    one, other = differing
+    return one if one.told & other.there and other.told & one.there else None
 
 
 def _replaced(claim: Reading, best: _Alignment, elsewhere: frozenset[str]) -> _Stretch | None:
