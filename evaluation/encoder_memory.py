@@ -307,4 +307,5 @@ def _verdict(packed: bytes) -> GroundingVerdict:
         tuple((name, value) for name, value in found["signals"]),
         tuple(UnsupportedSpan(**span) for span in found["spans"]),
         tuple(found["evidence"]),
+        found["undecided"],
     )

@@ -32,6 +32,7 @@ class Order:
         personal: texts with personal data.
         limit: at most so many rows of each origin or data set.
         with_mistakes: makes of claims, at most so many, pairs of one as it was and one with a marked mistake.
+        fold: of the claims that ``pipeline`` checks.
     """
 
     tasks: tuple[str, ...]
@@ -42,6 +43,7 @@ class Order:
     personal: Path
     limit: int | None
     with_mistakes: Callable[[Sequence[LabelledClaim], int | None], Sequence[LabelledClaim]]
+    fold: str = grounding_models.REPORT
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +146,7 @@ async def _pipeline(gathering: _Gathering, claims: Sequence[LabelledClaim]) -> N
     order = gathering.order
     async with gathering.source.engine() as engine:
         everything = (*claims, *_tuning(order, claims))
-        found = await pipeline.measure(everything, engine, gathering.progress, order.limit)
+        found = await pipeline.measure(everything, engine, gathering.progress, order.limit, order.fold)
         gathering.keep(
             "pipeline",
             "pipeline",

@@ -3,10 +3,12 @@
 Each row's context becomes facts by the product's own chunker, the text to check is the answer, and all stages run. A
 text counts as supported when every claim in it that gets a verdict is SUPPORTED (ADR 0041, 0045); one without such a
 claim counts as not supported. Alone, the grounding model is given the whole context and the whole text. Thresholds are
-the product's; the encoder's alone is the best one on the fold ``calibrate``. Figures are of the fold ``report``.
+the product's; the encoder's alone is the best one on the fold ``calibrate``. Figures are of the fold ``report``, unless
+another is named: rules are worked on with ``fit`` and ``calibrate`` in view, ``report`` is left alone until the end.
 """
 
 import asyncio
+import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -15,7 +17,7 @@ from typing import Any, Final, Protocol
 from rich.progress import Progress
 
 from evaluation.data import EvaluationDataError
-from evaluation.grounding_models import CALIBRATE, judge, reported
+from evaluation.grounding_models import CALIBRATE, REPORT, judge, reported
 from evaluation.grounding_scores import GroundingResult, System, score
 from evaluation.labelled import LabelledClaim, first_of_each
 from services.common.ports.grounding import GroundingModel, GroundingVerdict
@@ -118,33 +120,38 @@ class PipelineMeasurement:
     mistakes: tuple[dict[str, Any], ...]
 
 
-def claim_support(item: Judgement) -> float:
-    """Return how well a claim is supported, so that it is at the threshold or above exactly when it is SUPPORTED."""
-    if item.basis is Basis.QUOTATION:
+def claim_support(item: Judgement, threshold: float | None = None) -> float:
+    """Return how well a claim is supported; with a threshold it is there or above exactly when it is SUPPORTED."""
+    if item.basis is Basis.QUOTATION and item.verdict is Verdict.SUPPORTED:
         return 1.0
-    if item.verdict is Verdict.SUPPORTED or item.basis in {Basis.GROUNDING, Basis.CONTRADICTION}:
-        return item.support or 0.0
-    return 0.0
+    support = item.support or 0.0
+    if item.verdict is Verdict.SUPPORTED:
+        return support if threshold is None else max(support, threshold)
+    if item.basis not in {Basis.GROUNDING, Basis.CONTRADICTION}:
+        return 0.0
+    return support if threshold is None else min(support, math.nextafter(threshold, 0.0))
 
 
-def checked(found: Findings, alone: GroundingVerdict) -> Checked:
+def checked(found: Findings, alone: GroundingVerdict, threshold: float) -> Checked:
     """Put together what is said of a text."""
-    support = min(map(claim_support, found.judgements), default=0.0)
+    support = min((claim_support(item, threshold) for item in found.judgements), default=0.0)
     bases = tuple(f"{item.verdict}, {item.basis}" for item in found.judgements)
     return Checked(support, bases, dict(found.by_stage), alone)
 
 
 async def measure(
-    claims: Sequence[LabelledClaim], engine: Engine, progress: Progress, limit: int | None
+    claims: Sequence[LabelledClaim], engine: Engine, progress: Progress, limit: int | None, fold: str = REPORT
 ) -> PipelineMeasurement:
-    """Have the engine check every text of the fold ``report``, at most ``limit`` of each data set.
+    """Have the engine check every text of a fold, at most ``limit`` of each data set.
 
     Raises:
         EvaluationDataError: no text is there to report on.
     """
-    chosen = first_of_each(reported(claims), lambda claim: claim.dataset, limit)
+    of_fold = reported(claims) if fold == REPORT else [claim for claim in claims if claim.fold == fold]
+    chosen = first_of_each(of_fold, lambda claim: claim.dataset, limit)
     if not chosen:
-        raise EvaluationDataError("no claim of fold report, and none without a fold: there is nothing to report on")
+        beside = ", and none without a fold" if fold == REPORT else ""
+        raise EvaluationDataError(f"no claim of fold {fold}{beside}: there is nothing to report on")
     alone = await judge(chosen, engine.grounding, progress, "grounding alone")
     found: list[Findings] = []
     bar = progress.add_task("whole engine", total=len(chosen))
@@ -152,7 +159,10 @@ async def measure(
         some = chosen[start : start + AT_ONCE]
         found += await asyncio.gather(*map(engine.check, some))
         progress.update(bar, advance=len(some))
-    rows = [(claim, checked(one, verdict)) for claim, one, verdict in zip(chosen, found, alone, strict=True)]
+    rows = [
+        (claim, checked(one, verdict, engine.grounding.threshold))
+        for claim, one, verdict in zip(chosen, found, alone, strict=True)
+    ]
     known = first_of_each([one for one in claims if one.fold == CALIBRATE], lambda claim: claim.dataset, limit)
     tuning = [
         (claim, Checked(0.0, (), {}, verdict))

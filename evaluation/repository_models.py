@@ -5,6 +5,7 @@ Imports stand where they are needed: whoever measures entities alone loads no ON
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from pathlib import Path
 
 from evaluation.model_source import Entailment, Grounding, Recognition
 from evaluation.pipeline import Engine
@@ -18,10 +19,12 @@ class RepositoryModels:
 
     Args:
         settings: name the repository, the models and the backend.
+        memory: file of what the encoders said to the whole engine in earlier runs; ``None`` = nothing is kept.
     """
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, memory: Path | None = None) -> None:
         self._settings = settings
+        self._memory: Path | str = ":memory:" if memory is None else memory
 
     @property
     def backend(self) -> str:
@@ -62,7 +65,7 @@ class RepositoryModels:
         """Open the whole engine with all models."""
         from evaluation.embedded_engine import open_engine
 
-        async with open_engine(self._settings) as opened:
+        async with open_engine(self._settings, self._memory) as opened:
             yield opened
 
     @asynccontextmanager

@@ -2,6 +2,7 @@
 
     GROUNDTRAIL_EVAL_DATA=DIR python -m tools.evaluate_models [TASK…] [--limit N] [--json] [--out DIR]
     python -m tools.evaluate_models --grounding FILE [--errors FILE]
+    python -m tools.evaluate_models pipeline --fold calibrate [--memory FILE] [--errors FILE]
     python -m tools.evaluate_models --save --out docs/results && python -m tools.evaluate_models --markdown
 
 Models, backend and threads are those of the product's settings: GROUNDTRAIL_INFERENCE__BACKEND=triton measures Triton,
@@ -22,6 +23,8 @@ from rich.progress import Progress, TimeElapsedColumn
 
 from evaluation import pages, results
 from evaluation.data import VARIABLE, EvaluationDataError, folder
+from evaluation.grounding_models import REPORT
+from evaluation.labelled import FOLDS
 from evaluation.measuring import ENCODERS, TASKS, Measured, Order, measure
 from evaluation.model_source import ModelSource
 from evaluation.peers import read_peers
@@ -52,6 +55,15 @@ def parser() -> argparse.ArgumentParser:
         "--grounding", type=Path, metavar="FILE", help="labelled claims instead of grounding/dev.jsonl.gz"
     )
     found.add_argument("--limit", type=int, metavar="N", help="at most N rows of each origin or data set")
+    found.add_argument(
+        "--fold",
+        choices=FOLDS,
+        default=REPORT,
+        help="of the claims that pipeline checks; report unless told, and only that is saved",
+    )
+    found.add_argument(
+        "--memory", type=Path, metavar="FILE", help="keep what the encoders say to pipeline, for further runs"
+    )
     found.add_argument("--json", action="store_true", help="print one JSON document on stdout")
     found.add_argument("--out", type=Path, metavar="DIR", help="draw the reliability diagrams into this folder")
     found.add_argument("--errors", type=Path, metavar="FILE", help="write the most confident mistakes, as JSON Lines")
@@ -95,6 +107,7 @@ def order_of(options: argparse.Namespace, environment: Mapping[str, str]) -> Ord
         data / "pii/dev.jsonl.gz",
         options.limit,
         synthetic_claims,
+        options.fold,
     )
 
 
@@ -166,6 +179,8 @@ def run(arguments: Sequence[str], source: ModelSource | None = None) -> int:
         parser().error(f"{', '.join(unknown)}: the tasks are {', '.join(TASKS)}")
     if any(number is not None and number < 1 for number in (options.limit, options.worst)):
         parser().error("--limit and --worst must be at least 1")
+    if options.fold != REPORT and options.save is not None:
+        parser().error(f"--save keeps figures of the fold {REPORT} alone")
     try:
         if options.markdown is not None:
             return write_pages(options.markdown or [*map(Path, PAGES)], options.results, check=options.check)
@@ -173,7 +188,7 @@ def run(arguments: Sequence[str], source: ModelSource | None = None) -> int:
         if source is None:
             from evaluation.repository_models import RepositoryModels
 
-            source = RepositoryModels(load_settings())
+            source = RepositoryModels(load_settings(), options.memory)
         give(options, asyncio.run(measure_with_bars(order, source)))
     except (EvaluationDataError, SettingsError, StartupError, CrpError) as error:
         print(error, file=sys.stderr)

@@ -22,7 +22,7 @@ from services.dpe.domain.cases import is_case, is_reckoned, is_whole
 from services.dpe.domain.derived import derive
 from services.dpe.domain.facts import FactClause, without_values
 from services.dpe.domain.findings import AlignedValue
-from services.dpe.domain.names import name_key
+from services.dpe.domain.names import akin, name_key
 from services.dpe.domain.placement import Placed, place, wanted
 
 ALIGNABLE: Final = MEASURED | {EntityKind.DATE, EntityKind.TIME}
@@ -261,6 +261,8 @@ def substituted_names(claim: Claim, nearest: Match) -> list[tuple[Entity, Entity
             if known.kind is name.kind and name_key(known.text) not in claimed_keys
         ]
         free = [known for known in free if f" {name_key(known.text)} " not in f" {name_key(claim.text)} "]
+        # "Verve Forecast Records" beside "Verve Records": a longer or a shorter form, or the people of the place.
+        free = [known for known in free if not akin(name.text, known.text)]
         if len(free) == 1:
             pairs.append((name, free[0]))
     return pairs

@@ -14,7 +14,7 @@ from services.common.reading.lexicon import STOPWORDS
 from services.common.reading.text_types import Claim, Value
 from services.common.reading.words import containment, content_stems, words
 from services.dpe.domain.facts import FactClause
-from services.dpe.domain.names import acronyms, name_key
+from services.dpe.domain.names import acronyms, akin, name_key
 
 MIN_SAME: Final = 0.75
 """Share of the claim's other content words that the clause must hold."""
@@ -45,10 +45,18 @@ def replaced(claim: Claim, clause: FactClause) -> tuple[Entity, Entity] | None:
         initial[0] and not any(_covers(name, run) for name in named for run in (one, other))
     ):
         return None
-    if not _name_alike(one.text, other.text):
+    if not _name_alike(one.text, other.text) or akin(one.text, other.text):
+        return None
+    if _ends_in_no_name(one.text) or _ends_in_no_name(other.text):
         return None
     said = content_stems(claim.text) - content_stems(one.text)
     return (one, other) if containment(said, content_stems(clause.text)) >= MIN_SAME else None
+
+
+def _ends_in_no_name(text: str) -> bool:
+    """Say whether a run goes over from a heading to a sentence: "Internal Heat Sources Because"."""
+    *rest, last = text.split()
+    return bool(rest) and last.lower() in STOPWORDS
 
 
 _IDENTIFIER: Final = re.compile(r"\d")

@@ -12,7 +12,7 @@ from services.common.ports.recognition import EntityKind
 from services.common.reading.text_types import Claim, Span, Value
 from services.dpe.domain.analysis import Analysis
 from services.dpe.domain.facts import FactView
-from services.dpe.domain.findings import AlignedValue, Distortion, DistortionType
+from services.dpe.domain.findings import AlignedValue, Distortion, DistortionType, Rule
 from services.dpe.domain.rules import Departure, Reading, departures, read_claim, read_sources
 from services.dpe.domain.rules.cells import is_in_cell
 from services.dpe.domain.rules.wording import is_worded
@@ -88,9 +88,13 @@ def departed(analysis: Analysis, meant: Mapping[str, frozenset[str]]) -> Departe
 
 
 def without_echoes(found: Sequence[Distortion]) -> list[Distortion]:
-    """Return distortions without those that say of the same words what another has said already."""
+    """Return distortions without those that say of the same words what another has said already.
+
+    That words are of another place is said only where no other rule says what is wrong.
+    """
     kept: list[Distortion] = []
-    for item in found:
+    told = [item for item in found if item.rule is not Rule.DISPLACED]
+    for item in told or found:
         if not any(_echoes(item, other) for other in kept):
             kept.append(item)
     return kept

@@ -204,6 +204,7 @@ class Rule(StrEnum):
     ENCODERS = "ENCODERS"
     ROW = "ROW"
     APPLIED = "APPLIED"
+    DISPLACED = "DISPLACED"
 
 
 @dataclass(frozen=True, slots=True)

@@ -65,6 +65,25 @@ def name_key(text: str) -> str:
     return " ".join(parts)
 
 
+_OF_ITS_PEOPLE: Final = frozenset({"n", "an", "ian", "ish", "ese", "s", "i", "y", "ns", "ians"})
+
+
+def akin(one: str, other: str) -> bool:
+    """Say whether two names may be forms of one: a shorter and a longer form, or a place and what is of it."""
+    left, right = name_key(one).split(), name_key(other).split()
+    if set(left) < set(right) or set(right) < set(left):
+        return True
+    return any(_is_of(short, long) for short, long in zip(left[:1], right[:1], strict=False))
+
+
+def _is_of(one: str, other: str) -> bool:
+    short, long = sorted((one, other), key=len)
+    return len(short) > _MIN_STEM and long.startswith(short) and long[len(short) :] in _OF_ITS_PEOPLE
+
+
+_MIN_STEM: Final = 3
+
+
 def acronyms(text: str) -> set[str]:
     """Return the acronyms of the capitalised runs in a text, lower case: ``nist`` for its long form."""
     found: set[str] = set()

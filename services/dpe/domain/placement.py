@@ -34,6 +34,7 @@ from services.common.reading.places import (
 from services.common.reading.ratios import SHARE, TIMES
 from services.common.reading.terms import terms, terms_without, value_terms
 from services.common.reading.text_types import Claim, Value
+from services.dpe.domain.conditions import Kind, conditions
 
 _OF_ANOTHER: Final = 0.4
 """Weight of a claim's word that stands in the stretch of another of its values."""
@@ -134,6 +135,8 @@ def wanted(claim: Claim, antecedent: frozenset[str] = frozenset()) -> list[Wante
     placed = [value for value in values if value.kind in PLACED]
     telling = frozenset().union(*(terms(match.group()) for match in _NAMED.finditer(text)))
     everything = terms_without(text, 0, len(text), values) | frozenset().union(*(terms(word) for word in antecedent))
+    # "Even for less than 25 euros" sets no limit.
+    denied = [condition.span for condition in conditions(text) if condition.kind is Kind.DENIED]
     found: list[Wanted] = []
     for original, value in zip([one for one in claim.values if one.kind in PLACED], placed, strict=True):
         alike = [other for other in placed if (other.kind, other.unit) == (value.kind, value.unit)]
@@ -146,6 +149,8 @@ def wanted(claim: Claim, antecedent: frozenset[str] = frozenset()) -> list[Wante
         }
         weights |= dict.fromkeys(sorted(value_terms(other for other in values if other is not value)), 1.0)
         side, cue = side_and_cue(text, 0, value)
+        if any(span.start <= value.start < span.end for span in denied):
+            side = None
         found.append(
             Wanted(
                 original,
@@ -201,7 +206,11 @@ class Placed:
         """It stands there, and claim and fact lie on opposite sides of it."""
         if self.agreeing is None or self.agreeing.place.side is None or self.wanted.side is None:
             return False
-        there = self.agreeing.place
+        there, own = self.agreeing.place, self.wanted.value
+        # "At least two weeks" beside "up to two nights".
+        counts_alike = own.counted == there.value.counted or terms(there.value.counted) & self.wanted.weights.keys()
+        if own.counted and there.value.counted and not counts_alike:
+            return False
         return self.wanted.side is not there.side and self.wanted.negated == there.negated
 
     @property

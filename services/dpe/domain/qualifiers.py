@@ -44,13 +44,15 @@ _ALLOWED: Final = re.compile(
 """Words that carry "may" and "some" in other ways."""
 
 
-def left_out(source: str, said: str, around: str) -> Span | None:
+def left_out(source: str, said: str, around: str, clause: Span | None = None) -> Span | None:
     """Return the limit of a source that a claim leaves out, with offsets in the source; ``None`` = it leaves out none.
 
     Args:
         source: the sentence of the fact that the claim repeats.
         said: the claim.
         around: the claim with the sentences next to it.
+        clause: the stretch of the source whose reservations count; ``None`` = all of it. "Most" in another clause is
+            not said of what the claim says.
     """
     kept = content_stems(said)
     for cue, governed in _conditions(source):
@@ -63,7 +65,9 @@ def left_out(source: str, said: str, around: str) -> Span | None:
         limit = content_stems(restriction.group())
         if limit and not _carried(limit, around) and not _CONDITION.search(said):
             return Span(restriction.start(), restriction.end())
-    return _reservation(source, around)
+    own = clause or Span(0, len(source))
+    found = _reservation(source[own.start : own.end], around)
+    return Span(own.start + found.start, own.start + found.end) if found is not None else None
 
 
 def _conditions(source: str) -> Iterator[tuple[re.Match[str], str]]:
@@ -104,8 +108,9 @@ def _reservation(source: str, around: str) -> Span | None:
         counts = word.text in APPROXIMATORS and following[:1].isdigit()
         names_month = word.text == "may" and source[word.start].isupper() and at > 0
         is_limit = word.text == "most" and at > 0 and tokens[at - 1].text in {"at", "the"}
+        is_head = source[word.end : word.end + 2].lstrip("?").startswith(":")  # "How often:" over a cell
         if word.text in RESERVATIONS and not (
-            counts or names_month or is_limit or _is_of_another_act(tokens, at, around)
+            is_head or counts or names_month or is_limit or _is_of_another_act(tokens, at, around)
         ):
             return Span(word.start, word.end)
     return None

@@ -1,9 +1,10 @@
 """SUPPORTED, CONTRADICTED, UNSUPPORTED or UNDECIDED: what encoders and values say of a claim (ADR 0041).
 
 The firmest basis decides, in this order: a rule that decides contradicts, whatever a probability says; a sentence that
-is quoted whole is supported; then what the grounding model supports, where no rule objects and the text is a sentence;
-and what it does not support is contradicted where the nearest fact contradicts
-it, undecided where the grounding model is right too seldom to say either (ADR 0151), and unsupported otherwise.
+is quoted whole is supported; then what the grounding model supports, where no rule objects and the text is a sentence,
+undecided where the nearest fact contradicts it all the same (ADR 0181); and what it does not support is contradicted
+where the nearest fact contradicts it, undecided where the grounding model is right too seldom to say either (ADR 0151),
+and unsupported otherwise.
 Nothing here changes attribution, which is by similarity alone.
 """
 
@@ -42,11 +43,21 @@ MAX_EVIDENCE: Final = 3
 _OF_VALUES: Final = frozenset(
     {DistortionType.NUMBER_CHANGED, DistortionType.DATE_SHIFTED, DistortionType.MAGNITUDE_ALTERED}
 )
+DISPUTED: Final = 0.6
+"""Probability of contradiction by the nearest fact from which on, where it is above the support, a claim is undecided
+that the grounding model supports; chosen on pairs, corpus and answers to documents (ADR 0181)."""
 STATED_WORDS: Final = 0.4
 """Share of a claim's content words in one fact from which on equal values bear it out; fitted to development pairs."""
 RECKONING: Final = content_stems("pay cost total sum come altogether together amount owe charge bill")
 """What a sum is called beside its addends."""
-DECIDING: Final = frozenset(Rule) - {Rule.LIMIT, Rule.ALLEGED, Rule.PLANNED, Rule.ENCODERS, Rule.APPLIED}
+DECIDING: Final = frozenset(Rule) - {
+    Rule.LIMIT,
+    Rule.ALLEGED,
+    Rule.PLANNED,
+    Rule.ENCODERS,
+    Rule.APPLIED,
+    Rule.DISPLACED,
+}
 """Rules whose findings are right in at least .85 of the cases on the development pairs (docs/rules.md, ADR 0095): what
 they find contradicts, whatever a probability says. The others are one signal: they contradict together with an encoder,
 and without one they keep a claim from being supported by a probability alone."""
@@ -195,6 +206,16 @@ class ModelOpinion:
         """The nearest fact contradicts the claim more likely than it is neutral or entails it."""
         return self.row is not None and int(self.row.argmax()) == CONTRADICTION
 
+    @property
+    def disputes(self) -> bool:
+        """The nearest fact contradicts the claim, and its model is surer of that than the other one of its support.
+
+        No encoder reckons: of a value that follows from others it says nothing.
+        """
+        if self.row is None or self.grounding is None or self.case.is_derived:
+            return False
+        return float(self.row[CONTRADICTION]) >= max(DISPUTED, self.grounding.support)
+
 
 def _judgement(analysis: Analysis, heard: ModelOpinion, found: Found) -> Judgement:
     verdict, basis = _decided(heard, found)
@@ -265,7 +286,8 @@ def _decided(heard: ModelOpinion, rules: Found) -> tuple[Verdict, Basis | None]:
     elif heard.case.quotation is not None:
         found = Verdict.SUPPORTED, Basis.QUOTATION
     elif grounding is not None and grounding.supported and rules.is_worded and not rules.distortions:
-        found = Verdict.SUPPORTED, Basis.GROUNDING
+        disputed = heard.disputes and not rules.is_in_cell
+        found = (Verdict.UNDECIDED, Basis.CONTRADICTION) if disputed else (Verdict.SUPPORTED, Basis.GROUNDING)
     elif rules.is_in_cell and rules.is_worded and not rules.distortions:
         found = Verdict.SUPPORTED, Basis.VALUES
     elif heard.contradicts and not heard.case.is_derived:

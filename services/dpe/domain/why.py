@@ -231,6 +231,9 @@ def _turned(place: str, known: str, said: str) -> str:
 def _undecided(grounds: Grounds) -> str:
     first = grounds.first
     place = "what was read" if first is None else grounds.place(first.fact_id)
+    if grounds.judgement.basis is Basis.CONTRADICTION:
+        support, denied = map(_probability, (grounds.judgement.support, grounds.judgement.contradiction))
+        return f"{_capital(place)} leaves it open: one model finds it borne out{support}, another denied{denied}."
     return f"It cannot be told from {place} whether this holds{_probability(grounds.judgement.support)}."
 
 

@@ -449,6 +449,21 @@ class TestPipeline:
     def test_it_is_measured_only_when_it_is_named(self, measured):
         assert measured.keys() == {"nli", "grounding", "ner"}
 
+    def test_another_fold_is_checked_in_place_of_report(self, data, capsys):
+        others = [claim(6, "=0.9", True, fold="calibrate"), claim(7, "=0.1", False, fold="calibrate")]
+        write(data / "grounding/dev.jsonl.gz", [self.CLAIMS[0], *others])
+        assert run(["pipeline", "--fold", "calibrate", "--json"], ScriptedModels()) == 0
+        found = json.loads(capsys.readouterr().out)["models"]["pipeline"]
+        one = by(found["result"]["results"], "dataset", "system")["set", "whole engine"]
+        assert (one["rows"], one["auroc"]) == (2, 1.0)
+        assert run(["pipeline", "--fold", "fit"], ScriptedModels()) == 1
+        assert "no claim of fold fit: there is nothing to report on" in capsys.readouterr().err
+
+    def test_only_the_fold_report_is_saved(self, data, tmp_path, capsys):
+        with pytest.raises(SystemExit):
+            run(["pipeline", "--fold", "calibrate", "--save", str(tmp_path / "r.json")], ScriptedModels())
+        assert "--save keeps figures of the fold report alone" in capsys.readouterr().err
+
 
 class TestWhatIsDelivered:
     ROOT = Path(__file__).resolve().parents[3]

@@ -294,7 +294,9 @@ async def test_what_an_encoder_said_is_not_asked_again_in_the_next_run(tmp_path)
 async def test_a_remembered_verdict_is_the_same_to_the_last_digit():
     from services.common.ports.grounding import GroundingRequest, GroundingVerdict, UnsupportedSpan
 
-    said = GroundingVerdict(0.1 + 0.2, False, None, (("overlap", 1 / 3),), (UnsupportedSpan(0, 2, 0.7),), (1, 0))
+    said = GroundingVerdict(
+        0.1 + 0.2, False, None, (("overlap", 1 / 3),), (UnsupportedSpan(0, 2, 0.7),), (1, 0), undecided=True
+    )
 
     class Grounding:
         fingerprint, threshold, asked = "g@1", 0.5, 0

@@ -49,6 +49,7 @@ class DistortionRule(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     DISTORTION_RULE_ENCODERS: _ClassVar[DistortionRule]
     DISTORTION_RULE_ROW: _ClassVar[DistortionRule]
     DISTORTION_RULE_APPLIED: _ClassVar[DistortionRule]
+    DISTORTION_RULE_DISPLACED: _ClassVar[DistortionRule]
 
 class ContradictionSeverity(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     __slots__ = ()
@@ -130,6 +131,7 @@ DISTORTION_RULE_CAUSE: DistortionRule
 DISTORTION_RULE_ENCODERS: DistortionRule
 DISTORTION_RULE_ROW: DistortionRule
 DISTORTION_RULE_APPLIED: DistortionRule
+DISTORTION_RULE_DISPLACED: DistortionRule
 CONTRADICTION_SEVERITY_UNSPECIFIED: ContradictionSeverity
 CONTRADICTION_SEVERITY_LOW: ContradictionSeverity
 CONTRADICTION_SEVERITY_MEDIUM: ContradictionSeverity

@@ -97,6 +97,7 @@ SIGNAL_OF_RULE: Final[Mapping[Rule, SignalKind]] = {
     Rule.TERM: SignalKind.ENTITY,
     Rule.ATTRIBUTION: SignalKind.ENTITY,
     Rule.ROW: SignalKind.ENTITY,
+    Rule.DISPLACED: SignalKind.ENTITY,
     Rule.NEGATION: SignalKind.NEGATION,
     Rule.LIMIT: SignalKind.NEGATION,
     Rule.CONDITION: SignalKind.NEGATION,

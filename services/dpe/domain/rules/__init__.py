@@ -6,6 +6,7 @@ from typing import Final
 from services.dpe.domain.rules.attribution import changed_source, changed_status, planned_as_fact, told_as_fact
 from services.dpe.domain.rules.cells import changed_cell, changed_period
 from services.dpe.domain.rules.contrasts import changed_contrast
+from services.dpe.domain.rules.displaced import displaced
 from services.dpe.domain.rules.finding import Departure
 from services.dpe.domain.rules.frequency import changed_frequency, changed_part_of_day
 from services.dpe.domain.rules.meanings import changed_cause, changed_term
@@ -47,6 +48,7 @@ RULES: Final[tuple[Callable[[Reading, list[Reading]], Departure | None], ...]] =
     changed_phase,
     moved_to_first,
     changed_cause,
+    displaced,
 )
 """Every rule, in the order in which their findings are reported."""
 

@@ -73,6 +73,7 @@ class _Source:
 
     who: frozenset[str]
     span: Span
+    text: str
     is_pronoun: bool
 
 
@@ -85,8 +86,9 @@ def changed_source(claim: Reading, sources: list[Reading]) -> Departure | None:
     told = [(one, other) for one in sources if (other := _source(one)) is not None]
     for rate, source in nearest(said, [one for one, _ in told])[:1]:
         other = next(found for one, found in told if one is source)
-        context = source.context if other.is_pronoun else frozenset[str]()
-        if max(rate, share(said, source.content)) < SAME or own.who & (other.who | context):
+        if max(rate, share(said, source.content)) < SAME or own.who & other.who:
+            return None
+        if own.is_pronoun or _may_be_one(own, other) or _may_be_one(other, own):
             return None
         return Departure(
             DistortionType.ATTRIBUTION_ALTERED,
@@ -199,7 +201,7 @@ def _source(reading: Reading) -> _Source | None:
     if participle:
         words_before = [word for word in words_before if word[:1].isupper()] or words_before[:3]
         who = roots(" ".join(words_before[:4]))
-        return _Source(who, Span(start, match.start()), is_pronoun=False)
+        return _Source(who, Span(start, match.start()), head[start:], is_pronoun=False)
     if head.endswith(", "):
         # "The tenant, Palloway Logistics, alleges": what stands before the apposition counts as well.
         start = 0
@@ -212,5 +214,27 @@ _WHO_CHARS: Final = 60
 
 def _named(reading: Reading, start: int, end: int) -> _Source:
     text = reading.text[start:end]
-    pronoun = {word.lower().strip(".,") for word in text.split()} <= _PRONOUN
-    return _Source(roots(text), Span(start, start + len(text.rstrip())), is_pronoun=pronoun)
+    told = [word.lower().strip(".,") for word in text.split()]
+    pronoun = set(told) <= _PRONOUN or told[:1] in _SUBJECTS
+    span = Span(start, start + len(text.rstrip()))
+    return _Source(roots(text), span, text, is_pronoun=pronoun)
+
+
+_SUBJECTS: Final = (["he"], ["she"], ["they"], ["it"], ["we"])
+_TITLED: Final = re.compile(r"\b(?:mr|mrs|ms|dr|prof|sir|lord|lady|he|she|they|we)\b", re.IGNORECASE)
+_IT: Final = re.compile(r"\s*(?:it|they|we)\b", re.IGNORECASE)
+_PERSON: Final = re.compile(
+    r"\b(?:[a-z]{2,20}(?:ers?|ors?|ists?|ants?|men|man|women|woman|ess)|chief|head|staff|nurse|president|secretary|judge"
+    r"|father|mother|son|daughter|wife|husband|people|police)\b",
+    re.IGNORECASE,
+)
+_LARGE: Final = re.compile(r"(?<=[\w,;] )[A-Z][a-z]|^\W*[A-Z]\w+ [A-Z]|^\W*(?!The |A |An |Our |Its |Their )[A-Z]")
+
+
+def _may_be_one(described: _Source, named: _Source) -> bool:
+    """Say whether a description may be of whom another sentence names or means: "the prime minister", "Mr Cameron"."""
+    is_name = bool(_LARGE.search(described.text))
+    if _IT.match(named.text) and named.is_pronoun:
+        return is_name or not _PERSON.search(described.text)
+    is_person = bool(_PERSON.search(described.text))
+    return bool(_TITLED.search(named.text)) and (is_person or (is_name and named.is_pronoun))

@@ -18,6 +18,7 @@ _LIST: Final = re.compile(
 )
 _BOTH: Final = re.compile(r"\b(?:and|as well as|together with|plus|along with|both)\b", re.IGNORECASE)
 _EITHER: Final = re.compile(r"\b(?:or|either|alternatively)\b", re.IGNORECASE)
+_CHOICE: Final = re.compile(r"\b(?:between|choice\sof)\s[^,;.:]{0,80}$", re.IGNORECASE)
 _NEITHER: Final = re.compile(r"\b(?:neither|nor|not|no|without|never|nothing|nobody|cannot)\b", re.IGNORECASE)
 _OPENERS: Final = frozenset({"for", "in", "at", "on", "with", "under", "from", "after", "before", "during", "as", "by"})
 _CONTRASTED: Final = re.compile(r"not\b", re.IGNORECASE)
@@ -87,6 +88,8 @@ def changed_pair(claim: Reading, sources: list[Reading]) -> Departure | None:
         return None
     for match in joined:
         is_or = match.group().lower() == "or"
+        if not is_or and _CHOICE.search(claim.text, 0, match.start()):
+            continue  # between one and the other: one of them
         left, right = _beside(claim, match.start(), before=True), _beside(claim, match.end(), before=False)
         if not left or not right or set(left) & set(right):
             continue

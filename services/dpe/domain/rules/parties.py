@@ -36,6 +36,13 @@ _OFTEN: Final = ADVERBS.keys() | {"once", "twice"}
 _RELATIVE: Final = frozenset({"who", "which", "that"})
 _MIN_VERB: Final = 3
 _BREAK: Final = re.compile(r"[,;:.()]")
+_NO_VERBS: Final = frozenset({"towards", "besides", "versus", "perhaps", "thus", "always", "less", "across", "unless"})
+"""Words in -s that stand before a noun phrase as a verb does."""
+_UNNAMED: Final = frozenset(
+    {"i", "you", "he", "she", "it", "we", "they", "him", "her", "them", "who", "this", "that", "these", "those", "one"}
+    | {"both", "others", "another", "someone", "everyone", "anyone", "nobody"}
+)
+"""Words that stand for a party that is named elsewhere: whether it is the same party cannot be told."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +116,8 @@ def _replaced(ours: _Act, theirs: _Act, parties: frozenset[str], claim: Reading,
     if ours.verb != theirs.verb or not ours.patient or not theirs.patient:
         return False
     agent, known = _heads(ours.agent), _heads(theirs.agent)
+    if not _is_party(claim, ours) or not _is_party(source, theirs):
+        return False
     same_patient = bool(_heads(ours.patient) & _heads(theirs.patient))
     named = roots(" ".join(word.text for word in theirs.agent))
     return (
@@ -119,6 +128,17 @@ def _replaced(ours: _Act, theirs: _Act, parties: frozenset[str], claim: Reading,
         and not known & claim.content
         and share(claim.content - agent, source.known) >= SAME
     )
+
+
+def _is_party(reading: Reading, act: _Act) -> bool:
+    """Say whether the agent names a party: no pronoun, no piece of a clause ("dubbed PV14"), no words before a mark."""
+    agent = act.agent
+    if not agent or _UNNAMED.intersection(word.text for word in agent):
+        return False
+    between = reading.text[agent[-1].end : act.at.start]
+    if _BREAK.search(between) and not _RELATIVE.intersection(between.lower().split()):
+        return False
+    return not any(word.text.endswith("ed") and reading.text[word.start].islower() for word in agent)
 
 
 def _heads(words_of: Iterable[Word]) -> frozenset[str]:
@@ -155,6 +175,8 @@ def _acts(reading: Reading, verbs: frozenset[str] = frozenset()) -> list[_Act]:
 def _is_verb(reading: Reading, at: int) -> bool:
     tokens = reading.tokens
     word = tokens[at].text
+    if word.endswith("'s") or word in _NO_VERBS:
+        return False
     if word in AUXILIARIES or word in _BE or word in _DETERMINERS or word in _PREPOSITIONS or len(word) < _MIN_VERB:
         return False
     following = tokens[at + 1].text if at + 1 < len(tokens) else ""

@@ -11,6 +11,7 @@ from typing import Final
 
 from services.common.reading.text_types import Span
 from services.dpe.domain.findings import DistortionType, Rule
+from services.dpe.domain.names import akin
 from services.dpe.domain.rules.finding import Departure
 from services.dpe.domain.rules.reading import Reading, roots, share
 
@@ -34,8 +35,11 @@ def misplaced_name(claim: Reading, sources: list[Reading]) -> Departure | None:
     if _COMPARED.search(claim.text):
         return None
     units = [part for source in sources if " | " not in source.text for part in source.once(_parts)]
+    quoted = [each.span() for each in _QUOTED.finditer(claim.text) if each.group().count(" ") >= _TITLE_BLANKS]
     for match in _RUN.finditer(claim.text):
-        name = roots(_MONTH.sub(" ", match.group()))
+        if any(start <= match.start() < end for start, end in quoted):
+            continue  # a word of a title names nobody
+        name = roots(_MONTH.sub(" ", _whole(claim.text, match)))
         rest = claim.content - name
         telling = name - frozenset().union(
             *((one.content | one.head) for one in units if not name <= (one.content | one.head))
@@ -43,7 +47,8 @@ def misplaced_name(claim: Reading, sources: list[Reading]) -> Departure | None:
         if not telling or not rest:
             continue
         holding = [one for one in units if telling <= (one.content | one.head)]
-        lacking = [one for one in units if not telling & (one.content | one.head)]
+        # What holds a part of the name may speak of it under a shorter one.
+        lacking = [one for one in units if not name & (one.content | one.head)]
         if not holding or not lacking:
             continue
         best = max(lacking, key=lambda one: share(rest, (one.content | one.head)))
@@ -52,7 +57,9 @@ def misplaced_name(claim: Reading, sources: list[Reading]) -> Departure | None:
             max(share(rest, (one.content | one.head)) for one in holding),
         )
         rival = _rival(best, claim, holding)
-        if rival is None or not _stand_alike(claim.text, match.span(), best.text, (rival.start, rival.end)):
+        if rival is None or akin(match.group(), best.text[rival.start : rival.end]):
+            continue
+        if not _stand_alike(claim.text, match.span(), best.text, (rival.start, rival.end)):
             continue
         if at_best >= SAID and at_best - beside >= MARGIN:
             return Departure(
@@ -65,6 +72,20 @@ def misplaced_name(claim: Reading, sources: list[Reading]) -> Departure | None:
     return None
 
 
+_BEFORE: Final = re.compile(r"[A-Z][\w'’-]*\s$")  # noqa: RUF001 - typographic apostrophe
+_BEHIND: Final = re.compile(r"\.?\s[A-Z][\w'’-]*")  # noqa: RUF001 - as above
+
+
+def _whole(text: str, match: re.Match[str]) -> str:
+    """Return a name with the word that a sentence begins with, and with what stands behind an initial."""
+    before = _BEFORE.search(text[max(0, match.start() - _NAME_CHARS) : match.start()])
+    behind = _BEHIND.match(text, match.end()) if len(match.group()) == 1 else None
+    return f"{before.group() if before else ''}{match.group()}{behind.group() if behind else ''}"
+
+
+_NAME_CHARS: Final = 40
+_TITLE_BLANKS: Final = 2
+_QUOTED: Final = re.compile(r"(?<!\w)[\"'“‘][^\"”’']{2,80}[\"”’'](?!\w)")  # noqa: RUF001 - typographic quotes
 _LOCATIVE: Final = re.compile(r"\b(?:at|in|near|from)\s(?:the\s)?$", re.IGNORECASE)
 
 

@@ -36,7 +36,7 @@ _INCLUDE: Final = re.compile(r"\b(?:including|inclusive of|as well as|even for|e
 _EXEMPT: Final = re.compile(
     r"\b(?:is|are|be|remain)\s+(?:exempt(?:ed)?|excluded|excepted|not (?:included|covered|subject))\b", re.IGNORECASE
 )
-_STOP: Final = re.compile(r"[,.;:()]|\s(?:which|who|that|whose)\s")
+_STOP: Final = re.compile(r"[,.;:)]|\s(?:which|who|that|whose)\s")
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,9 +64,10 @@ def changed_condition(claim: Reading, sources: list[Reading]) -> Departure | Non
                     continue
                 own_main = roots(without_conditions(source.text)) - theirs
                 alike = min(share(governed, theirs), share(theirs, governed), share(own_main, main))
-                is_turned = _turned(condition, other) or (
-                    _negated_alone(condition, other)
-                    and is_negated(without_conditions(claim.text)) == is_negated(without_conditions(source.text))
+                # "Not unless the director agrees" is "only if the director agrees".
+                same_main = is_negated(without_conditions(claim.text)) == is_negated(without_conditions(source.text))
+                is_turned = (_turned(condition, other) and same_main) or (
+                    _negated_alone(condition, other) and same_main
                 )
                 if _denied(condition, other) or (alike >= ALIKE and is_turned):
                     return Departure(

@@ -285,7 +285,8 @@ def _limit(analysis: Analysis, claim: ClaimWords, match: Match) -> Span | None:
     source = content[start : sentence.end]
     if containment(claim.stems, content_stems(source)) < STRIP_OVERLAP:
         return None
-    limit = left_out(source, claim.claim.text, _neighbourhood(analysis, claim.claim))
+    clause = Span(match.clause.span.start - start, match.clause.span.end - start)
+    limit = left_out(source, claim.claim.text, _neighbourhood(analysis, claim.claim), clause)
     if limit is None or _is_of_another_value(analysis, claim.claim, match, start + limit.start):
         return None
     return Span(start + limit.start, start + limit.end)
