@@ -96,6 +96,7 @@ def _two_sides() -> dict[str, Any]:
 
 
 _FACTS: Final = {"facts": [{"id": "f1", "content": FACT}]}
+_NAMED: Final = {"facts": [{"id": "f1"}]}
 _SOURCES: Final = {"sources": [{"id": "f1", "content": FACT}]}
 _TEXT: Final = {"id": "t1", "content": FACT}
 _ENVELOPE: Final = {"facts": [{"fact_id": "f1", "content": FACT}]}
@@ -152,10 +153,14 @@ _CALLS: Final = (
     Place("SessionService/CommitWindow", "response_text", 200_000, **_MINOR),
     Place(_GUARD + "ScoreCoherence", "response", 200_000, {"prompt": QUESTION, **_FACTS}),
     Place(_GUARD + "ScoreCoherence", "prompt", 200_000, {"response": FACT, **_FACTS}, **_MINOR),
-    Place(_GUARD + "ScoreCoherence", "facts.content", 200_000, {"prompt": QUESTION, "response": FACT}, **_MINOR),
+    Place(
+        _GUARD + "ScoreCoherence", "facts.content", 200_000, {"prompt": QUESTION, "response": FACT, **_NAMED}, **_MINOR
+    ),
     Place(_GUARD + "OverseeStream", "token.text", 200_000, {"start": {"prompt": QUESTION, **_FACTS}}),
     Place(_GUARD + "OverseeStream", "start.prompt", 200_000, {"start": _FACTS}, **_MINOR),
-    Place(_GUARD + "OverseeStream", "start.facts.content", 200_000, {"start": {"prompt": QUESTION}}, **_MINOR),
+    Place(
+        _GUARD + "OverseeStream", "start.facts.content", 200_000, {"start": {"prompt": QUESTION, **_NAMED}}, **_MINOR
+    ),
     Place(_GUARD + "DetectInjection", "input", 200_000),
     Place(_GUARD + "DetectInjection", "intent", 200_000, {"input": QUESTION}, **_MINOR),
     Place(_GUARD + "DetectInjection", "response", 200_000, {"input": QUESTION}, **_MINOR),

@@ -634,7 +634,7 @@ async def test_0174_promises_to_a_lone_tenant():
     await settle()
     assert not any(one.done() for one in promised)
     error = await refusal(door.enter("A", 100, left=40.0))
-    assert f"(17 × 2.25 = {17 * 2.25} s)" in text
+    assert f"(17 \u00d7 2.25 = {17 * 2.25} s)" in text
     assert f"({int(error.metadata['needed_ms']) / 1000 * SPARE} s)" in text
     for waiting in promised:
         waiting.cancel()

@@ -234,9 +234,7 @@ def _right(reading: Reading, at: int) -> list[Word]:
     """Return the noun phrase behind a place: up to a verb, a preposition or a mark."""
     tokens, found = reading.tokens, list[Word]()
     place = at
-    while place < len(tokens) and (
-        tokens[place].text in _SKIPPED or _ADVERB.match(tokens[place].text)
-    ):
+    while place < len(tokens) and (tokens[place].text in _SKIPPED or _ADVERB.match(tokens[place].text)):
         place += 1
     while place < len(tokens) and len(found) < 5:  # noqa: PLR2004 - as above
         word = tokens[place]
