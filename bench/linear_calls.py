@@ -96,6 +96,8 @@ def _two_sides() -> dict[str, Any]:
 
 
 _FACTS: Final = {"facts": [{"id": "f1", "content": FACT}]}
+_PARTS: Final = [QUESTION, "How high is the fee for a late report?"]
+_FANNED: Final = {"dispatch": {"query": QUESTION}, "queries": _PARTS}
 _NAMED: Final = {"facts": [{"id": "f1"}]}
 _SOURCES: Final = {"sources": [{"id": "f1", "content": FACT}]}
 _TEXT: Final = {"id": "t1", "content": FACT}
@@ -242,10 +244,12 @@ _CALLS: Final = (
         {"dispatch": {"query": QUESTION}},
         **_MINOR,
     ),
-    Place("DispatchService/FanOut", "dispatch.query", 16_384, **_MINOR),
-    Place("DispatchService/FanOut", "queries", 16_384, {"dispatch": {"query": QUESTION}}, **_MINOR),
-    Place("DispatchService/FanOut", "dispatch.system_prompt", 32_768, {"dispatch": {"query": QUESTION}}, **_MINOR),
-    Place("DispatchService/FanOut", "dispatch.earlier_questions", 8_192, {"dispatch": {"query": QUESTION}}, **_MINOR),
+    Place("DispatchService/FanOut", "dispatch.query", 16_384, {"queries": _PARTS}, **_MINOR),
+    Place(
+        "DispatchService/FanOut", "queries", 16_384, {"dispatch": {"query": QUESTION}, "queries": _PARTS[:1]}, **_MINOR
+    ),
+    Place("DispatchService/FanOut", "dispatch.system_prompt", 32_768, _FANNED, **_MINOR),
+    Place("DispatchService/FanOut", "dispatch.earlier_questions", 8_192, _FANNED, **_MINOR),
     Place("DispatchService/DispatchBatch", "dispatches.query", 16_384, **_MINOR),
     Place(
         "DispatchService/DispatchBatch",

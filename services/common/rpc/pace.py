@@ -92,8 +92,9 @@ class Pace:
             self._alone.add(units, seconds / beside)
             return
         self._beside.add(units, seconds / beside)
-        own = self._own[tenant] = self._own.pop(tenant, None) or _Sums()
+        own = self._own.pop(tenant, _Sums())
         own.add(units, seconds / beside)
+        self._own[tenant] = own
         if len(self._own) > _REMEMBERED:
             del self._own[next(iter(self._own))]
 
