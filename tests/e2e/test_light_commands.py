@@ -47,7 +47,7 @@ def run(tmp_path_factory):
     return one
 
 
-HEAVY = ("numpy", "spacy", "onnxruntime", "regex", "services.common.injection", "services.common.documents", "z3")
+HEAVY = ("numpy", "spacy", "onnxruntime", "regex", "services.common.injection", "z3")
 """What no command that only reads sessions has a use for."""
 
 
