@@ -26,17 +26,34 @@ from pathlib import Path
 from typing import Any, Final
 
 import grpc
-from crp.ckf.v1 import ckf_pb2, knowledge_service_pb2, knowledge_service_pb2_grpc
-from crp.common.v1 import taxonomy_pb2
-from crp.dpe.v1 import provenance_service_pb2, provenance_service_pb2_grpc
-from crp.envelope.v1 import envelope_pb2, envelope_service_pb2, envelope_service_pb2_grpc
-from crp.gateway.v1 import dispatch_service_pb2, dispatch_service_pb2_grpc
-from ercp.v1 import ercp_pb2, ercp_service_pb2, ercp_service_pb2_grpc
+from crp.ckf.v1 import knowledge_service_pb2_grpc
+from crp.dpe.v1 import (
+    guard_service_pb2,
+    guard_service_pb2_grpc,
+    provenance_service_pb2,
+    provenance_service_pb2_grpc,
+)
+from crp.envelope.v1 import envelope_service_pb2, envelope_service_pb2_grpc
+from crp.gateway.v1 import dispatch_service_pb2_grpc
+from ercp.v1 import ercp_service_pb2, ercp_service_pb2_grpc
 from google.rpc import error_details_pb2, status_pb2
 from rich.console import Console
 from rich.table import Table
 
-from bench.dpe_corpus import case
+from bench.deadlines_requests import (
+    MODEL,
+    analyze,
+    build,
+    check,
+    claims,
+    coherence,
+    dispatch,
+    extract,
+    ingest,
+    prose,
+    run,
+    verify,
+)
 from bench.report import machine
 
 DEADLINE_S: Final = 1.0
@@ -49,7 +66,6 @@ REST_RATE: Final = 0.05
 LONGEST_S: Final = 120.0
 START_S: Final = 180.0
 _TICKS: Final = os.sysconf("SC_CLK_TCK")
-_MODEL: Final = "gpt-4o"
 
 
 @dataclass
@@ -87,12 +103,14 @@ class Stubs:
     envelope: Any = field(init=False)
     gateway: Any = field(init=False)
     ercp: Any = field(init=False)
+    guard: Any = field(init=False)
 
     def __post_init__(self) -> None:
         self.dpe = provenance_service_pb2_grpc.ProvenanceServiceStub(self.channel)  # type: ignore[no-untyped-call]
         self.knowledge = knowledge_service_pb2_grpc.KnowledgeServiceStub(self.channel)  # type: ignore[no-untyped-call]
         self.envelope = envelope_service_pb2_grpc.EnvelopeServiceStub(self.channel)  # type: ignore[no-untyped-call]
         self.gateway = dispatch_service_pb2_grpc.DispatchServiceStub(self.channel)  # type: ignore[no-untyped-call]
+        self.guard = guard_service_pb2_grpc.GuardServiceStub(self.channel)  # type: ignore[no-untyped-call]
         self.ercp = ercp_service_pb2_grpc.ErcpServiceStub(self.channel)  # type: ignore[no-untyped-call]
 
 
@@ -118,99 +136,6 @@ class Found:
     lag: str
 
 
-def prose(chars: int, seed: int = 0) -> str:
-    """Return so many characters of plain sentences."""
-    text = case(chars // 40, min(chars // 40, 1_000), seed).answer
-    while len(text) < chars:
-        seed += 1
-        text += " " + case(chars // 40, min(chars // 40, 1_000), seed).answer
-    return text[:chars]
-
-
-def analyze(chars: int) -> provenance_service_pb2.AnalyzeRequest:
-    """Return the analysis of so many characters against two hundred facts."""
-    facts = case(1, 200).facts
-    envelope = envelope_pb2.ContextEnvelope(
-        facts=[
-            envelope_pb2.EnvelopeFact(fact_id=f"{number:064x}", content=fact, source_id=f"{number:064x}")
-            for number, fact in enumerate(facts)
-        ]
-    )
-    return provenance_service_pb2.AnalyzeRequest(
-        session_id=str(uuid.uuid4()),
-        window_id=str(uuid.uuid4()),
-        window_number=1,
-        query="What should be known about the offices?",
-        response_text=prose(chars),
-        envelope=envelope,
-    )
-
-
-def ingest(chars: int) -> knowledge_service_pb2.IngestSourceRequest:
-    """Return a document of so many characters."""
-    return knowledge_service_pb2.IngestSourceRequest(
-        request_id=str(uuid.uuid4()),
-        uri=f"file:{uuid.uuid4()}.txt",
-        media_type="text/plain",
-        source_type=ckf_pb2.SOURCE_TYPE_INTERNAL,
-        content=prose(chars).replace(". ", ".\n\n").encode(),
-    )
-
-
-def build() -> envelope_service_pb2.BuildEnvelopeRequest:
-    """Return a build with the longest query."""
-    return envelope_service_pb2.BuildEnvelopeRequest(
-        query=prose(30_000), model=_MODEL, session_id=str(uuid.uuid4()), window_id=str(uuid.uuid4())
-    )
-
-
-def dispatch() -> dispatch_service_pb2.DispatchRequest:
-    """Return a dispatch with the longest query."""
-    return dispatch_service_pb2.DispatchRequest(
-        request_id=str(uuid.uuid4()), query=prose(16_000), strategies=[taxonomy_pb2.DISPATCH_STRATEGY_PUSH]
-    )
-
-
-def verify(chars: int) -> ercp_service_pb2.VerifyRequest:
-    """Return the verification of so many characters."""
-    passages = [
-        ercp_service_pb2.RetrievalPassage(source=f"p{number}", text=fact)
-        for number, fact in enumerate(case(1, 64).facts)
-    ]
-    config = ercp_service_pb2.VerifyConfig(run_fact_check=True)
-    return ercp_service_pb2.VerifyRequest(
-        request_id=str(uuid.uuid4()), reasoning_text=prose(chars), retrieval_context=passages, verify_config=config
-    )
-
-
-def extract(chars: int) -> ercp_service_pb2.ExtractConstraintsRequest:
-    """Return a thousand errors of a long text."""
-    text = prose(chars)
-    step = len(text) // 1_000
-    return ercp_service_pb2.ExtractConstraintsRequest(
-        request_id=str(uuid.uuid4()),
-        reasoning_text=text,
-        errors=[
-            ercp_pb2.Error(
-                error_id=f"e{number}",
-                type=ercp_pb2.ERROR_TYPE_CONTRADICTION,
-                span=[number * step, (number + 1) * step],
-                excerpt=text[number * step : (number + 1) * step],
-                confidence=0.9,
-                detected_by=["rule"],
-            )
-            for number in range(1_000)
-        ],
-    )
-
-
-def run() -> ercp_service_pb2.RunRequest:
-    """Return a run over a long description."""
-    return ercp_service_pb2.RunRequest(
-        request_id=str(uuid.uuid4()), problem=ercp_pb2.Problem(id="p", description=prose(30_000))
-    )
-
-
 CASES: Final = (
     Case("Analyze", lambda s: s.dpe.Analyze, lambda: analyze(100_000)),
     Case("Analyze, given up", lambda s: s.dpe.Analyze, lambda: analyze(100_000), cancel=True),
@@ -230,22 +155,34 @@ CASES: Final = (
         lambda s: s.dpe.VerifySummary,
         lambda: provenance_service_pb2.VerifySummaryRequest(summary=prose(50_000, 3), original=prose(400_000)),
     ),
+    Case("Check", lambda s: s.dpe.Check, lambda: check(100_000)),
+    Case("Guard ScoreCoherence", lambda s: s.guard.ScoreCoherence, lambda: coherence(100_000)),
+    Case("Guard VerifyClaims", lambda s: s.guard.VerifyClaims, lambda: claims(100_000)),
+    Case("Guard VerifyClaims, given up", lambda s: s.guard.VerifyClaims, lambda: claims(100_000), cancel=True),
+    Case(
+        "Guard DetectInjection",
+        lambda s: s.guard.DetectInjection,
+        lambda: guard_service_pb2.DetectInjectionRequest(input=prose(100_000), intent=prose(2_000, 1), response="No."),
+    ),
+    Case("IngestSource, Markdown", lambda s: s.knowledge.IngestSource, lambda: ingest(1_000_000, "text/markdown")),
+    Case("IngestSource, HTML", lambda s: s.knowledge.IngestSource, lambda: ingest(1_000_000, "text/html")),
     Case("IngestSource", lambda s: s.knowledge.IngestSource, lambda: ingest(1_000_000)),
     Case("IngestSource, given up", lambda s: s.knowledge.IngestSource, lambda: ingest(1_000_000), cancel=True),
     Case("BuildEnvelope", lambda s: s.envelope.BuildEnvelope, build),
     Case(
         "PreviewEnvelope",
         lambda s: s.envelope.PreviewEnvelope,
-        lambda: envelope_service_pb2.PreviewEnvelopeRequest(query=prose(30_000), model=_MODEL),
+        lambda: envelope_service_pb2.PreviewEnvelopeRequest(query=prose(30_000), model=MODEL),
     ),
     Case(
         "CountTokens",
         lambda s: s.envelope.CountTokens,
-        lambda: envelope_service_pb2.CountTokensRequest(model=_MODEL, texts=[prose(100_000)] * 100),
+        lambda: envelope_service_pb2.CountTokensRequest(model=MODEL, texts=[prose(100_000)] * 100),
     ),
     Case("Dispatch", lambda s: s.gateway.Dispatch, dispatch),
     Case("Dispatch, given up", lambda s: s.gateway.Dispatch, dispatch, cancel=True),
     Case("ERCP Run", lambda s: s.ercp.Run, run),
+    Case("ERCP RunStream", lambda s: s.ercp.RunStream, run),
     Case("ERCP Verify", lambda s: s.ercp.Verify, lambda: verify(100_000)),
     Case("ERCP Verify, given up", lambda s: s.ercp.Verify, lambda: verify(100_000), cancel=True),
     Case("ERCP ExtractConstraints", lambda s: s.ercp.ExtractConstraints, lambda: extract(100_000)),

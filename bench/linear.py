@@ -1,6 +1,7 @@
 """Whether any text costs more than linear time: every RPC and route that takes text, every kind of repetition.
 
     python -m bench.linear [--whole] [--tenth N] [--calls PART…] [--kinds PART…] [--no-recogniser] [--write]
+                           [--kept FILE] [--minutes N]
 
 The suite runs in a process of its own, its encoders without their arithmetic (``bench.linear_server``), so that what is
 measured is everything but inference. Each call is measured in processor seconds of that process and its children. The
@@ -8,7 +9,8 @@ text is doubled until a call takes 0.2 s; twice that text may then take 2.5 time
 take, measured or reckoned from there, is at most 10 s. Meanwhile another tenant reads, and between two reads calls an
 empty grpc.aio echo that the suite's process serves beside the suite, under the same load: its 99th percentile is the
 reads' measure. That of an echo in a process of its own is told too. A fixed sample is measured: every call sees 25
-kinds at least, every kind some calls; ``--whole`` measures every kind at every field.
+kinds at least, every kind some calls; ``--whole`` measures every kind at every field. The sample takes hours: with
+``--kept`` and ``--minutes`` it is measured in several sittings (``bench.linear_costs``).
 """
 
 import argparse
@@ -32,13 +34,12 @@ from rich.console import Console
 from rich.table import Table
 
 from bench.linear_calls import PLACES, Caller, Place, unplaced
+from bench.linear_costs import MOST_RATIO, MOST_S, Cost, Kept
 from bench.linear_kinds import KINDS, Kind
 from bench.linear_load import Reads, Server, read_on, started
 from bench.report import machine
 
 FLOOR_S: Final = 0.2
-MOST_RATIO: Final = 2.5
-MOST_S: Final = 10.0
 LONG: Final = 100_000
 HONEST: Final = 20_000
 LEAST: Final = 25
@@ -51,32 +52,6 @@ DOCS: Final = Path("docs/benchmarks.md")
 _HANDBOOK: Final = Path("examples/handbook")
 _BEGIN: Final = "<!-- written by python -m bench.linear --write -->"
 _END: Final = "<!-- end of what bench.linear writes -->"
-
-
-@dataclass(frozen=True, slots=True)
-class Cost:
-    """What a kind of text cost at a place.
-
-    Attributes:
-        chars: of the shorter text.
-        seconds: of processor for it.
-        ratio: of the text of twice the length to it; ``None`` where the field takes no text that costs 0.2 s.
-        long_s: for 100,000 characters, or all that the field takes; measured or reckoned.
-        said: OK or the refusal.
-    """
-
-    place: Place
-    kind: Kind
-    chars: int
-    seconds: float
-    ratio: float | None
-    long_s: float
-    said: str
-
-    @property
-    def holds(self) -> bool:
-        """Whether it is within the bounds."""
-        return (self.ratio is None or self.ratio <= MOST_RATIO) and self.long_s <= MOST_S
 
 
 class Measure:
@@ -240,27 +215,27 @@ async def run(arguments: argparse.Namespace) -> int:
         return 1
     places = [place for place in PLACES if _named(place.name, arguments.calls)]
     kinds = [kind for kind in KINDS if _named(kind.name, arguments.kinds)]
-    refused: list[tuple[Place, str]] = []
-    costs: list[Cost] = []
+    kept = Kept(arguments.kept)
     async with measuring(recogniser=not arguments.no_recogniser) as (measure, suite, echo):
-        for place in places:
-            text = honest(min(HONEST, place.most))
-            said = (await measure.spent(place, '{"note": "honest"}' if place.path == "data" else text))[1]
-            if said != "OK":
-                refused.append((place, said))
+        refused = [(place, said) async for place, said in honestly(measure, places) if said != "OK"]
         # A stream to a service that is not there ends in one error or another: its other calls tell.
         unknown = {_service(place) for place, said in refused if said.startswith("UNIMPLEMENTED")}
         absent = [place.name for place, _ in refused if _service(place) in unknown]
         faults = [f"{place.name} refuses honest prose: {said}" for place, said in refused if place.name not in absent]
         served = [place for place in places if place.name not in absent]
         pairs = chosen(served, kinds, whole=arguments.whole, tenth=arguments.tenth)
+        missing, until = kept.missing(pairs), time.monotonic() + 60 * arguments.minutes
         async with beside_a_reader(measure, suite, echo) as reads:
-            for number, (place, kind) in enumerate(pairs):
+            for number, (place, kind) in enumerate(missing):
+                if time.monotonic() > until:
+                    break
                 cost = await measure.cost(place, kind)
-                costs.append(cost)
+                kept.add(cost)
                 if not cost.holds or arguments.verbose:
-                    say(f"{number}/{len(pairs)} {_line(cost)}", markup=False, highlight=False)
+                    say(f"{number}/{len(missing)} {_line(cost)}", markup=False, highlight=False)
                     sys.stdout.flush()
+        kept.add_reads(reads)
+    costs, reads = kept.of(pairs), kept.reads
     faults += [_line(cost) for cost in costs if not cost.holds]
     times_echo = p99_ms(reads.reads) / p99_ms(reads.echoes) if reads.echoes else math.nan
     if not times_echo <= MOST_TIMES_ECHO:
@@ -270,9 +245,19 @@ async def run(arguments: argparse.Namespace) -> int:
         )
     found = Found(costs, reads, faults, absent, _what(arguments))
     _show(found)
+    if len(costs) < len(pairs):
+        say(f"{len(pairs) - len(costs):,} of {len(pairs):,} pairs are not measured yet: run it again with --kept")
+        return 2
     if arguments.write:
         write(found)
     return 1 if faults else 0
+
+
+async def honestly(measure: Measure, places: Sequence[Place]) -> AsyncIterator[tuple[Place, str]]:
+    """Yield what is said to honest prose of 20,000 characters, or all that the field takes, at each place."""
+    for place in places:
+        text = '{"note": "honest"}' if place.path == "data" else honest(min(HONEST, place.most))
+        yield place, (await measure.spent(place, text))[1]
 
 
 def _service(place: Place) -> str:
@@ -398,6 +383,8 @@ def main() -> None:
     parser.add_argument("--kinds", nargs="*", default=[], metavar="PART", help="kinds whose name holds one of these")
     parser.add_argument("--no-recogniser", action="store_true", help="leave out names and personal data")
     parser.add_argument("--verbose", action="store_true", help="tell every pair")
+    parser.add_argument("--kept", type=Path, metavar="FILE", help="keep what was measured there, and do not repeat it")
+    parser.add_argument("--minutes", type=float, default=math.inf, metavar="N", help="stop after so long; see --kept")
     parser.add_argument("--write", action="store_true", help="write the results to docs/benchmarks.md")
     raise SystemExit(asyncio.run(run(parser.parse_args())))
 

@@ -96,6 +96,9 @@ def _two_sides() -> dict[str, Any]:
 
 
 _FACTS: Final = {"facts": [{"id": "f1", "content": FACT}]}
+_PARTS: Final = [QUESTION, "How high is the fee for a late report?"]
+_FANNED: Final = {"dispatch": {"query": QUESTION}, "queries": _PARTS}
+_NAMED: Final = {"facts": [{"id": "f1"}]}
 _SOURCES: Final = {"sources": [{"id": "f1", "content": FACT}]}
 _TEXT: Final = {"id": "t1", "content": FACT}
 _ENVELOPE: Final = {"facts": [{"fact_id": "f1", "content": FACT}]}
@@ -152,10 +155,14 @@ _CALLS: Final = (
     Place("SessionService/CommitWindow", "response_text", 200_000, **_MINOR),
     Place(_GUARD + "ScoreCoherence", "response", 200_000, {"prompt": QUESTION, **_FACTS}),
     Place(_GUARD + "ScoreCoherence", "prompt", 200_000, {"response": FACT, **_FACTS}, **_MINOR),
-    Place(_GUARD + "ScoreCoherence", "facts.content", 200_000, {"prompt": QUESTION, "response": FACT}, **_MINOR),
+    Place(
+        _GUARD + "ScoreCoherence", "facts.content", 200_000, {"prompt": QUESTION, "response": FACT, **_NAMED}, **_MINOR
+    ),
     Place(_GUARD + "OverseeStream", "token.text", 200_000, {"start": {"prompt": QUESTION, **_FACTS}}),
     Place(_GUARD + "OverseeStream", "start.prompt", 200_000, {"start": _FACTS}, **_MINOR),
-    Place(_GUARD + "OverseeStream", "start.facts.content", 200_000, {"start": {"prompt": QUESTION}}, **_MINOR),
+    Place(
+        _GUARD + "OverseeStream", "start.facts.content", 200_000, {"start": {"prompt": QUESTION, **_NAMED}}, **_MINOR
+    ),
     Place(_GUARD + "DetectInjection", "input", 200_000),
     Place(_GUARD + "DetectInjection", "intent", 200_000, {"input": QUESTION}, **_MINOR),
     Place(_GUARD + "DetectInjection", "response", 200_000, {"input": QUESTION}, **_MINOR),
@@ -237,10 +244,12 @@ _CALLS: Final = (
         {"dispatch": {"query": QUESTION}},
         **_MINOR,
     ),
-    Place("DispatchService/FanOut", "dispatch.query", 16_384, **_MINOR),
-    Place("DispatchService/FanOut", "queries", 16_384, {"dispatch": {"query": QUESTION}}, **_MINOR),
-    Place("DispatchService/FanOut", "dispatch.system_prompt", 32_768, {"dispatch": {"query": QUESTION}}, **_MINOR),
-    Place("DispatchService/FanOut", "dispatch.earlier_questions", 8_192, {"dispatch": {"query": QUESTION}}, **_MINOR),
+    Place("DispatchService/FanOut", "dispatch.query", 16_384, {"queries": _PARTS}, **_MINOR),
+    Place(
+        "DispatchService/FanOut", "queries", 16_384, {"dispatch": {"query": QUESTION}, "queries": _PARTS[:1]}, **_MINOR
+    ),
+    Place("DispatchService/FanOut", "dispatch.system_prompt", 32_768, _FANNED, **_MINOR),
+    Place("DispatchService/FanOut", "dispatch.earlier_questions", 8_192, _FANNED, **_MINOR),
     Place("DispatchService/DispatchBatch", "dispatches.query", 16_384, **_MINOR),
     Place(
         "DispatchService/DispatchBatch",

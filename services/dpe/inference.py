@@ -10,6 +10,7 @@ from collections.abc import Coroutine, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
+from services.common.computing import compute_unless_small
 from services.common.context import current_call
 from services.common.errors import UnavailableError
 from services.common.ports.on_demand import LoadedOnDemand
@@ -18,6 +19,8 @@ from services.dpe.domain.models import ASKED_MODELS, AskedModel, ModelAnswers, R
 from services.dpe.ports import AnalysisModels
 
 _NO_TENANT: Final = ""
+_ROW_CHARS: Final = 256
+"""Laying an answer beside the others takes as long as reading so many characters."""
 
 
 class Inference:
@@ -78,12 +81,14 @@ class Inference:
             answers = await self._answers(model, missing)
         except UnavailableError:
             return None
-        return model.extended(known, missing, answers)
+        return await compute_unless_small(_ROW_CHARS * len(missing), model.extended, known, missing, answers)
 
     async def _answers(self, model: AskedModel, asked: Sequence[Any]) -> list[Any]:
         """Return an answer for each thing asked, from the cache where it has one."""
         tenant, port = _tenant(), self._models.of(model)
-        keys = cache_keys(tenant, port.fingerprint, map(model.texts, asked))
+        texts = [model.texts(each) for each in asked]
+        size = sum(len(text) for each in texts for text in each)
+        keys = await compute_unless_small(size, cache_keys, tenant, port.fingerprint, texts)
         found = self._cache.find(tenant, model.role, keys)
         open_ = [position for position in range(len(asked)) if position not in found]
         if open_:

@@ -47,6 +47,16 @@ def run(tmp_path_factory):
     return one
 
 
+HEAVY = ("numpy", "spacy", "onnxruntime", "regex", "services.common.injection", "z3")
+"""What no command that only reads sessions has a use for."""
+
+
+def test_what_reads_sessions_imports_nothing_heavy():
+    code = "import sys, services.cli.app, services.allinone.embedded, services.dag.compose; print(*sys.modules)"
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert [name for name in told.stdout.split() if name in HEAVY] == []
+
+
 @pytest.mark.tenth
 @pytest.mark.parametrize(
     ("arguments", "code"),

@@ -6,7 +6,10 @@ import json
 
 import grpc
 import pytest
+from crp.ckf.v1 import ckf_pb2
 from crp.dag.v1 import session_service_pb2
+from crp.dpe.v1 import guard_pb2
+from crp.dpe.v1 import guard_service_pb2 as guard
 from crp.dpe.v1 import provenance_service_pb2 as dpe
 from crp.envelope.v1 import envelope_pb2
 from ercp.v1 import ercp_pb2
@@ -27,9 +30,11 @@ from services.gateway.doors.http.server import HttpServer
 from tests.fakes import dpe_world
 from tests.fakes.dag_world import World as DagWorld
 from tests.fakes.dag_world import fresh_uuid
+from tests.fakes.envelope_world import World as EnvelopeWorld
 from tests.fakes.ercp_world import GOOD, ErcpWorld
 from tests.fakes.gateway_world import GatewayWorld, WordCounter
 from tests.fakes.open_gate import open_gate
+from tests.fakes.verified_claims import GuardWorld
 from tests.rpc.test_runtime_errors import failure
 from tests.unit.common.test_computing import Spinning, until
 
@@ -85,12 +90,69 @@ def analysis():
             lambda: dpe.VerifySummaryRequest(summary=TEXT, original=TEXT),
             "services.dpe.app.summaries.conclude",
         ),
+        (
+            "Check",
+            lambda: dpe.CheckRequest(answer=TEXT, facts=[dpe.CheckFact(content=TEXT)]),
+            "services.dpe.app.begin",
+        ),
     ],
 )
 async def test_the_provenance_engine(rpc, request_of, where, work):
     spinning = work(where)
     async with dpe_world.World().serving() as client:
         await left(getattr(client.stub, rpc)(request_of(), metadata=client.metadata), spinning)
+
+
+LONG = "The fee for late reports is 6 euros. " * 600
+FACTS = [guard_pb2.GroundingText(id="f1", content=LONG)]
+
+
+@pytest.mark.parametrize(
+    ("rpc", "request_", "where"),
+    [
+        (
+            "ScoreCoherence",
+            guard.ScoreCoherenceRequest(prompt="What?", response=TEXT, facts=FACTS),
+            "services.dpe.guard.coherence.grounds_of",
+        ),
+        (
+            "ScoreCoherence",
+            guard.ScoreCoherenceRequest(prompt="What?", response=TEXT, facts=FACTS),
+            "services.dpe.guard.coherence.divergences",
+        ),
+        ("DetectInjection", guard.DetectInjectionRequest(input=LONG), "services.dpe.guard.injection.find_injections"),
+        (
+            "VerifyClaims",
+            guard.VerifyClaimsRequest(response=TEXT, sources=FACTS),
+            "services.dpe.guard.verification.passages_of",
+        ),
+        (
+            "VerifyClaimsBatch",
+            guard.VerifyClaimsBatchRequest(texts=[guard.ClaimedText(id="t1", content=TEXT)], sources=FACTS),
+            "services.dpe.guard.verification.verified_text",
+        ),
+    ],
+)
+async def test_the_guard(rpc, request_, where, work):
+    spinning = work(where)
+    async with GuardWorld().serving() as client:
+        await left(getattr(client.stub, rpc)(request_, metadata=(("authorization", "reader"),)), spinning)
+
+
+@pytest.mark.parametrize(
+    ("rpc", "fields", "where"),
+    [
+        ("IngestSource", {"uri": "a.txt", "content": b"A rule.", "media_type": "text/plain"}, "drafted"),
+        ("BuildEnvelope", {"query": LONG[:20_000], "model": "gpt-4o"}, "EnvelopeApp._plan"),
+    ],
+)
+async def test_knowledge_and_envelopes(rpc, fields, where, work):
+    module = "services.envelope.ingestion_app." if rpc == "IngestSource" else "services.envelope.envelope_app."
+    spinning = work(module + where)
+    async with EnvelopeWorld().serving() as client_of:
+        if rpc == "IngestSource":
+            fields = {"source_type": ckf_pb2.SOURCE_TYPE_INTERNAL, **fields}
+        await left(asyncio.ensure_future(client_of().call(rpc, **fields)), spinning)
 
 
 VERIFY = ercp.VerifyRequest(reasoning_text=GOOD)
@@ -108,6 +170,7 @@ RUN = ercp.RunRequest(problem=ercp_pb2.Problem(id="p1", description="Why?"))
         ("Verify", VERIFY, "services.ercp.verifying._checked"),
         ("ExtractConstraints", EXTRACT, "services.ercp.deciding.extract"),
         ("Run", RUN, "services.ercp.generating.check_constraints"),
+        ("RunStream", RUN, "services.ercp.generating.check_constraints"),
     ],
 )
 async def test_the_constraint_loop(rpc, request_, where, work):

@@ -33,14 +33,15 @@ _PATTERNS: Final = (
 )
 DATE: Final = re.compile(r"(?<![\w.,/-])(?:" + "|".join(_PATTERNS) + r")(?![\w/]|[.,]\d)", re.IGNORECASE)
 YEAR: Final = re.compile(
-    r"(?:(?<=\bin )|(?<=\bsince )|(?<=\bby )|(?<=\bfrom )|(?<=\buntil )|(?<=\bof )|(?<=\byear )|(?<=\bduring )"
+    r"(?=[12]\d)"  # seen before what stands in front is looked at: at most places there is no such digit
+    r"(?:(?:(?<=\bin )|(?<=\bsince )|(?<=\bby )|(?<=\bfrom )|(?<=\buntil )|(?<=\bof )|(?<=\byear )|(?<=\bduring )"
     r"|(?<=\bafter )|(?<=\bbefore )|(?<=\bfor )|(?<=\()|(?<=\bto )|(?<=\band )|(?<=\bthrough )|(?<=\btill )"
     r"|(?<=\bbetween )|(?<=\baround )|(?<=\bcirca )|(?<=\bthe ))"
     r"(?P<y>(?:19|20)\d\d)(?=[)\s.,;:!?]|$)(?!\s+(?:[a-z]+s\b|people|percent|%)|[.,]\d)"
     # Earlier years are numbers as often: only where little else can stand.
     r"|(?:(?<=\bin )|(?<=\bsince )|(?<=\buntil )|(?<=\byear )|(?<=\bduring )|(?<=\bcirca )|(?<=\()"
     r"|(?<=\b1\d\d\d and )|(?<=\b1\d\d\d to )|(?<=\bfrom )(?=1\d\d\d to 1)|(?<=\bbetween )(?=1\d\d\d and 1))"
-    r"(?P<old>1[0-8]\d\d)(?=[)\s.,;:!?]|$)(?!\s+[a-z]+s\b|\s+(?:people|percent|%)|[.,]\d)",
+    r"(?P<old>1[0-8]\d\d)(?=[)\s.,;:!?]|$)(?!\s+[a-z]+s\b|\s+(?:people|percent|%)|[.,]\d))",
     re.IGNORECASE,
 )
 """A year alone: after a preposition, and not before something that is counted."""

@@ -28,7 +28,8 @@ PERIOD: Final = re.compile(
     rf"|\b(?P<century>{_ORDINAL})[\s-]century\b(?P<before>\s+(?:BC|BCE|B\.C\.))?"
     r"|(?<![\w$€£.,])(?P<decade>1\d\d0|20\d0)s\b"
     rf"|\b(?P<day>{_ORDINAL})\s+(?:day\s+)?of\s+(?:each|every|the|that|a)\s+(?:following\s+|next\s+|calendar\s+)?month\b"
-    r"|(?:(?<=\bin )|(?<=\bsince )|(?<=\buntil )|(?<=\bby )|(?<=\bfrom )|(?<=\bof )|(?<=\blast )|(?<=\bnext )"
+    r"|(?=(?-i:[JFMASOND]))(?:(?<=\bin )|(?<=\bsince )|(?<=\buntil )|(?<=\bby )|(?<=\bfrom )|(?<=\bof )"
+    r"|(?<=\blast )|(?<=\bnext )"
     r"|(?<=\bduring )|(?<=\bbefore )|(?<=\bafter )|(?<=\bearly )|(?<=\blate )|(?<=\bmid-)|(?<=\bend of ))"
     rf"(?P<month>{_MONTH})\b(?!\s+\d)",
     re.IGNORECASE,

@@ -94,7 +94,7 @@ class Place:
 
 def read_places(fact_index: int, text: str, values: Sequence[Value]) -> tuple[Place, ...]:
     """Return the places of a text's values, in order."""
-    found: list[Place] = []
+    found: list[tuple[Place, tuple[Beside, ...]]] = []
     lines = [row for line in sentences(text) for row in _rows(text, line)]
     head = _head(text, lines, values)
     heading, columns = _NONE, _Columns()
@@ -135,9 +135,9 @@ def read_places(fact_index: int, text: str, values: Sequence[Value]) -> tuple[Pl
             if value is not None and value.kind in PLACED
         ]
         here = here if cells else _with_before(here, clauses(text, line.start, line.end))
-        found += [replace(place, beside=_beside(here, number)) for number, place in enumerate(here)]
+        found += [(place, _beside(here, number)) for number, place in enumerate(here)]
     everything = frozenset(whole)
-    return tuple(replace(place, whole=everything) for place in found)
+    return tuple(replace(place, beside=beside, whole=everything) for place, beside in found)
 
 
 def _with_before(line: Sequence[Place], parts: Sequence[Span]) -> list[Place]:

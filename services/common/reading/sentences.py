@@ -58,8 +58,9 @@ def _kind(sentence: str, kind: SentenceKind, *, is_other: bool) -> SentenceKind:
     if kind is SentenceKind.CODE:
         return kind
     # Around a sentence that is plainly English nothing matters; in a text of another language a short one follows it.
-    other = is_other_language(sentence) or (is_other and not has_english(sentence))
-    if not is_other:
+    if is_other:
+        other = is_other_language(sentence) or not has_english(sentence)
+    else:
         other = is_other_language(sentence, within_english=True)
     return SentenceKind.OTHER_LANGUAGE if other else kind
 

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from decimal import Decimal
-from typing import Final
+from typing import Any, Final
 
 from services.common.ports.recognition import EntityKind
 from services.common.reading.clocks import SPOKEN_TIME, read_spoken_time
@@ -175,15 +175,22 @@ def _qualified(text: str, value: Value) -> Value:
     if value.number is None or value.magnitude is None:
         return value
     before = text[max(0, value.start - 16) : value.start]
+    changed: dict[str, Any] = {}
     if before.endswith(("-", "−")) and (len(before) == 1 or before[-2] in " (\n\t"):  # noqa: RUF001 - minus sign
         magnitude = -value.magnitude
         value = replace(value, number=-value.number, magnitude=magnitude, normal=_normal(magnitude, value.unit))
     last = before.rstrip().rsplit(None, 1)[-1:]
-    value = replace(value, floor=bool(_FLOOR.search(before)))
-    is_approximate = bool(last) and (last[0].lower() in APPROXIMATORS or last[0].endswith("~"))
-    value = replace(value, approximate=is_approximate or value.approximate)
     value = _in_unit_of_head(text, value)
-    return replace(value, counted=_counted(text, value), per=value.per or _per(text, value))
+    # Most values have none of these, and a value is not made anew for what it has already.
+    if bool(_FLOOR.search(before)) != value.floor:
+        changed["floor"] = not value.floor
+    if not value.approximate and last and (last[0].lower() in APPROXIMATORS or last[0].endswith("~")):
+        changed["approximate"] = True
+    if (counted := _counted(text, value)) != value.counted:
+        changed["counted"] = counted
+    if not value.per and (per := _per(text, value)):
+        changed["per"] = per
+    return replace(value, **changed) if changed else value
 
 
 def _in_unit_of_head(text: str, value: Value) -> Value:

@@ -27,10 +27,10 @@ class Word(NamedTuple):
 
 def words(text: str) -> list[Word]:
     """Return the words of a text, in order."""
-    return [
-        Word(match.group().lower().replace("’", "'"), match.start(), match.end())  # noqa: RUF001 - as above
-        for match in _WORD.finditer(text)
-    ]
+    found = [Word(match.group().lower(), *match.span()) for match in _WORD.finditer(text)]
+    if "’" in text:  # noqa: RUF001 - as above
+        return [word._replace(text=word.text.replace("’", "'")) for word in found]  # noqa: RUF001 - as above
+    return found
 
 
 @lru_cache(maxsize=16_384)

@@ -27,8 +27,10 @@ from services.common.telemetry.admission import AdmissionCounts
 
 SPARE: Final = 1.5
 """A call that has to wait is admitted when it would end in time even if it took so many times as long as estimated."""
-HOPELESS: Final = 0.8
+HOPELESS: Final = 0.5
 """A waiting call is given up when it would end late even if the rest took this share of what is estimated."""
+NEWCOMER: Final = 0.5
+"""What is promised holds although others come meanwhile who want this share of what the tenant itself has ahead."""
 MAX_RETRY_S: Final = 60.0
 _HALF_DONE: Final = 0.5
 
@@ -122,7 +124,7 @@ class Admission:
         """Give a call's place to who waits, if it holds one; the call may go on."""
         if ticket.turn is None or ticket.begun is None:
             return
-        self._pace.end(ticket.begun, ticket.units, done=done)
+        self._pace.end(ticket.begun, ticket.units, done=done, tenant=ticket.tenant)
         _take_off(self._computing, ticket.tenant, ticket.units)
         _take_off(self._holding, ticket.call.request_id, 1)
         self._turns.give(ticket.turn)
@@ -182,7 +184,7 @@ class Admission:
         """Refuse a call that has to wait and would end after its deadline."""
         left = self._left(ticket)
         ahead = self._queued.get(ticket.tenant, 0) + self._half_done(ticket.tenant)
-        needed = self._seconds(ticket.tenant, ahead + ticket.units)
+        needed = self._seconds(ticket.tenant, ahead + ticket.units, NEWCOMER)
         if left is not None and needed is not None and needed * SPARE > left:
             raise self._too_late(ticket, needed, left)
 
@@ -197,13 +199,20 @@ class Admission:
                 else:
                     self._send_away(ticket, self._too_late(ticket, needed, left))
 
-    def _seconds(self, tenant: str, units: float) -> float | None:
-        """Return how long the tenant's next so many units take while every other tenant that wants it gets as much."""
-        pace = self._pace.units_per_s
+    def _seconds(self, tenant: str, units: float, newcomer: float = 0.0) -> float | None:
+        """Return how long the tenant's next so many units take while every other tenant that wants it gets as much.
+
+        Args:
+            tenant: whose units.
+            units: that are ahead and its own.
+            newcomer: share of them that others are taken to want at least, whoever is there now.
+        """
+        pace = self._pace.units_per_s_of(tenant)
         if not pace:  # nothing has ended yet, or nothing that was any work
             return None
         others = (self._queued.keys() | self._computing.keys()) - {tenant}
-        return (units + sum(min(self._queued[one] + self._half_done(one), units) for one in others)) / pace
+        beside = sum(min(self._queued[one] + self._half_done(one), units) for one in others)
+        return (units + max(beside, newcomer * units)) / pace
 
     def _half_done(self, tenant: str) -> float:
         return self._computing.get(tenant, 0) * _HALF_DONE

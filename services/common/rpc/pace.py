@@ -4,6 +4,9 @@ A call that did u units in d seconds, while n computed on average, shows a pace 
 seconds decay with each call, so that the last ten or so count, long calls more than short ones. A call that computed
 alone tells only what one caller gets, which is less than what the process can do: it counts until calls have computed
 side by side.
+
+Units are estimates, and one tenant's long analyses take longer for each than another's short ones: what is promised
+to a tenant is reckoned by what its own calls showed where that is less.
 """
 
 from collections.abc import Callable
@@ -15,6 +18,8 @@ _KEPT: Final = 0.9
 _SIDE_BY_SIDE: Final = 1.5
 """Calls that compute on average, from which on a call tells the pace of the process."""
 _LEAST_S: Final = 1e-3
+_REMEMBERED: Final = 256
+"""Tenants whose own pace is kept, those whose calls ended last."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +34,10 @@ class Begun:
 class _Sums:
     units: float = 0.0
     seconds: float = 0.0
+
+    @property
+    def pace(self) -> float | None:
+        return self.units / self.seconds if self.seconds else None
 
     def add(self, units: float, seconds: float) -> None:
         self.units = self.units * _KEPT + units
@@ -49,12 +58,21 @@ class Pace:
         self._counted_at = now()
         self._alone = _Sums()
         self._beside = _Sums()
+        self._own: dict[str, _Sums] = {}  # of calls beside others; who ended a call last stands last
 
     @property
     def units_per_s(self) -> float | None:
         """Units that the process does in a second; ``None`` while nothing was measured."""
-        sums = self._beside if self._beside.seconds else self._alone
-        return sums.units / sums.seconds if sums.seconds else None
+        return self._beside.pace or self._alone.pace
+
+    def units_per_s_of(self, tenant: str) -> float | None:
+        """Return the units of a tenant's calls that the process does in a second, where they take longer than others'.
+
+        As ``units_per_s`` where they do not, or where nothing of the tenant was measured.
+        """
+        whole, sums = self.units_per_s, self._own.get(tenant)
+        own = sums.pace if sums is not None else None
+        return whole if whole is None or own is None else min(whole, own)
 
     def begin(self) -> Begun:
         """Note that a call begins to compute."""
@@ -62,15 +80,23 @@ class Pace:
         self._computing += 1
         return Begun(self._counted_at, self._call_seconds)
 
-    def end(self, begun: Begun, units: float, *, done: bool) -> None:
-        """Note that it ends; what was not ``done`` tells nothing."""
+    def end(self, begun: Begun, units: float, *, done: bool, tenant: str = "") -> None:
+        """Note that a call of the tenant ends; what was not ``done`` tells nothing."""
         self._count()
         self._computing -= 1
         if not done:
             return
         seconds = max(self._counted_at - begun.at, _LEAST_S)
         beside = max((self._call_seconds - begun.call_seconds) / seconds, 1.0)
-        (self._beside if beside >= _SIDE_BY_SIDE else self._alone).add(units, seconds / beside)
+        if beside < _SIDE_BY_SIDE:
+            self._alone.add(units, seconds / beside)
+            return
+        self._beside.add(units, seconds / beside)
+        own = self._own.pop(tenant, _Sums())
+        own.add(units, seconds / beside)
+        self._own[tenant] = own
+        if len(self._own) > _REMEMBERED:
+            del self._own[next(iter(self._own))]
 
     def _count(self) -> None:
         now = self._now()

@@ -71,9 +71,9 @@ class HeadGroup:
         dense = (numbers - self.means) / self.scales
         weights = np.array([head.weights for head in self.heads])
         mark_weights = np.array([head.mark_weights for head in self.heads])
-        # Row by row, so that a sentence scores the same bits alone and among others.
+        # Row by row: a sentence scores the same bits alone and among others, and a long text takes no more room.
         logits = np.array(
-            [weights @ row + mark_weights @ each for row, each in zip(dense, bag(marks, self.marks), strict=True)]
+            [weights @ row + mark_weights @ bag([each], self.marks)[0] for row, each in zip(dense, marks, strict=True)]
         )
         return logistic(logits.reshape(len(marks), len(self.heads)) + np.array([head.bias for head in self.heads]))
 

@@ -15,6 +15,7 @@ from crp.dpe.v1 import (
 )
 from crp.envelope.v1 import envelope_pb2
 
+from services.common.computing import compute_unless_small
 from services.ercp.domain.constraint_checks import ConstraintVerdict
 from services.ercp.domain.findings import Finding, FindingKind
 from services.ercp.domain.records import Claim, Sentence
@@ -68,7 +69,7 @@ class GrpcProvenance:
                 constraint_verdicts=_verdicts(verdicts),
             )
         )
-        return analysis_of(answer.report, knowledge)
+        return await compute_unless_small(len(text), analysis_of, answer.report, knowledge)
 
     def read(self, report: bytes, knowledge: Knowledge) -> Analysis:
         """Read a stored report."""

@@ -235,15 +235,16 @@ def _topic(text: str, meant: str) -> tuple[Topic, str]:
         antecedent = said if is_named else meant
     clause = _CLAUSE_END.search(text, begin)
     main = text[: clause.start()] if clause else text
+    telling = _telling(resolved)
     topic = Topic(
         subject=_stems(owner),
         words=_stems(resolved),
-        telling=_telling(resolved),
+        telling=telling,
         lead=_stems(lead["lead"]) if lead else frozenset(),
         resolved=resolved,
         denies=len(_DENIES.findall(main)) % 2 == 1,
         allows=False if _FORBIDDEN.search(main) else True if _ALLOWED.search(main) else None,
-        core=_telling(main) - _DEONTIC - _STEMS_OF_DENIAL,
+        core=(telling if main == resolved else _telling(main)) - _DEONTIC - _STEMS_OF_DENIAL,
         numbers=frozenset(_NUMBER.findall(main)),
         limits=tuple(_stems(match["what"]) for match in islice(_PLACE.finditer(head), _MOST_PLACES)),
         places=tuple(_places(text)),

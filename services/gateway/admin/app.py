@@ -7,7 +7,7 @@ a replay. The one thing never stored is a key's secret, so a replay of CreateApi
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Final, Generic, TypeVar
+from typing import TYPE_CHECKING, Final, Generic, TypeVar
 
 import structlog
 
@@ -26,11 +26,13 @@ from services.common.ids import IdSource
 from services.common.ports.credentials import AiSystemRecord, ApiKeyRecord, CredentialStore, TenantPolicyRecord
 from services.common.ports.receipts import Receipt
 from services.common.progress import stored, writing
-from services.gateway.admin.trial import Trial, try_policy
 from services.gateway.domain.ai_systems import check_expected, next_version, unknown_ai_system
 from services.gateway.domain.api_keys import MadeKey, make_key
 from services.gateway.domain.policy import PolicyError, parse_policy
-from services.gateway.ports import ReportReads
+
+if TYPE_CHECKING:
+    from services.gateway.admin.trial import Trial
+    from services.gateway.ports import ReportReads
 
 FIRST_TENANT: Final = "default"
 """Tenant of the first key of a fresh installation."""
@@ -240,13 +242,15 @@ class AdminApp:
 
         return await self.once(caller, write, policy, store)
 
-    async def try_policy(self, text: str, reports: ReportReads, most: int) -> Trial:
+    async def try_policy(self, text: str, reports: "ReportReads", most: int) -> "Trial":
         """Say which stored windows a policy would have withheld.
 
         Raises:
             InvalidRequestError: UNKNOWN_DIRECTIVE, or INVALID_FIELD for a directive with a wrong value.
         """
         _check_policy(text, "safety_policy")
+        from services.gateway.admin.trial import try_policy  # reads answers; commands that list keys do not
+
         return await try_policy(text, reports, most)
 
     async def get_policy(self, caller: Caller) -> TenantPolicyRecord | None:

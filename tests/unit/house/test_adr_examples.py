@@ -612,15 +612,33 @@ async def test_0088_estimates_of_a_wait():
     held = [await door.enter("A", 100) for _ in range(2)]
     flood = [door.begin("A", 100) for _ in range(20)]
     await settle()
-    for tenant, seconds in (("B", 2), ("A", 22)):
+    for tenant, seconds in (("B", 2), ("A", 33)):
         error = await refusal(door.enter(tenant, 100, left=seconds * SPARE - 0.1))
         assert error.metadata["needed_ms"] == str(seconds * 1000)
         assert f"\u00f7 100 = {seconds} s" in text
     assert f"2 \u00d7 {SPARE} = {2 * SPARE:.0f} s" in text
-    assert f"needs {22 * SPARE:.0f} s" in text
+    assert f"needs {33 * SPARE} s" in text
     for waiting in flood:
         waiting.cancel()
     await asyncio.wait(flood)
+    for ticket in held:
+        door.leave(ticket)
+
+
+async def test_0174_promises_to_a_lone_tenant():
+    text = " ".join(record(174).partition("## Worked")[2].split())
+    door = Door(max_heavy_calls=2, max_heavy_calls_per_tenant=2)
+    await door.work("A", 100, 1.0)
+    held = [await door.enter("A", 100) for _ in range(2)]
+    promised = [door.begin("A", 100, left=40.0) for _ in range(16)]
+    await settle()
+    assert not any(one.done() for one in promised)
+    error = await refusal(door.enter("A", 100, left=40.0))
+    assert f"(17 \u00d7 2.25 = {17 * 2.25} s)" in text
+    assert f"({int(error.metadata['needed_ms']) / 1000 * SPARE} s)" in text
+    for waiting in promised:
+        waiting.cancel()
+    await asyncio.wait(promised)
     for ticket in held:
         door.leave(ticket)
 

@@ -83,6 +83,9 @@ class SentenceEncoder(BackedEncoder):
         plan = await off_the_loop(sentences, lambda texts: self._plan(texts, pairs))
         singles = [ids for own in plan.windows for ids in own]
         outputs = await self._backend.run([*singles, *plan.both])
+        return await compute(self._vectors, plan, outputs)
+
+    def _vectors(self, plan: _Plan, outputs: Sequence[Outputs]) -> SentenceVectors:
         rest = iter(outputs)
         read = [_mean([next(rest) for _ in own], [len(ids) for ids in own]) for own in plan.windows]
         both = [(output[0].astype(np.float64), _state_means(output)) for output in rest]

@@ -12,6 +12,7 @@ from typing import Final
 
 from services.common.reading.agreement import agrees
 from services.common.reading.polarity import is_negated
+from services.common.reading.text_types import Value
 from services.common.reading.values import scan_values
 from services.dpe.domain.findings import DistortionType, Rule
 from services.dpe.domain.rules.finding import Departure
@@ -104,7 +105,7 @@ def _gives_value_of_cell(claim: Reading, sources: list[Reading]) -> bool:
 def changed_period(claim: Reading, sources: list[Reading]) -> Departure | None:
     """Return the period for which a claim gives what a row gives for another, or ``None``."""
     per = _PER.search(claim.text)
-    given = scan_values(claim.text) if per is not None else ()
+    given = claim.once(_values) if per is not None else ()
     if per is None or not given:
         return None
     told = _period(per)
@@ -143,16 +144,20 @@ def _read(claim: Reading, sources: list[Reading]) -> _Read | None:
     """Return what a claim says of cells; ``None`` where it has a value or a condition, or says nothing of them."""
     charges = _CHARGES.search(claim.text)
     at = charges or _OFFERS.search(claim.text)
-    if at is None or scan_values(claim.text) or _EXCEPTIONS.search(claim.text):
+    if at is None or _EXCEPTIONS.search(claim.text):
         return None
     found = _own_row(claim, sources)
-    if found is None:
+    if found is None or claim.once(_values):
         return None
     row, source = found
     says = bool(_IS_FREE.search(claim.text)) if charges else True
     known = _is_free if charges else _is_there
     cells = [(cell, known(cell)) for cell in _named_cells(claim, row)]
     return _Read(says != is_negated(claim.text), at.span(), row, source, cells)
+
+
+def _values(claim: Reading) -> tuple[Value, ...]:
+    return scan_values(claim.text)
 
 
 def _own_row(claim: Reading, sources: list[Reading]) -> Placed | None:

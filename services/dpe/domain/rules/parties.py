@@ -35,8 +35,17 @@ _ADVERB: Final = re.compile(r".{3,}ly$|^(?:then|also|now|still|first|always|neve
 _OFTEN: Final = ADVERBS.keys() | {"once", "twice"}
 _RELATIVE: Final = frozenset({"who", "which", "that"})
 _MIN_VERB: Final = 3
+_JOINING: Final = frozenset({"and", "or", "but", "whom"})
+_ENDS_LEFT: Final = _PREPOSITIONS | _DETERMINERS | AUXILIARIES | _RELATIVE | _JOINING
+_ENDS_RIGHT: Final = _ENDS_LEFT | {"when", "if"}
+"""What no noun phrase before a verb, or behind one, holds."""
+_SKIPPED: Final = _DETERMINERS | {"about", "to"}
+_AUXILIARY: Final = AUXILIARIES | _BE
+_NO_VERB: Final = AUXILIARIES | _BE | _DETERMINERS | _PREPOSITIONS
+_BEHIND_NO_VERB: Final = ((_PREPOSITIONS | _AUXILIARY) - _DETERMINERS) | {"and", "or"}
+_BEFORE_NO_VERB: Final = _BEHIND_NO_VERB | _DETERMINERS
 _BREAK: Final = re.compile(r"[,;:.()]")
-_NO_VERBS: Final = frozenset({"towards", "besides", "versus", "perhaps", "thus", "always", "less", "across", "unless"})
+_LIKE_VERBS: Final = frozenset({"towards", "besides", "versus", "perhaps", "thus", "always", "less", "across", "unless"})
 """Words in -s that stand before a noun phrase as a verb does."""
 _UNNAMED: Final = frozenset(
     {"i", "you", "he", "she", "it", "we", "they", "him", "her", "them", "who", "this", "that", "these", "those", "one"}
@@ -175,9 +184,7 @@ def _acts(reading: Reading, verbs: frozenset[str] = frozenset()) -> list[_Act]:
 def _is_verb(reading: Reading, at: int) -> bool:
     tokens = reading.tokens
     word = tokens[at].text
-    if word.endswith("'s") or word in _NO_VERBS:
-        return False
-    if word in AUXILIARIES or word in _BE or word in _DETERMINERS or word in _PREPOSITIONS or len(word) < _MIN_VERB:
+    if word.endswith("'s") or word in _LIKE_VERBS or word in _NO_VERB or len(word) < _MIN_VERB:
         return False
     following = tokens[at + 1].text if at + 1 < len(tokens) else ""
     if word.endswith(("ed", "s")) or word in FINITE_VERBS:
@@ -198,8 +205,7 @@ def _is_known_verb(tokens: tuple[Word, ...], at: int, verbs: frozenset[str]) -> 
     if not word.endswith("s") or word.endswith("ss") or root(word) not in verbs or not 0 < at < len(tokens) - 1:
         return False
     before, following = tokens[at - 1].text, tokens[at + 1].text
-    apart = _DETERMINERS | _PREPOSITIONS | AUXILIARIES | _BE
-    return before not in apart | {"and", "or"} and following not in apart - _DETERMINERS | {"and", "or"}
+    return before not in _BEFORE_NO_VERB and following not in _BEHIND_NO_VERB
 
 
 def _whom(tokens: tuple[Word, ...], at: int) -> bool:
@@ -220,7 +226,7 @@ def _left(reading: Reading, at: int) -> list[Word]:
     """Return the noun phrase before a verb; behind "who" or "which" the one before it."""
     tokens = reading.tokens
     place = at - 1
-    while place >= 0 and (_ADVERB.match(tokens[place].text) or tokens[place].text in AUXILIARIES | _BE):
+    while place >= 0 and (_ADVERB.match(tokens[place].text) or tokens[place].text in _AUXILIARY):
         place -= 1
     if place >= 0 and tokens[place].text in _RELATIVE:
         place -= 1
@@ -231,7 +237,7 @@ def _phrase(reading: Reading, place: int) -> list[Word]:
     tokens, found = reading.tokens, list[Word]()
     while place >= 0 and len(found) < 5:  # noqa: PLR2004 - a phrase is no longer
         word = tokens[place]
-        if word.text in _PREPOSITIONS | _DETERMINERS | AUXILIARIES | _RELATIVE | {"and", "or", "but", "whom"}:
+        if word.text in _ENDS_LEFT:
             break
         if found and _BREAK.search(reading.text, word.end, found[0].start) and not _is_initial(reading.text, word):
             break
@@ -248,9 +254,7 @@ def _right(reading: Reading, at: int) -> list[Word]:
     """Return the noun phrase behind a place: up to a verb, a preposition or a mark."""
     tokens, found = reading.tokens, list[Word]()
     place = at
-    while place < len(tokens) and (
-        tokens[place].text in _DETERMINERS | {"about", "to"} or _ADVERB.match(tokens[place].text)
-    ):
+    while place < len(tokens) and (tokens[place].text in _SKIPPED or _ADVERB.match(tokens[place].text)):
         place += 1
     while place < len(tokens) and len(found) < 5:  # noqa: PLR2004 - as above
         word = tokens[place]
@@ -260,16 +264,9 @@ def _right(reading: Reading, at: int) -> list[Word]:
             and not _is_initial(reading.text, found[-1])
         ):
             break
-        if word.text in _PREPOSITIONS | _DETERMINERS | AUXILIARIES | _RELATIVE | {
-            "and",
-            "or",
-            "but",
-            "whom",
-            "when",
-            "if",
-        }:
+        if word.text in _ENDS_RIGHT:
             break
-        if found and (word.text in FINITE_VERBS | _OFTEN or word.text.endswith("ing")):
+        if found and (word.text in FINITE_VERBS or word.text in _OFTEN or word.text.endswith("ing")):
             break
         found.append(word)
         place += 1

@@ -58,7 +58,7 @@ def _breaks(text: str, left: Word, right: Word) -> bool:
         return True
     if left.text == "to" and right.text in {"be", "have", "do"}:
         return False
-    return any(left.text in before and right.text in behind for before, behind in _NEVER)
+    return right.text in _BEHIND.get(left.text, ())
 
 
 _NEVER: Final = (
@@ -70,22 +70,30 @@ _NEVER: Final = (
 )
 """Words, and what never stands right behind them."""
 _BE: Final = frozenset({"is", "are", "was", "were", "be", "been"})
+_FULL_VERBS: Final = FINITE_VERBS - AUXILIARIES
+_ONLY_SMALL: Final = _ARTICLES | _PREPOSITIONS | _FINITE
+"""Words that are written large at the beginning of a sentence alone."""
+_BEHIND: Final = {
+    word: frozenset().union(*(behind for before, behind in _NEVER if word in before))
+    for word in frozenset().union(*(before for before, _ in _NEVER))
+}
+"""Of each of the words of ``_NEVER`` what never stands right behind it."""
 
 
 def _two_verbs(left: str, right: str) -> bool:
     """Say whether two words are verbs that do not stand side by side: "is contains", "switched exported"."""
-    if right not in FINITE_VERBS - AUXILIARIES:
+    if right not in _FULL_VERBS:
         return False
     if left in _BE:
         return right.endswith("s")
     if right == "provided":
         return False
-    return left in FINITE_VERBS - AUXILIARIES and left.endswith("ed") and right.endswith("ed")
+    return left in _FULL_VERBS and left.endswith("ed") and right.endswith("ed")
 
 
 def _is_capital(text: str, word: Word) -> bool:
     """Say whether a word that only begins sentences is written large inside one."""
-    return text[word.start].isupper() and word.text in _ARTICLES | _PREPOSITIONS | _FINITE and len(word.text) > 1
+    return text[word.start].isupper() and word.text in _ONLY_SMALL and len(word.text) > 1
 
 
 def _is_label(text: str, word: Word) -> bool:

@@ -1,6 +1,7 @@
 """AdminService messages to and from the app's values; nothing is decided here."""
 
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING
 
 from crp.gateway.v1 import admin_pb2, admin_service_pb2
 from google.protobuf.timestamp_pb2 import Timestamp
@@ -10,8 +11,10 @@ from services.common.ports.credentials import AiSystemRecord, ApiKeyRecord, Tena
 from services.gateway import wire
 from services.gateway.admin.app import CreatedKey, NewKey, NewPolicy
 from services.gateway.admin.providers import NewProvider
-from services.gateway.admin.trial import Trial
 from services.gateway.domain.api_keys import KeyState, state_of
+
+if TYPE_CHECKING:
+    from services.gateway.admin.trial import Trial
 
 _ROLES = {
     admin_pb2.API_KEY_ROLE_READER: Role.READER,
@@ -162,7 +165,7 @@ def _moment(timestamp: Timestamp) -> datetime:
     return timestamp.ToDatetime(tzinfo=UTC)
 
 
-def tried_policy(trial: Trial) -> admin_service_pb2.TryTenantPolicyResponse:
+def tried_policy(trial: "Trial") -> admin_service_pb2.TryTenantPolicyResponse:
     """Return what a policy would have done."""
     return admin_service_pb2.TryTenantPolicyResponse(
         windows=trial.windows,

@@ -125,10 +125,10 @@ async def test_a_call_that_would_end_late_is_refused_at_once():
     door = Door()
     await door.work("A", 100, 1.0)  # 100 units a second
     held = [await door.enter("A", 100) for _ in range(2)]
-    error = await refusal(door.enter("A", 100, left=2.0))  # half of 200 and its own 100: 2 s, with 1 s to spare
+    error = await refusal(door.enter("A", 100, left=2.0))  # half of 200, its own 100, 100 for who may come; 1.5 s more
     assert error.reason is ErrorReason.DEADLINE_UNREACHABLE
-    assert (error.metadata["needed_ms"], error.metadata["left_ms"]) == ("2000", "2000")
-    assert error.retry_after_s == 1.0
+    assert (error.metadata["needed_ms"], error.metadata["left_ms"]) == ("3000", "2000")
+    assert error.retry_after_s == 2.5
     waits = [door.begin("A", 100, left=5.0), door.begin("A", 100)]
     await settle()
     assert not any(one.done() for one in waits)
@@ -153,6 +153,59 @@ async def test_others_that_wait_are_counted_as_much_as_oneself():
     door.leave(held.pop())
     for one in flood:
         door.leave(await one)
+
+
+async def flood(door, tenant, *, left, others=0.0, seconds=1.0):
+    """Let a tenant wait in line until it is refused, and serve it; return how many waited and how many were refused.
+
+    ``others`` is the share of the process that somebody takes who came after the line had formed.
+    """
+    await door.work(tenant, 100, seconds)  # 100 units take so many seconds of the process
+    held = [await door.enter(tenant, 100) for _ in range(2)]
+    waiting = []
+    while True:
+        waiting.append(door.begin(tenant, 100, left=left))
+        await settle()
+        if waiting[-1].done():
+            await refusal(waiting.pop())
+            break
+    late, served = 0, len(waiting)
+    while held or any(not one.done() for one in waiting):
+        door.at += seconds / (1.0 - others)
+        door.leave(held.pop(0))
+        await settle()
+        for one in [one for one in waiting if one.done()]:
+            waiting.remove(one)
+            if one.exception() is not None:
+                late += 1
+            else:
+                ticket = one.result()
+                late += ticket.call.deadline - door.at < seconds / (1.0 - others)
+                held.append(ticket)
+    return served, late
+
+
+@pytest.mark.parametrize("others", [0.0, 0.25, 0.5])
+async def test_what_is_promised_is_held_though_others_come_who_take_up_to_half(others):
+    waited, late = await flood(Door(), "A", left=40.0, others=others)
+    assert waited >= 15  # two fifths of what would just do with nobody else
+    assert late == 0
+
+
+async def test_a_tenant_whose_calls_take_longer_than_others_is_promised_less():
+    door = Door(max_heavy_calls=4, max_heavy_calls_per_tenant=2)
+    quick, slow = [[await door.enter(tenant, 100) for _ in range(2)] for tenant in "BA"]
+    door.at += 2.0
+    for ticket in quick:
+        door.leave(ticket)
+    door.at += 6.0
+    for ticket in slow:
+        door.leave(ticket)
+    held = [await door.enter("A", 100) for _ in range(2)] + [await door.enter("B", 100) for _ in range(2)]
+    needed = [int((await refusal(door.enter(tenant, 100, left=0.1))).metadata["needed_ms"]) for tenant in "AB"]
+    assert needed[0] > 1.2 * needed[1]
+    for ticket in held:
+        door.leave(ticket)
 
 
 async def test_nobody_is_refused_for_time_without_a_measured_pace_or_without_a_wait():

@@ -44,6 +44,29 @@ def test_calls_side_by_side_tell_the_pace_of_all_from_the_first_that_ends():
         assert pace.units_per_s == pytest.approx(40)
 
 
+def test_what_a_tenants_own_calls_showed_counts_where_it_is_slower():
+    clock = Clock()
+    pace = Pace(clock)
+    for tenant, seconds in (("quick", 1), ("slow", 4)):
+        begun = [pace.begin() for _ in range(2)]
+        clock.at += seconds
+        for one in begun:
+            pace.end(one, 100, done=True, tenant=tenant)
+    assert pace.units_per_s_of("slow") == pytest.approx(50)
+    assert 50 < pace.units_per_s_of("nobody knows") == pace.units_per_s == pace.units_per_s_of("quick") < 200
+
+
+def test_the_pace_of_tenants_who_are_away_is_forgotten_in_the_end():
+    clock = Clock()
+    pace = Pace(clock)
+    for number in range(400):
+        begun = [pace.begin() for _ in range(2)]
+        clock.at += 10 if number == 0 else 1
+        for one in begun:
+            pace.end(one, 100, done=True, tenant=str(number))
+    assert pace.units_per_s_of("0") == pace.units_per_s
+
+
 def test_the_last_calls_count_most():
     clock = Clock()
     pace = Pace(clock)
