@@ -58,7 +58,14 @@ def _clean(documents: list[tuple[int, str, str]]) -> Iterator[Row]:
 def _hostile_looking() -> Iterator[Row]:
     for number, (kind, texts) in enumerate(families("hostile_looking.txt").items()):
         for text in texts:
-            yield Row(text.replace("\\n", "\n"), False, kind, kind, number % FOLDS, share="hostile_looking")
+            yield Row(
+                text.replace("\\n", "\n"),
+                attack=False,
+                kind=kind,
+                family=kind,
+                fold=number % FOLDS,
+                share="hostile_looking",
+            )
 
 
 def learnt_before(rows: list[Row]) -> list[Row]:
