@@ -37,6 +37,7 @@ from services.common.documents.pdf.lines import Piece
 from services.common.encoding import base64url, canonical_json, parse_iso_micros
 from services.common.errors import ErrorReason, UnreadableRecordError
 from services.common.grounding.combiner import logistic
+from services.common.injection.combining import combined_score
 from services.common.injection.masking import masked
 from services.common.injection_classifier.cues import NAMES
 from services.common.injection_classifier.features import BLOCK_BITS, WINDOW_BITS
@@ -827,6 +828,14 @@ def test_0175_cues_beside_words():
     assert (round(said, 3), round(logit, 3)) == (1.0, 1.5)
     assert round(head.probability([logit]), 3) == 0.593
     assert all(number in text for number in ("makes 1.0", "logit of 1.5", "0.593"))
+
+
+def test_0176_a_match_raises_the_odds():
+    scores = (combined_score(0.9, None, 0.84), combined_score(0.9, None, 0.02))
+    assert [f"{score:.3f}" for score in scores] == ["0.969", "0.110"]
+    assert combined_score(0.9, None, 0.02, disguised=True) == 0.9
+    text = record(176)
+    assert all(number in text for number in ("is 31.76, a score of 0.969", "makes 0.110", "it makes 0.900"))
 
 
 def test_0120_log_odds_of_labels():

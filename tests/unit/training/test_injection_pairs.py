@@ -89,11 +89,11 @@ def head():
 def material():
     """Short rows of which one cue alone tells attacks."""
     rng = np.random.default_rng(3)
+    text = "Number {} of the list stands here, and it is not short."
     made = [
-        Row(f"Number {n} of the list stands here, and it is not short.", attack=bool(n % 2), kind="k", family=f"f{n % 12}",
-            fold=n // 2 % FOLDS, share="paired")
+        Row(text.format(n), attack=bool(n % 2), kind="k", family=f"f{n % 12}", fold=n // 2 % FOLDS, share="paired")
         for n in range(120)
-    ]  # fmt: skip
+    ]
     data = windowed(made)
     cues = rng.normal(0, 0.2, (len(data.windows), len(NAMES))).astype(np.float32)
     cues[:, 5] += np.array([row.attack for row in data.rows])
