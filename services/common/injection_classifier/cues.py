@@ -213,7 +213,7 @@ def _own(windows: tuple[str, ...]) -> Floats:
 def _around(own: Floats) -> Floats:
     """Return the share of the other windows of the text that have each cue; 0 where there are none."""
     others = max(1, len(own) - 1)
-    return (own.sum(axis=0, keepdims=True) - own) / others
+    return np.asarray((own.sum(axis=0, keepdims=True) - own) / others)
 
 
 def _text(cut: Cut, column: dict[str, Floats]) -> Floats:
@@ -266,4 +266,4 @@ def _joint(own: dict[str, Floats], around: dict[str, Floats], opening: Floats) -
 
 
 def _any(own: dict[str, Floats], names: tuple[str, ...]) -> Floats:
-    return np.maximum.reduce([own[name] for name in names])
+    return np.asarray(np.maximum.reduce([own[name] for name in names]))
