@@ -86,7 +86,7 @@ class Material:
     @property
     def labels(self) -> Floats:
         """1 for a window of an attack."""
-        return (self.data.learnt == 1).astype(np.float32)
+        return np.asarray(self.data.learnt == 1, dtype=np.float32)
 
     @property
     def folds(self) -> Values:
