@@ -3,6 +3,7 @@
 import asyncio
 import gzip
 import json
+from typing import Any
 
 import pytest
 
@@ -67,10 +68,11 @@ def test_behind_its_time_a_run_begins_no_more():
             self.ran.append(answer)
             return answer
 
+    answers: list[Any] = list(range(3 * AT_ONCE))
     for seconds, count in ((60.0, 3 * AT_ONCE), (-1.0, 0)):
         runner = Counting()
-        found = asyncio.run(runner.run_all(list(range(3 * AT_ONCE)), seconds))
-        assert found == runner.ran == list(range(count))
+        found = asyncio.run(runner.run_all(answers, seconds))
+        assert found == runner.ran == answers[:count]
 
 
 def test_an_aim_says_whether_it_is_kept():
