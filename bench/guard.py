@@ -6,9 +6,10 @@ them: then also against bare ONNX Runtime over the very items that the run sent 
 and nothing is remembered. Facts: the other one's store without models against the embedded store over as many, with and
 without the time that the query's vector takes; stored vectors lie in clusters, as those of documents do.
 
-    python -m bench.guard [--reviews N] [--rounds N] [--no-peer]
+    python -m bench.guard [--reviews N] [--rounds N] [--minutes M] [--no-peer]
 
-The streaming kernel and the streams are measured by bench.guard_streams, where this build has them.
+Each aim is told as kept or broken. Behind ``--minutes`` (5) each part that is left makes one round alone. The streaming
+kernel and the streams are measured by bench.guard_streams, where this build has them.
 """
 
 import argparse
@@ -20,7 +21,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, Final
@@ -45,6 +46,9 @@ CLAIMS: Final = 3
 FACTS: Final = 10
 REVIEWS: Final = 64
 ROUNDS: Final = 3
+MINUTES: Final = 5.0
+_OF_REVIEWS: Final = 0.7
+"""Of that time, for the reviews; facts and streams take the rest."""
 IN_FLIGHT: Final = 16
 CALL_S: Final = 300.0
 KNOWN: Final = 10_000
@@ -126,15 +130,15 @@ def served(port: int) -> bool:
     return True
 
 
-def measure_reviews(peer: Peer | None, count: int, rounds: int) -> list[Row]:
-    """Measure both, in turns."""
+def measure_reviews(peer: Peer | None, count: int, rounds: int, until: float) -> list[Row]:
+    """Measure both, in turns; behind ``until`` (monotonic seconds) no further round is begun."""
     with ExitStack() as stack:
         other = None if peer is None else PeerReviews(peer, reviews(1, 0)[0][2])
         without = stack.enter_context(serving(judges=False))
         if not served(without.port):
             return [*_peer_rows(other, count, rounds), Row("reviews by the guard", 0.0, "reviews/s", note="not served")]
         singles, batches, own, ratios = [], [], [], []
-        for number in range(1, rounds + 1):
+        for number in _rounds(rounds, until - (until - time.monotonic()) / 2):
             rows = reviews(count, number * count)
             if other is not None:
                 single, batch = asyncio.run(other.rates(rows))
@@ -143,22 +147,30 @@ def measure_reviews(peer: Peer | None, count: int, rounds: int) -> list[Row]:
             rate = count / asyncio.run(own_seconds(without, rows))
             own.append(rate)
             ratios += [rate / max(singles[-1], batches[-1])] if singles else []
-    texts = f"{CLAIMS} claims, {FACTS} facts, {IN_FLIGHT} in flight, {rounds} rounds of {count}"
+    texts = f"{CLAIMS} claims, {FACTS} facts, {IN_FLIGHT} in flight, {len(own)} rounds of {count}"
     found = _rows_of_peer(singles, batches, texts)
     ratio = statistics.median(ratios) if ratios else None
     target = WITHOUT_TARGET if ratios else None
     baseline = f"{PEER}, the faster of both" if ratios else ""
     name = "guard, without entailment"
     found.append(Row(name, statistics.median(own), "reviews/s", baseline, ratio, target, texts))
-    return found + measure_bare(count, rounds)
+    return found + measure_bare(count, rounds, until)
 
 
-def measure_bare(count: int, rounds: int) -> list[Row]:
+def _rounds(most: int, until: float) -> Iterator[int]:
+    """Yield the numbers of the rounds, one at least."""
+    for number in range(1, most + 1):
+        if number > 1 and time.monotonic() > until:
+            return
+        yield number
+
+
+def measure_bare(count: int, rounds: int, until: float) -> list[Row]:
     """Measure reviews with all encoders against bare ONNX Runtime over the same items."""
     rates, ratios, whole, items = [], [], [], 0
     with serving(judges=True) as server:
         served(server.port)
-        for number in range(1, rounds + 1):
+        for number in _rounds(rounds, until):
             rows = reviews(count, 100_000 + number * count)
             server.begin()
             took = asyncio.run(own_seconds(server, rows))
@@ -167,9 +179,8 @@ def measure_bare(count: int, rounds: int) -> list[Row]:
             ratios.append(bare.onnx_s / took)
             whole.append((bare.onnx_s + bare.recognizer_s) / took)
             items = bare.items
-    note = (
-        f"{items} items in the last round; {statistics.median(whole):.2f} where the recogniser alone is counted as bare"
-    )
+    alone = statistics.median(whole)
+    note = f"{len(rates)} rounds; {items} items in the last; {alone:.2f} with the recogniser alone counted as bare"
     ratio, baseline = statistics.median(ratios), "bare ONNX Runtime, same items"
     name = "guard, with entailment and grounding"
     return [Row(name, statistics.median(rates), "reviews/s", baseline, ratio, BARE_TARGET, note)]
@@ -255,15 +266,17 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m bench.guard", description=__doc__.partition("\n")[0])
     parser.add_argument("--reviews", type=int, default=REVIEWS, help="of each round")
     parser.add_argument("--rounds", type=int, default=ROUNDS)
+    parser.add_argument("--minutes", type=float, default=MINUTES, help="behind which no further round is begun")
     parser.add_argument("--no-peer", action="store_true", help="ours alone")
     options = parser.parse_args()
+    until = time.monotonic() + 60.0 * options.minutes * _OF_REVIEWS
     with ExitStack() as stack:
         peer = None
         try:
             peer = None if options.no_peer else stack.enter_context(running(SERVING))
         except PeerError as error:
             print(f"{PEER} is left out: {error}")
-        show(f"Reviews over gRPC ({machine()})", measure_reviews(peer, options.reviews, options.rounds))
+        show(f"Reviews over gRPC ({machine()})", measure_reviews(peer, options.reviews, options.rounds, until))
         title = f"The {NEAREST} nearest of {KNOWN:,} facts, one query after the other"
         show(title, asyncio.run(measure_vectors(peer)))
     if importlib.util.find_spec("bench.guard_streams") is not None:

@@ -24,7 +24,7 @@ class Row:
         value: median over the rounds, in ``unit``.
         baseline: what it is compared with; empty for the baseline itself or a plain figure.
         ratio: value over the baseline's value (higher is better), when there is a baseline.
-        target: the ratio that was aimed at, when there is one.
+        target: the ratio that was aimed at, when there is one; shown with whether it is kept.
         note: rounds, sizes, anything needed to read the figure.
     """
 
@@ -36,6 +36,14 @@ class Row:
     target: float | None = None
     note: str = ""
 
+    @property
+    def aim(self) -> str:
+        """The aim and whether it is kept; empty without one."""
+        if self.target is None:
+            return ""
+        kept = self.ratio is not None and self.ratio >= self.target
+        return f">= {self.target:.2f}x, {'kept' if kept else 'broken'}"
+
 
 def show(title: str, rows: list[Row]) -> None:
     """Print a table of rows."""
@@ -44,8 +52,7 @@ def show(title: str, rows: list[Row]) -> None:
         table.add_column(column, justify="right" if column in {"median", "ratio", "target"} else "left")
     for row in rows:
         ratio = "" if row.ratio is None else f"{row.ratio:.2f}x"
-        target = "" if row.target is None else f">= {row.target:.2f}x"
-        table.add_row(row.name, f"{row.value:,.1f} {row.unit}", row.baseline, ratio, target, row.note)
+        table.add_row(row.name, f"{row.value:,.1f} {row.unit}", row.baseline, ratio, row.aim, row.note)
     Console(width=140).print(table)
 
 

@@ -93,12 +93,16 @@ def measured(scores: Scores, labels: Labels, kinds: Sequence[str]) -> Measured:
 
 async def scored(texts: Sequence[str], classifier: InjectionClassifier | None) -> dict[str, Scores]:
     """Return the scores of each text: of the rules, and of the classifier and both where there is one."""
-    rules = np.array([find_injections(text).score for text in texts])
+    found = [find_injections(text) for text in texts]
+    rules = np.array([one.score for one in found])
     if classifier is None:
         return {"rules": rules}
     parts = [await classifier.score(texts[at : at + _BATCH]) for at in range(0, len(texts), _BATCH)]
     judged = np.array([probability for part in parts for probability in part])
-    both = [combined_score(float(rule), None, float(own)) for rule, own in zip(rules, judged, strict=True)]
+    both = [
+        combined_score(one.score, None, float(own), disguised=one.is_disguised)
+        for one, own in zip(found, judged, strict=True)
+    ]
     return {"rules": rules, "classifier": judged, "combined": np.array(both)}
 
 

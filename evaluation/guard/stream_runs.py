@@ -1,6 +1,8 @@
 """Streams answers through the oversight in this process, and scores the same sentences in the whole answer."""
 
 import asyncio
+import math
+import time
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
@@ -91,10 +93,18 @@ class StreamRunner:
         self._policy = policy
         self._scoring = EngineScoring(analyses, policy, AT_ONCE)
 
-    async def run_all(self, answers: Sequence[StreamedAnswer]) -> list[StreamRun]:
-        """Run answers, several together."""
+    async def run_all(self, answers: Sequence[StreamedAnswer], seconds: float = math.inf) -> list[StreamRun]:
+        """Run answers in their order, several together.
+
+        Args:
+            answers: faithful and falsified ones by turns.
+            seconds: after so long no more are begun; those that are done are returned.
+        """
         found: list[StreamRun] = []
+        until = time.monotonic() + seconds
         for at in range(0, len(answers), AT_ONCE):
+            if time.monotonic() > until:
+                break
             found += await asyncio.gather(*map(self.run, answers[at : at + AT_ONCE]))
         return found
 

@@ -13,6 +13,7 @@ import random
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 
@@ -26,6 +27,8 @@ TOGETHER: Final = 3
 """Pairs that one answer is made of."""
 EDITED: Final = ("summedits_", "ragtruth_summary")
 """Answers that people judged; of the false ones it is known which words are."""
+PLANTED: Final = 500
+"""Answers of ``planted`` that are faithful, and as many falsified ones."""
 _TOKEN: Final = re.compile(r"\s*\S{1,5}|\s+\Z")
 """About a token of a language model: a few letters, with the blank before them."""
 _CLAIMS: Final = (3, 2)
@@ -103,38 +106,51 @@ _LEAST_SENTENCES: Final = 2
 _ASKED: Final = "Sum up the text."
 
 
-def from_planted(folder: Path) -> Iterator[StreamedAnswer]:
-    """Yield answers of sentences of a text, each followed by its falsified twin.
+def from_planted(folder: Path, most: int = PLANTED) -> Iterator[StreamedAnswer]:
+    """Yield answers of sentences of a text, each followed by its falsified twin, texts of all sets in one drawn order.
 
     Args:
         folder: GROUNDTRAIL_EVAL_DATA.
+        most: so many answers of each of the two kinds.
 
     Raises:
         EvaluationDataError: the data are not there.
     """
-    draw = random.Random(SEED)  # noqa: S311 - drawn again the same, not secret
-    seen: set[str] = set()
-    for row in read_rows(folder / "grounding" / "dev.jsonl.gz"):
+    rows = [row for name in ("dev", "more") for row in read_rows(folder / "grounding" / f"{name}.jsonl.gz")]
+    texts: dict[str, Mapping[str, Any]] = {}
+    for row in rows:
         text = "\n".join(row["context"])
-        if row["fold"] == "fit" or text in seen or not _LEAST_CHARS <= len(text) <= _MOST_CHARS:
-            continue
-        seen.add(text)
-        there = [text[one.start : one.end] for one in sentences(text) if one.kind is SentenceKind.PROSE]
-        plain = list(dict.fromkeys(one for one in there if _PLAIN.fullmatch(one)))
-        changed = {one: false for one in plain if (false := _falsified(one)) is not None}
-        if len(plain) < _QUOTED or not changed:
-            continue
-        wrong = draw.choice(list(changed))
-        others = draw.sample([one for one in plain if one != wrong], _QUOTED - 1)
-        said = [one for one in plain if one == wrong or one in others]
-        kind = "number" if any(char.isdigit() for char in wrong) else "negation"
-        both = [(one, changed[wrong] if one == wrong else one) for one in said]
-        begin = sum(len(true) + 1 for true, _ in both[: said.index(wrong)])
-        facts, name = tuple(part for part in row["context"] if part.strip()), f"{row['id']}-quoted"
-        yield StreamedAnswer(f"{name}-true", row["dataset"], "faithful", _ASKED, facts, " ".join(said))
-        told = " ".join(false for _, false in both)
-        end = begin + len(changed[wrong])
-        yield StreamedAnswer(f"{name}-false", row["dataset"], kind, _ASKED, facts, told, begin, end)
+        if row["fold"] != "fit" and _LEAST_CHARS <= len(text) <= _MOST_CHARS:
+            texts.setdefault(text, row)
+    draw = random.Random(SEED)  # noqa: S311 - drawn again the same, not secret
+    order = sorted(texts)
+    draw.shuffle(order)
+    made = (both for text in order if (both := _planted(texts[text], text, draw)) is not None)
+    for true, false in islice(made, most):
+        yield true
+        yield false
+
+
+def _planted(row: Mapping[str, Any], text: str, draw: random.Random) -> tuple[StreamedAnswer, StreamedAnswer] | None:
+    """Return sentences of a text, and the same with one of them falsified; ``None`` where it has too few."""
+    there = [text[one.start : one.end] for one in sentences(text) if one.kind is SentenceKind.PROSE]
+    plain = list(dict.fromkeys(one for one in there if _PLAIN.fullmatch(one)))
+    changed = {one: false for one in plain if (false := _falsified(one)) is not None}
+    if len(plain) < _QUOTED or not changed:
+        return None
+    wrong = draw.choice(list(changed))
+    others = draw.sample([one for one in plain if one != wrong], _QUOTED - 1)
+    said = [one for one in plain if one == wrong or one in others]
+    kind = "number" if any(char.isdigit() for char in wrong) else "negation"
+    both = [(one, changed[wrong] if one == wrong else one) for one in said]
+    begin = sum(len(true) + 1 for true, _ in both[: said.index(wrong)])
+    facts, name = tuple(part for part in row["context"] if part.strip()), f"{row['id']}-quoted"
+    told = " ".join(false for _, false in both)
+    end = begin + len(changed[wrong])
+    return (
+        StreamedAnswer(f"{name}-true", row["dataset"], "faithful", _ASKED, facts, " ".join(said)),
+        StreamedAnswer(f"{name}-false", row["dataset"], kind, _ASKED, facts, told, begin, end),
+    )
 
 
 _QUOTED: Final = 4

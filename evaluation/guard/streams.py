@@ -1,16 +1,19 @@
 """Streams under oversight: faithful answers that are halted, false sentences that are caught, and how late.
 
-    python -m tools.evaluate_guard streams [--set summaries|planted|corpus|pairs] [--limit N] [--strict] [--json]
+    python -m tools.evaluate_guard streams [--set summaries|planted|corpus|pairs] [--limit N] [--strict]
+        [--minutes M] [--json] [--save]
 
 Every answer is streamed token by token through the oversight with the server's rules; the same sentences are scored in
 the whole answer beside it. A false sentence is caught when the stream halts before its last token is released; one that
 follows a halt on a true sentence is counted apart. The first two sets need GROUNDTRAIL_EVAL_DATA. What encoders say is
-kept in .cache/evaluation (another file: GROUNDTRAIL_EVAL_MEMORY).
+kept in .cache/evaluation (another file: GROUNDTRAIL_EVAL_MEMORY), so that the same
+command goes on where ``--minutes`` ended it.
 """
 
 import argparse
 import asyncio
 import json
+import math
 import os
 import statistics
 import sys
@@ -32,6 +35,7 @@ from evaluation.guard.streamed_answers import (
     from_planted,
     from_summaries,
 )
+from evaluation.results import plain
 from evaluation.shares import Share
 from evaluation.tables import Table
 from services.common.errors import StartupError
@@ -42,6 +46,7 @@ from services.common.telemetry import configure_logs
 MEMORY: Final = "GROUNDTRAIL_EVAL_MEMORY"
 SETS: Final = ("summaries", "planted", "corpus", "pairs")
 WIDTH: Final = 150
+RESULTS: Final = Path("docs/results")
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,25 +149,38 @@ def run(arguments: Sequence[str]) -> int:
     parser.formatter_class = described
     parser.add_argument("--set", dest="name", choices=SETS, default="summaries", help="which answers")
     parser.add_argument("--limit", type=int, metavar="N", help="the first N answers")
+    parser.add_argument("--minutes", type=float, metavar="M", help="begin no more answers after so long")
     parser.add_argument("--strict", action="store_true", help="what is merely not borne out counts by its score")
     parser.add_argument("--json", action="store_true", help="print one JSON document on stdout")
+    parser.add_argument("--save", action="store_true", help=f"keep the figures as {RESULTS}/guard-streams-SET.json")
     options = parser.parse_args(arguments)
+    seconds = math.inf if options.minutes is None else 60.0 * options.minutes
     try:
         settings = load_settings()
         configure_logs(settings.telemetry.model_copy(update={"log_level": "error"}))
         answers = answers_of(options.name)[: options.limit]
-        figures = asyncio.run(_measured(answers, settings, strict=options.strict))
+        done, figures = asyncio.run(_measured(answers, settings, strict=options.strict, seconds=seconds))
     except (EvaluationDataError, SettingsError, StartupError) as error:
         print(error, file=sys.stderr)
         return 2
+    document = {"set": options.name, "strict": options.strict, "answers": done, "of": len(answers), **figures.plain()}
+    if options.save:
+        name = f"guard-streams-{options.name}" + "-strict" * options.strict
+        RESULTS.mkdir(parents=True, exist_ok=True)
+        (RESULTS / f"{name}.json").write_text(json.dumps(plain(document), indent=1) + "\n", encoding="utf-8")
     if options.json:
-        print(json.dumps({"set": options.name, "answers": len(answers), **figures.plain()}))
+        print(json.dumps(document))
     else:
         table_of(options.name, figures).show(Console(width=WIDTH))
+        print(f"{done} of {len(answers)} answers")
     return 0
 
 
-async def _measured(answers: Sequence[StreamedAnswer], settings: Settings, *, strict: bool) -> StreamFigures:
+async def _measured(
+    answers: Sequence[StreamedAnswer], settings: Settings, *, strict: bool, seconds: float
+) -> tuple[int, StreamFigures]:
+    """Return how many answers were run, and what became of them."""
     memory = Path(os.environ.get(MEMORY) or DEFAULT_FILE)
     async with open_runner(settings, memory, strict=strict) as runner:
-        return figures_of(await runner.run_all(answers), rules_of(settings))
+        runs = await runner.run_all(answers, seconds)
+        return len(runs), figures_of(runs, rules_of(settings))

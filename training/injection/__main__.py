@@ -1,6 +1,7 @@
-"""Train the classifier of prompt injection, measure it and write it into the model repository (ADR 0126).
+"""Train the base of the classifier of prompt injection and measure it; ``second`` makes of it the head (ADR 0126).
 
     python -m training.injection --data DATA [--seconds N]
+    python -m training.injection.second --data DATA
     python tools/update_manifest.py
 
 DATA is the folder of evaluation data (docs/how-to/evaluate.md). What the embedder makes of the texts is kept in a
@@ -25,7 +26,10 @@ import numpy as np
 from services.common.adapters.encoders.injection import HEAD_FILE
 from services.common.calibration import PiecewiseLinearCalibration
 from services.common.encoding import canonical_json, sha256_hex
+from services.common.injection_classifier.cues import cues
 from services.common.injection_classifier.model import InjectionHead, read_head, squashed, write_head
+from services.common.injection_classifier.text import readable
+from services.common.injection_classifier.windows import cut
 from services.common.model_repository import ModelRepository
 from training.injection.fit import (
     FITTED_BY,
@@ -53,6 +57,7 @@ VERSION: Final = "1"
 NAME: Final = "injection"
 REPORT: Final = Path("docs/results/injection-classifier.json")
 CACHE: Final = Path(".cache/injection")
+BASE: Final = CACHE / "base.npz"
 LEAST_CARRIER: Final = 300
 OPERATING: Final = 0.7
 """The page's threshold of a combined score."""
@@ -122,6 +127,7 @@ def head_of(windows: Windows, joint: Values, knots: tuple[list[float], list[floa
 def scored(head: InjectionHead, data: Windowed, windows: Windows) -> Values:
     """Return the probability of each row by the head as it is written."""
     grams = windows.grams.weighed(head.grams.astype(np.float64)) + head.gram_bias
+    grams = grams + np.concatenate([cues(cut(readable(row.text))) for row in data.rows]) @ head.cues
     inner = np.tanh(windows.vectors @ head.hidden + head.hidden_bias)
     logits = head.joint[0] * grams + head.joint[1] * (inner @ head.out + head.bias) + head.joint[2]
     return probabilities(head.calibration, data.worst(np.asarray(logits, dtype=np.float64)))
@@ -132,10 +138,10 @@ def probabilities(calibration: PiecewiseLinearCalibration, logits: Values) -> Va
     return calibration.apply(squashed(logits).astype(np.float32)).astype(np.float64)
 
 
-def fingerprint_of(written: bytes) -> str:
+def fingerprint_of(written: bytes, version: str = VERSION) -> str:
     """Return the fingerprint that the manifest gives to a head of these bytes."""
     digest = hashlib.sha256(written).hexdigest()
-    return f"{NAME}@{VERSION}+sha256:{sha256_hex(canonical_json({HEAD_FILE: digest}))[:16]}"
+    return f"{NAME}@{version}+sha256:{sha256_hex(canonical_json({HEAD_FILE: digest}))[:16]}"
 
 
 def digest_of(folder: Path) -> str:
@@ -150,6 +156,7 @@ def parser() -> argparse.ArgumentParser:
     found = argparse.ArgumentParser("python -m training.injection", description=__doc__, formatter_class=described)
     found.add_argument("--data", type=Path, required=True, help="folder of the evaluation data")
     found.add_argument("--repository", type=Path, default=Path("model_repository"), help="where the models lie")
+    found.add_argument("--head", type=Path, default=BASE, help=f"where the base is written; {BASE}")
     found.add_argument("--cache", type=Path, default=CACHE, help=f"keeps what the embedder made of the texts; {CACHE}")
     found.add_argument("--report", type=Path, default=REPORT, help=f"the figures; {REPORT}")
     found.add_argument("--rows", type=Path, help="write the measured texts with their scores here, one JSON a line")
@@ -181,15 +188,14 @@ def main() -> int:
     worst = {name: learnt.worst(each) for name, each in logits.items()}
     knots = calibration_of(learnt.rows, squashed(worst["both"]))
     head = head_of(windows, joint, knots, cache.fingerprint)
-    written = write(head, options.repository)
+    written = write(head, options.head)
     told = report(rows=learnt.rows, worst=worst, head=head)
     told |= {
         "s_labs_dev": on_dev(head, asked, to_learn(asked, cache.matrix, options.cache)),
         "file": {"bytes": len(written), "sha256": hashlib.sha256(written).hexdigest()},
         "seconds": round(time.monotonic() - started),
     }
-    golden, told["speed"] = asyncio.run(served(read_head(written), repository, fingerprint_of(written), learnt.rows))
-    (options.repository / NAME / "golden.json").write_text(json.dumps(golden, indent=1) + "\n", encoding="utf-8")
+    _, told["speed"] = asyncio.run(served(read_head(written), repository, fingerprint_of(written), learnt.rows))
     options.report.write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
     if options.rows is not None:
         write_rows(options.rows, learnt.rows, probabilities(head.calibration, worst["both"]))
@@ -198,7 +204,7 @@ def main() -> int:
             name, each["auroc_own_against_hard_benign"], {k: each[k]["recall_own"] for k in each if k.startswith("at_")}
         )
     print("s-labs dev", told["s_labs_dev"])
-    print("now: python tools/update_manifest.py")
+    print("now: python -m training.injection.second --data DATA")
     return 0
 
 
@@ -231,9 +237,8 @@ def on_dev(head: InjectionHead, asked: Windowed, windows: Windows) -> dict[str, 
     }
 
 
-def write(head: InjectionHead, repository: Path) -> bytes:
-    """Write the head into the model repository and return its bytes."""
-    path = repository / NAME / HEAD_FILE
+def write(head: InjectionHead, path: Path) -> bytes:
+    """Write the head and return its bytes."""
     path.parent.mkdir(parents=True, exist_ok=True)
     content = write_head(head)
     path.write_bytes(content)

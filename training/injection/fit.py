@@ -121,7 +121,7 @@ def fit_grams(windows: Windows, ridge: float = GRAM_RIDGE) -> GramModel:
 
     def loss(found: Values) -> tuple[float, Values]:
         logits = grams.weighed(found[:width]) + found[width]
-        value, slope = _logistic_loss(logits, windows.labels, share)
+        value, slope = logistic_loss(logits, windows.labels, share)
         gradient = np.append(grams.gathered(slope) + ridge * found[:width], slope.sum())
         return value + 0.5 * ridge * float(found[:width] @ found[:width]), gradient
 
@@ -144,7 +144,7 @@ def fit_layer(windows: Windows, seed: int, ridge: float = LAYER_RIDGE, hidden: i
         first, bias, out, last = parts(found)
         inner = np.tanh(vectors @ first.astype(np.float32) + bias.astype(np.float32))
         logits = (inner @ out.astype(np.float32)).astype(np.float64) + last[0]
-        value, slope = _logistic_loss(logits, windows.labels, share)
+        value, slope = logistic_loss(logits, windows.labels, share)
         back = (slope.astype(np.float32)[:, None] * out.astype(np.float32)) * (1.0 - inner * inner)
         gradient = [vectors.T @ back, back.sum(axis=0), inner.T @ slope.astype(np.float32)]
         flat = np.concatenate([each.ravel().astype(np.float64) for each in gradient])
@@ -170,7 +170,7 @@ def fit_joint(logits: Values, labels: Floats, weights: Floats) -> Values:
     share = weights / weights.sum()
 
     def loss(found: Values) -> tuple[float, Values]:
-        value, slope = _logistic_loss(columns @ found, labels, share)
+        value, slope = logistic_loss(columns @ found, labels, share)
         return value, columns.T @ slope
 
     return _least(loss, np.zeros(columns.shape[1]), 100)
@@ -186,7 +186,8 @@ def _shares(windows: Windows) -> Values:
     return windows.weights.astype(np.float64) / float(windows.weights.sum())
 
 
-def _logistic_loss(logits: Values, labels: Floats, share: Values) -> tuple[float, Values]:
+def logistic_loss(logits: Values, labels: Floats, share: Values) -> tuple[float, Values]:
+    """Return the weighed loss and its slope by each logit."""
     value = float(share @ (np.logaddexp(0.0, logits) - labels * logits))
     return value, share * (1.0 / (1.0 + np.exp(-np.clip(logits, -40.0, 40.0))) - labels)
 

@@ -28,7 +28,7 @@ class Row:
         kind: what figures are given for: a class of attack or a kind of benign text.
         family: the way of saying it.
         fold: which part leaves it out.
-        payload: of an attack in a carrier the attack itself; empty: the whole text.
+        payload: of an attack in a carrier, or of its benign twin, that itself; empty: the whole text.
         share: how much all rows of its origin weigh together, beside other origins.
     """
 

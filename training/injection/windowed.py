@@ -55,8 +55,8 @@ class Windowed:
         homes: of each window the number of its row.
         windows: their texts.
         blocks: of each window its block.
-        learnt: 1 = a window of an attack, 0 = of a benign text, -1 = not learnt from: what surrounds an attack, or the
-            rest of a long benign text.
+        learnt: 1 = a window of an attack, 0 = of a benign text, -1 = not learnt from: what surrounds an attack or its
+            twin, or the rest of a long benign text.
     """
 
     rows: Sequence[Row]
@@ -155,15 +155,14 @@ def _table(marks: Iterable[tuple[Ids, Values]], width: int) -> csr_matrix:
 
 
 def _learnt(row: Row, windows: Sequence[str], number: int) -> list[int]:
-    if not row.attack:
-        step = -(-len(windows) // OF_BENIGN)
-        return [0 if (place + number) % step == 0 else -1 for place in range(len(windows))]
+    label = int(row.attack)
     if not row.payload:
-        return [1] * len(windows)
+        step = 1 if row.attack else -(-len(windows) // OF_BENIGN)
+        return [label if (place + number) % step == 0 else -1 for place in range(len(windows))]
     own = _runs(readable(row.payload))
     shares = [len(found & own) / max(1, len(found)) for found in map(_runs, windows)]
     best = max(shares)
-    return [1 if share >= OF_PAYLOAD or share == best else -1 for share in shares]
+    return [label if share >= OF_PAYLOAD or share == best else -1 for share in shares]
 
 
 def _runs(text: str) -> set[str]:

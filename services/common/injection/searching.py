@@ -60,7 +60,13 @@ class Found:
     score: float
     matches: tuple[Match, ...]
 
+    @property
+    def is_disguised(self) -> bool:
+        """Whether a match that counts stands in what was decoded or restored, which a classifier cannot read."""
+        return any(match.layers and match.weight >= _COUNTS for match in self.matches)
 
+
+_COUNTS: Final = 0.5
 NOTHING: Final = Found(0.0, ())
 
 

@@ -1,29 +1,32 @@
 """The file of the classifier, and the logits that it gives to windows (ADR 0126).
 
-A window's logit joins two: one of its hashed n-grams, one of the embedder's vectors of it and of the block that it
-stands in. A text's probability is that of its most suspicious window, on the scale that was fitted on families of
-attacks and of benign texts which the models had not seen.
+A window's logit joins two: one of its hashed n-grams and cues, one of the embedder's vectors of it and of the block
+that it stands in. A text's probability is that of its most suspicious window, on the scale that was fitted on families
+of attacks and of benign texts which the models had not seen.
 """
 
 import io
 import json
 import zipfile
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from services.common.calibration import PiecewiseLinearCalibration
+from services.common.injection_classifier.cues import NAMES, cues
 from services.common.injection_classifier.features import BLOCK_BITS, WINDOW_BITS, Values, block_marks, window_marks
 from services.common.injection_classifier.windows import Cut
 
 Floats = NDArray[np.float32]
 
-SCHEMA_VERSION: Final = 1
+SCHEMA_VERSION: Final = 2
+WITHOUT_CUES: Final = 1
+"""The schema of files from before cues were weighed."""
 READ_MOST: Final = 128
-"""Windows of one text that the embedder reads, at most: those that the n-grams find most suspicious."""
+"""Windows of one text that the embedder reads, at most: those that n-grams and cues find most suspicious."""
 _WINDOW_SIZE: Final = 1 << WINDOW_BITS
 _SIZE: Final = _WINDOW_SIZE + (1 << BLOCK_BITS)
 _FAR: Final = 40.0
@@ -40,7 +43,7 @@ class Suspects:
     Attributes:
         windows: their texts, in the order of the text.
         blocks: of each the block that it stands in.
-        logits: of each what the n-grams say.
+        logits: of each what n-grams and cues say.
     """
 
     windows: tuple[str, ...]
@@ -63,6 +66,7 @@ class InjectionHead:
         bias: of the vectors' logit.
         joint: how much each logit counts in a window's, and the bias.
         calibration: from the logistic of a text's logit to its probability.
+        cues: weights of a window's cues, added to the n-grams' logit; shape ``(len(cues.NAMES),)``.
     """
 
     embedder: str
@@ -75,6 +79,7 @@ class InjectionHead:
     bias: float
     joint: Values
     calibration: PiecewiseLinearCalibration
+    cues: Floats = field(default_factory=lambda: np.zeros(len(NAMES), dtype=np.float32))
 
     @property
     def width(self) -> int:
@@ -84,9 +89,10 @@ class InjectionHead:
     def suspects(self, cut: Cut) -> Suspects:
         """Return the windows that the embedder is to read."""
         in_block = [self._weighed(*block_marks(block), _WINDOW_SIZE) for block in cut.blocks]
+        of_cues = cues(cut) @ self.cues
         found = [
-            self._weighed(*window_marks(window), 0) + in_block[home] + self.gram_bias
-            for window, home in zip(cut.windows, cut.homes, strict=True)
+            self._weighed(*window_marks(window), 0) + in_block[home] + float(of_cues[place]) + self.gram_bias
+            for place, (window, home) in enumerate(zip(cut.windows, cut.homes, strict=True))
         ]
         order = sorted(range(len(found)), key=lambda place: -found[place])[:READ_MOST]
         kept = sorted(order)
@@ -100,7 +106,7 @@ class InjectionHead:
         """Return a window's logit.
 
         Args:
-            gram: what the n-grams say of it.
+            gram: what n-grams and cues say of it.
             window: the embedder's vector of it.
             block: that of its block.
         """
@@ -137,6 +143,7 @@ def write_head(head: InjectionHead) -> bytes:
         "joint": head.joint.tolist(),
         "raw": raw,
         "calibrated": calibrated,
+        "cues": list(NAMES),
     }
     buffer = io.BytesIO()
     np.savez_compressed(
@@ -146,6 +153,7 @@ def write_head(head: InjectionHead) -> bytes:
         hidden=head.hidden.astype(np.float32),
         hidden_bias=head.hidden_bias.astype(np.float32),
         out=head.out.astype(np.float32),
+        cues=head.cues.astype(np.float32),
     )
     return buffer.getvalue()
 
@@ -158,7 +166,7 @@ def read_head(content: bytes) -> InjectionHead:
     """
     try:
         with np.load(io.BytesIO(content), allow_pickle=False) as parts:
-            arrays = {name: parts[name] for name in ("about", "grams", "hidden", "hidden_bias", "out")}
+            arrays = {name: parts[name] for name in parts.files}
         about = json.loads(arrays["about"].tobytes())
         head = _head(about, arrays)
     except (EOFError, KeyError, OSError, TypeError, ValueError, zipfile.BadZipFile) as error:
@@ -168,14 +176,18 @@ def read_head(content: bytes) -> InjectionHead:
         raise InjectionHeadError(f"arrays of {head.grams.shape}, {head.hidden.shape} and {units} do not fit together")
     if head.hidden_bias.shape != (units,) or head.joint.shape != (3,) or len(head.hidden) % 2:
         raise InjectionHeadError("the hidden layer's parts do not fit together")
-    if not all(bool(np.isfinite(each).all()) for each in (head.grams, head.hidden, head.hidden_bias, head.out)):
+    weights = (head.grams, head.hidden, head.hidden_bias, head.out, head.cues)
+    if not all(bool(np.isfinite(each).all()) for each in weights):
         raise InjectionHeadError("a weight is no number")
     return head
 
 
 def _head(about: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> InjectionHead:
-    if about["schema_version"] != SCHEMA_VERSION:
+    if about["schema_version"] not in {SCHEMA_VERSION, WITHOUT_CUES}:
         raise ValueError(f"schema_version: {about['schema_version']} is not {SCHEMA_VERSION}")
+    has_cues = about["schema_version"] != WITHOUT_CUES
+    if has_cues and (tuple(about["cues"]) != NAMES or arrays["cues"].shape != (len(NAMES),)):
+        raise ValueError("its cues are not those that are searched for")
     return InjectionHead(
         embedder=str(about["embedder"]),
         version=str(about["version"]),
@@ -187,4 +199,5 @@ def _head(about: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> InjectionHe
         bias=float(about["bias"]),
         joint=np.array(about["joint"], dtype=np.float64),
         calibration=PiecewiseLinearCalibration(about["raw"], about["calibrated"]),
+        cues=arrays["cues"].astype(np.float32) if has_cues else np.zeros(len(NAMES), dtype=np.float32),
     )

@@ -2,5 +2,5 @@
 
 from typing import Final
 
-MANIFEST_SHA256: Final = "7215decf2ddd1c58905f03edd57dfaba13931d24fd2cf36c0b1b0e4ce2b6707f"
+MANIFEST_SHA256: Final = "1b119d2cea1486f64cf2138cdd1aca6522dcd65325a0a9baeda3090b1282e238"
 """SHA-256 of the delivered ``model_repository/MANIFEST.json``, which pins every other file of it."""

@@ -90,7 +90,7 @@ class InjectionApp:
             await asyncio.gather(*tasks, return_exceptions=True)
             raise
         found, divergence, judged = searching.result(), diverging.result(), judging.result()
-        score = combined_score(found.score, divergence.risk, judged.probability)
+        score = combined_score(found.score, divergence.risk, judged.probability, disguised=found.is_disguised)
         detection = Detection(found, divergence, judged, score, threshold, self._took_part(divergence, judged))
         self._count(detection)
         return detection

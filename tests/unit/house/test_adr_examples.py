@@ -37,8 +37,12 @@ from services.common.documents.pdf.lines import Piece
 from services.common.encoding import base64url, canonical_json, parse_iso_micros
 from services.common.errors import ErrorReason, UnreadableRecordError
 from services.common.grounding.combiner import logistic
+from services.common.injection.combining import combined_score
 from services.common.injection.masking import masked
+from services.common.injection_classifier.cues import NAMES
+from services.common.injection_classifier.features import BLOCK_BITS, WINDOW_BITS
 from services.common.injection_classifier.model import InjectionHead, squashed
+from services.common.injection_classifier.windows import cut
 from services.common.keywords import Stemming, keywords
 from services.common.ports.facts import FactStatus
 from services.common.ports.sessions import AuditEventRecord
@@ -817,6 +821,39 @@ def test_0126_a_window_and_its_probability():
     assert round(head.probability([logit, -3.0]), 3) == 0.473
     text = record(126)
     assert all(number in text for number in ("logit of 1.900", "0.617", "a probability of 0.473"))
+
+
+def test_0175_cues_beside_words():
+    weights = np.zeros(len(NAMES), dtype=np.float32)
+    weights[NAMES.index("addressed")], weights[NAMES.index("hide")] = 1.2, 0.8
+    head = InjectionHead(
+        embedder="embedder",
+        version="2",
+        grams=np.zeros((1 << WINDOW_BITS) + (1 << BLOCK_BITS), dtype=np.float32),
+        gram_bias=-1.0,
+        hidden=np.zeros((2, 1), dtype=np.float32),
+        hidden_bias=np.zeros(1, dtype=np.float32),
+        out=np.zeros(1, dtype=np.float32),
+        bias=0.6,
+        joint=np.array([1.0, 0.5, 0.2]),
+        calibration=PiecewiseLinearCalibration((0.0, 1.0), (0.0, 1.0)),
+        cues=weights,
+    )
+    text = record(175)
+    sentence = re.search(r'"(Do not let [^"]*)"', text)[1]
+    (said,) = head.suspects(cut(sentence)).logits
+    logit = head.logit(said, np.zeros(1, dtype=np.float32), np.zeros(1, dtype=np.float32))
+    assert (round(said, 3), round(logit, 3)) == (1.0, 1.5)
+    assert round(head.probability([logit]), 3) == 0.593
+    assert all(number in text for number in ("makes 1.0", "logit of 1.5", "0.593"))
+
+
+def test_0176_a_match_raises_the_odds():
+    scores = (combined_score(0.9, None, 0.84), combined_score(0.9, None, 0.02))
+    assert [f"{score:.3f}" for score in scores] == ["0.969", "0.110"]
+    assert combined_score(0.9, None, 0.02, disguised=True) == 0.9
+    text = record(176)
+    assert all(number in text for number in ("is 31.76, a score of 0.969", "makes 0.110", "it makes 0.900"))
 
 
 def test_0120_log_odds_of_labels():

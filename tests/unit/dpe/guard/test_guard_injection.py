@@ -48,7 +48,9 @@ def test_the_risk_of_an_answer(given, expected):
 
 @pytest.mark.parametrize(("given", "expected"), of("combined"))
 def test_one_score_of_three_stages(given, expected):
-    score = combined_score(given["pattern"], given["risk"], given["probability"])
+    score = combined_score(
+        given["pattern"], given["risk"], given["probability"], disguised=given.get("disguised", False)
+    )
     assert score == pytest.approx(expected["score"])
     assert is_detected(score, given["pattern"], given["threshold"]) is expected["detected"]
 
