@@ -10,6 +10,7 @@ from typing import Final
 
 from services.ercp.domain import readings
 from services.ercp.domain.checking import CONSTRAINT_PREFIX, QUESTION
+from services.ercp.domain.faults import REPORTED_FROM
 from services.ercp.domain.identifiers import derived_uuid
 from services.ercp.domain.predicates import Predicate, PredicateName
 from services.ercp.domain.records import Constraint, Evidence, Fault, Source
@@ -58,6 +59,8 @@ def _proposals(fault: Fault, text: str) -> Iterator[tuple[Predicate, str]]:
         return  # the constraint that it denies is in force already
     excerpt = quoted(fault.excerpt or _nearest(fault, text))
     match fault.type:
+        case ErrorType.FACTUAL_INCORRECT | ErrorType.CONTRADICTION if fault.confidence < REPORTED_FROM:
+            yield from _agreement(excerpt, fault.evidence)  # a doubt demands no value (ADR 0179)
         case ErrorType.FACTUAL_INCORRECT:
             yield from _from_evidence(fault.evidence)
             yield from _agreement(excerpt, fault.evidence)
