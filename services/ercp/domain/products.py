@@ -10,7 +10,7 @@ from fractions import Fraction
 from itertools import islice, pairwise
 from typing import Final
 
-from services.ercp.domain.doubting.amounts import Given, amounts_of
+from services.ercp.domain.doubting.amounts import COUNT_OF, Given, amounts_of
 from services.ercp.domain.predicates import Span, TextFacts
 from services.ercp.domain.predicates.naming import stem_of
 
@@ -21,7 +21,6 @@ _TOTAL: Final = re.compile(
 )
 _EACH_BEHIND: Final = re.compile(r"(?:[\s-]+[a-z]{2,20}){1,3}?\s+(?:each|apiece)\b", re.IGNORECASE)
 _EACH: Final = re.compile(r"\b(?:each|every|a single)\s+(?P<what>[a-z]{2,20})\b", re.IGNORECASE)
-_COUNT: Final = "count of "
 _ROUNDED: Final = Fraction(2, 100)
 _REACH: Final = 12
 """A total stands within so many sentences of its parts."""
@@ -45,7 +44,7 @@ def _products(text: str, sentence: Span, given: Sequence[Given]) -> Iterator[tup
     """Yield what "N of these with M of those each" make: the product, its kind, and what is counted."""
     for first, second in pairwise(given):
         number, part = _value(first), _value(second)
-        if not first.kind.startswith(_COUNT) or number is None or part is None:
+        if not first.kind.startswith(COUNT_OF) or number is None or part is None:
             continue
         if _EACH_BEHIND.match(text, second.mention.span.end, sentence.end):
             yield number * part, second.kind, first
@@ -57,7 +56,7 @@ def _each_of_many(facts: TextFacts, amounts: Sequence[Sequence[Given]], at: int)
     match = _EACH.search(facts.text, *_bounds(sentence))
     if match is None or len(amounts[at]) != 1:
         return
-    part, counted = amounts[at][0], f"{_COUNT}{stem_of(match['what'] + 's')}"
+    part, counted = amounts[at][0], f"{COUNT_OF}{stem_of(match['what'] + 's')}"
     value = _value(part)
     for other in range(max(0, at - _REACH), min(len(amounts), at + _REACH + 1)):
         number, stated = _only(amounts[other], counted), _only(amounts[other], part.kind)

@@ -21,6 +21,8 @@ _ABOUT: Final = re.compile(
     r"\b(?:about|around|roughly|approximately|nearly|almost|some|circa|ca\.|just (?:over|under))\s*$"
 )
 _NEAR_CHARS: Final = 16
+COUNT_OF: Final = "count of "
+"""Before the stem of what a bare number counts, in the kind of an amount."""
 ABOUT_SHARE: Final = 10
 """What is said to be about a value is within a tenth of it."""
 
@@ -50,7 +52,7 @@ def _given(text: str, mention: Mention, sentence: Span) -> Given | None:
     counted = _COUNTED.match(text, mention.span.end, sentence.end)
     if counted is None or counted["noun"] in _NO_NOUN:
         return None
-    return Given(f"count of {stem_of(counted['noun'])}", mention, is_about)
+    return Given(f"{COUNT_OF}{stem_of(counted['noun'])}", mention, is_about)
 
 
 def of_kind(given: Sequence[Given], kind: str) -> list[Given]:

@@ -12,7 +12,7 @@ from itertools import islice
 from typing import Final
 
 from services.ercp.domain import readings
-from services.ercp.domain.doubting.amounts import Given, agree, amounts_of, of_kind
+from services.ercp.domain.doubting.amounts import COUNT_OF, Given, agree, amounts_of, of_kind
 from services.ercp.domain.predicates import TextFacts
 from services.ercp.domain.predicates.naming import words_of
 from services.ercp.domain.records import Sentence
@@ -85,7 +85,7 @@ def _within(draft: Statements) -> Iterator[Pair]:
         for place, first in enumerate(numbers):
             for second in islice(numbers, place + 1, place + 1 + _NEAREST):
                 if _gives_otherwise(draft, first, second, kind):
-                    yield Pair(second, first, None, kind, _shared(draft.topics[first], draft.topics[second]))
+                    yield Pair(second, first, None, kind, _shared(draft.topics[first], draft.topics[second], kind))
     yield from _turned(draft)
 
 
@@ -139,8 +139,9 @@ def _names(sentence: Sentence) -> frozenset[str]:
     return frozenset(match["name"] for match in _OWNED_NAME.finditer(sentence.text, 0, _NAME_CHARS))
 
 
-def _shared(first: Topic, second: Topic) -> int:
-    return len(first.telling & second.telling)
+def _shared(first: Topic, second: Topic, kind: str = "") -> int:
+    """Return how many telling words two sentences share, besides what their amounts count."""
+    return len((first.telling & second.telling) - {kind.removeprefix(COUNT_OF)})
 
 
 def _against(draft: Statements, passages: Sequence[Statements]) -> Iterator[Pair]:
@@ -160,19 +161,19 @@ def _against(draft: Statements, passages: Sequence[Statements]) -> Iterator[Pair
             ]
             if not open_ones:
                 continue
-            best = _best(draft, at, passages, known[kind])
+            best = _best(draft, at, passages, known[kind], kind)
             if best is not None:
                 number, other, shared = best
                 yield Pair(at, other, number, kind, shared)
 
 
 def _best(
-    draft: Statements, at: int, passages: Sequence[Statements], known: Sequence[tuple[int, int]]
+    draft: Statements, at: int, passages: Sequence[Statements], known: Sequence[tuple[int, int]], kind: str
 ) -> tuple[int, int, int] | None:
     """Return the passage sentence that shares most words, if it shares one and nothing sets the two apart."""
     mine = draft.topics[at]
     told = [
-        (_shared(mine, passages[number].topics[other]), number, other)
+        (_shared(mine, passages[number].topics[other], kind), number, other)
         for number, other in known
         if not is_set_apart(mine, passages[number].topics[other])
     ]
