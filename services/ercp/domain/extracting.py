@@ -12,7 +12,7 @@ from services.ercp.domain import readings
 from services.ercp.domain.checking import CONSTRAINT_PREFIX, QUESTION
 from services.ercp.domain.faults import REPORTED_FROM
 from services.ercp.domain.identifiers import derived_uuid
-from services.ercp.domain.predicates import Predicate, PredicateName
+from services.ercp.domain.predicates import Holds, Predicate, PredicateName, evaluate
 from services.ercp.domain.records import Constraint, Evidence, Fault, Source
 from services.ercp.domain.vocabulary import ConstraintType, Detector, ErrorType, Priority
 
@@ -62,7 +62,7 @@ def _proposals(fault: Fault, text: str) -> Iterator[tuple[Predicate, str]]:
         case ErrorType.FACTUAL_INCORRECT | ErrorType.CONTRADICTION if fault.confidence < REPORTED_FROM:
             yield from _agreement(excerpt, fault.evidence)  # a doubt demands no value (ADR 0179)
         case ErrorType.FACTUAL_INCORRECT:
-            yield from _from_evidence(fault.evidence)
+            yield from _about(fault, text, _from_evidence(fault.evidence))
             yield from _agreement(excerpt, fault.evidence)
         case ErrorType.CONTRADICTION:
             yield from _from_evidence([each for each in fault.evidence if each.source == QUESTION])
@@ -95,6 +95,22 @@ def _from_evidence(evidence: Sequence[Evidence]) -> Iterator[tuple[Predicate, st
         demands += [predicate for _, predicate in readings.orders(facts)]
         for predicate in demands:
             yield predicate, f'{readings.words_of(predicate)} The source says: "{quoted(each.excerpt)}"'
+
+
+def _about(fault: Fault, text: str, demands: Iterator[tuple[Predicate, str]]) -> Iterator[tuple[Predicate, str]]:
+    """Yield the demands that do not read another part of the text than the wrong one as their breach.
+
+    "The capacity of a car is 60" is about "each car carries 80", and not about "two cars share a cable".
+    """
+    facts = None
+    for predicate, words in demands:
+        if facts is None:
+            facts = readings.facts_of(text, readings.sentences_of(text))
+        answer = evaluate(predicate, facts)
+        span = fault.span
+        astray = span is not None and all(place.end <= span[0] or span[1] <= place.start for place in answer.evidence)
+        if answer.holds is not Holds.FALSE or not astray:
+            yield predicate, words
 
 
 def _agreement(excerpt: str, evidence: Sequence[Evidence]) -> Iterator[tuple[Predicate, str]]:
