@@ -87,7 +87,7 @@ def test_what_both_see_is_an_error_what_neither_rules_out_a_doubt_and_the_rest_n
 
 def test_a_passage_is_believed_sooner_than_the_draft():
     text, passage = "Each car carries 80 passengers.", "The capacity of a car is 60 passengers."
-    assert asked(text, 0.35, 0.7, passage) == ([("factual_incorrect", (0, 31))], [])
+    assert asked(text, 0.52, 0.6, passage) == ([("factual_incorrect", (0, 31))], [])
     assert asked(text, 0.1, 0.7, passage) == ([], [("factual_incorrect", "leaflet")])
 
 

@@ -17,7 +17,7 @@ from services.ercp.domain.identifiers import derived_uuid
 from services.ercp.domain.records import Doubt, Evidence, Fault
 from services.ercp.domain.vocabulary import Detector, ErrorType
 
-PASSAGE_ERROR: Final = (0.3, 0.5)
+PASSAGE_ERROR: Final = (0.5, 0.5)
 """From this probability of contradiction (the mean of both ways) and this cosine on, another amount than a passage's is
 an error; all pairs of bounds were taken from open problems (ADR 0179)."""
 PASSAGE_DOUBT: Final = (0.0, 0.45)
