@@ -121,9 +121,11 @@ def _agreement(excerpt: str, evidence: Sequence[Evidence]) -> Iterator[tuple[Pre
     names = list(readings.entities(facts))
     if not names and other:
         names = list(readings.entities(readings.facts_of(other, readings.sentences_of(other))))
-    for name in names or [topic(excerpt, other)]:
-        predicate = readings.no_contradiction(name) if name else None
-        yield from _worded(predicate, f"{readings.words_of(predicate)} {reason}" if predicate else "")
+    found = [each for name in names if (each := readings.no_contradiction(name)) is not None]
+    if not found and (shared := topic(excerpt, other)):  # a name that begins with a number is none
+        found = [each for each in [readings.no_contradiction(shared)] if each is not None]
+    for predicate in found:
+        yield predicate, f"{readings.words_of(predicate)} {reason}"
 
 
 def _worded(predicate: Predicate | None, words: str) -> Iterator[tuple[Predicate, str]]:
