@@ -17,6 +17,7 @@ HALVES: Final = ("development", "held_back")
 FINAL: Final = "final"
 """What is only counted, never looked at while rules are made: its figures are the ones to quote."""
 SETS: Final = (*HALVES, FINAL)
+SCHEMA: Final = "schema.json"
 
 Span = tuple[int, int]
 
@@ -129,11 +130,20 @@ class ScriptedProblem:
 def load(half: str, folder: Path = FOLDER) -> tuple[ScriptedProblem, ...]:
     """Return the problems of one half, or of the final set, by file and place in it.
 
+    A file is an array (``.json``) or has one problem a line (``.jsonl``).
+
     Raises:
         ProblemError: a problem is not what it must be.
     """
-    paths = sorted((folder / half).glob("*.json"))
-    return tuple(_problem(row, half) for path in paths for row in json.loads(path.read_text(encoding="utf-8")))
+    paths = sorted(path for path in (folder / half).glob("*.json*") if path.name != SCHEMA)
+    return tuple(_problem(row, half) for path in paths for row in _rows(path))
+
+
+def _rows(path: Path) -> list[Mapping[str, Any]]:
+    text = path.read_text(encoding="utf-8")
+    if path.suffix == ".jsonl":
+        return [json.loads(line) for line in text.splitlines() if line.strip()]
+    return list(json.loads(text))
 
 
 def _problem(row: Mapping[str, Any], half: str) -> ScriptedProblem:

@@ -23,6 +23,7 @@ from services.ercp.domain.records import (
     Constraint,
     ConstraintOutcome,
     Decoding,
+    Doubt,
     Evidence,
     Fault,
     ModelIdentity,
@@ -34,6 +35,7 @@ from services.ercp.domain.records import (
     Sentence,
     Source,
 )
+from services.ercp.domain.standing import MAX_SENTENCE_CHARS
 from services.ercp.domain.trace import TraceEvent
 from services.ercp.domain.vocabulary import ConstraintType, Detector, ErrorType, Priority, RunStatus, Strategy
 from services.ercp.operator_app import Call, TraceRead
@@ -320,6 +322,7 @@ def run_response(result: RunResult) -> rpc.RunResponse:
         fidelity_score=result.fidelity_score,
         constraint_outcomes=[outcome_message(each) for each in result.outcomes],
         duplicate_constraints=[duplicates_message(each) for each in result.duplicates],
+        open_doubts=[doubt_message(each) for each in result.doubts],
     )
 
 
@@ -330,6 +333,7 @@ def verify_response(verified: Verification, found: Iterable[Duplicates], event: 
         skipped_detectors=verified.skipped,
         constraint_outcomes=[outcome_message(each) for each in verified.outcomes],
         duplicate_constraints=[duplicates_message(each) for each in found],
+        open_doubts=[doubt_message(each) for each in verified.doubts],
         **audit(event),
     )
 
@@ -358,6 +362,23 @@ def outcome_message(record: ConstraintOutcome) -> pb.ConstraintOutcome:
 def duplicates_message(record: Duplicates) -> pb.DuplicateConstraints:
     """Return a DuplicateConstraints."""
     return pb.DuplicateConstraints(constraint_ids=record.constraint_ids, demand=record.demand)
+
+
+def doubt_message(record: Doubt) -> pb.Doubt:
+    """Return a Doubt; its place is the whole sentence."""
+    places = []
+    if record.span is not None:
+        start, end = record.span
+        sentence = record.excerpt[:MAX_SENTENCE_CHARS]
+        places = [pb.DraftPlace(start=start, end=end, sentence_start=start, sentence_end=end, sentence=sentence)]
+    return pb.Doubt(
+        type=f"ERROR_TYPE_{record.type.name}",
+        confidence=record.confidence,
+        places=places,
+        source=record.source,
+        against=record.against,
+        why=record.why,
+    )
 
 
 def trace_response(read: TraceRead, key_ids: tuple[str, str]) -> rpc.GetTraceResponse:

@@ -21,11 +21,14 @@ from services.common.settings import ErcpSettings
 from services.ercp.deciding import ExtractCommand, MutateCommand
 from services.ercp.domain import readings, standing
 from services.ercp.domain import run as loop
+from services.ercp.domain.doubting import doubted
 from services.ercp.domain.duplicates import Duplicates, duplicates
 from services.ercp.domain.identifiers import derived_uuid
 from services.ercp.domain.records import (
     Constraint,
     ConstraintOutcome,
+    Doubt,
+    Fault,
     ModelIdentity,
     Passage,
     Problem,
@@ -35,7 +38,7 @@ from services.ercp.domain.records import (
 from services.ercp.domain.run import Command, Outcome, RunState
 from services.ercp.domain.trace import TraceEvent
 from services.ercp.domain.unknown import UnknownFields
-from services.ercp.domain.vocabulary import Operator, RunStatus
+from services.ercp.domain.vocabulary import ErrorType, Operator, RunStatus
 from services.ercp.generating import Candidate, GenerateCommand
 from services.ercp.journal import RUN, Journal, RequestMark, TraceWriter
 from services.ercp.operator_results import OperatorResult
@@ -68,6 +71,9 @@ _OPERATORS: Final = {
 }
 
 
+_AT_ODDS: Final = frozenset({ErrorType.CONTRADICTION, ErrorType.FACTUAL_INCORRECT})
+
+
 @dataclass(frozen=True, slots=True)
 class RunCommand:
     """What is asked of a run.
@@ -97,6 +103,7 @@ class RunResult:
         fidelity_score: of the last candidate, by its report; ``None`` = not computed.
         outcomes: how the last candidate stands to each constraint in force, in their order (ADR 0115).
         duplicates: the caller's constraints that demand the same.
+        doubts: statements of the last candidate that may be at odds (ADR 0179).
     """
 
     trace_id: str
@@ -110,6 +117,7 @@ class RunResult:
     fidelity_score: float | None = None
     outcomes: tuple[ConstraintOutcome, ...] = ()
     duplicates: tuple[Duplicates, ...] = ()
+    doubts: tuple[Doubt, ...] = ()
 
     @property
     def reasoning(self) -> Reasoning | None:
@@ -119,7 +127,10 @@ class RunResult:
 
 @dataclass(slots=True)
 class _RunContext:
-    """One run under way; ``verified``: the text that was verified last, and how it stands to its constraints."""
+    """One run under way; ``verified``: the text that was verified last, and how it stands to its constraints.
+
+    ``doubts`` are about the same text (ADR 0179).
+    """
 
     ask: RunCommand
     journal: Journal
@@ -127,6 +138,7 @@ class _RunContext:
     knowledge: Knowledge | None = None
     candidate: Candidate | None = None
     verified: tuple[str, tuple[ConstraintOutcome, ...]] = ("", ())
+    doubts: tuple[Doubt, ...] = ()
     identity: ModelIdentity | None = None
 
 
@@ -304,7 +316,10 @@ class RunApp:
         blocking = standing.blocking(result.outcomes, allow_undecided=lenient)
         undecided = (*blocking, *(() if lenient else result.open_question))
         course.verified = (command.reasoning.text, result.outcomes)
-        happened = loop.Verified(result.faults, undecided, unanswered=result.is_unanswered)
+        weak = tuple(each for each in result.faults if _is_weak(each, config.verify_threshold))
+        doubts = () if lenient else (*weak, *doubted(result.doubts, ask.name))
+        happened = loop.Verified(result.faults, undecided, unanswered=result.is_unanswered, doubts=doubts)
+        course.doubts = result.doubts
         return replace(verified, outputs=outputs), happened
 
     async def _extract(self, course: _RunContext, command: loop.Extract) -> tuple[OperatorResult[Any], Outcome]:
@@ -313,8 +328,8 @@ class RunApp:
             name=course.journal.name(),
             faults=command.faults,
             text=command.reasoning.text,
-            verify_threshold=config.verify_threshold,
-            candidate_threshold=config.candidate_threshold,
+            verify_threshold=0.0 if command.asking else config.verify_threshold,
+            candidate_threshold=0.0 if command.asking else config.candidate_threshold,
             most_per_error=config.max_constraints_per_error,
             held=command.constraints,
             relaxed=command.relaxed,
@@ -352,7 +367,13 @@ class RunApp:
             fidelity_score=None if course.candidate is None else course.candidate.analysis.fidelity.score,
             outcomes=await compute(_outcomes, course.candidate, state, course.verified),
             duplicates=await compute(duplicates, course.ask.constraints),
+            doubts=course.doubts,
         )
+
+
+def _is_weak(fault: Fault, threshold: float) -> bool:
+    """Say whether an error demands no constraint and yet names a statement that speaks against the candidate's."""
+    return fault.confidence < threshold and any(each.excerpt for each in fault.evidence) and fault.type in _AT_ODDS
 
 
 def _outcomes(

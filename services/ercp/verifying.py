@@ -15,18 +15,26 @@ from services.common.ports.entailment import CONTRADICTION, EntailmentModel
 from services.common.settings import ErcpSettings
 from services.ercp.domain import checking, models, pairs, readings, standing, suspecting, weighing
 from services.ercp.domain.answering_why import Draft, answer_to_why, asks_why, lacking
+from services.ercp.domain.doubting import Statements
 from services.ercp.domain.faults import Suspicion, faults_of, suspicion_of
 from services.ercp.domain.predicates import TextFacts
-from services.ercp.domain.records import Constraint, ConstraintOutcome, Fault, Sentence
+from services.ercp.domain.records import Constraint, ConstraintOutcome, Doubt, Fault, Passage, Sentence
 from services.ercp.domain.suspecting import SuspicionBounds
 from services.ercp.domain.thinning import asserting
 from services.ercp.domain.topics import topics_of
-from services.ercp.domain.trace import constraint_summary, fault_summary, outcome_summary, text_summary
+from services.ercp.domain.trace import (
+    constraint_summary,
+    doubt_summary,
+    fault_summary,
+    outcome_summary,
+    text_summary,
+)
 from services.ercp.domain.unit_summary import question_summary, unit_summary
 from services.ercp.domain.units import Units
 from services.ercp.domain.validators import validate
 from services.ercp.domain.vocabulary import Detector, Standing
 from services.ercp.domain.weighing import Reading
+from services.ercp.doubting import Doubting
 from services.ercp.operator_results import OperatorResult, fidelity_summary
 from services.ercp.ports import Analysis, Knowledge
 from services.ercp.unit_reading import UnitReading
@@ -68,6 +76,7 @@ class Verification:
         outcomes: how the text stands to each constraint.
         question: whether it gives a reason where the question asks why; ``None`` for other questions (§12, ADR 0118).
         units: what its sentences are.
+        doubts: statements that may be at odds, while nothing decides it (ADR 0179).
     """
 
     faults: tuple[Fault, ...]
@@ -75,6 +84,7 @@ class Verification:
     outcomes: tuple[ConstraintOutcome, ...] = ()
     question: ConstraintOutcome | None = None
     units: Units = NO_UNITS
+    doubts: tuple[Doubt, ...] = ()
 
     @property
     def is_unanswered(self) -> bool:
@@ -137,6 +147,9 @@ class Verifying:
         self._entailment = entailment
         self._settings = settings
         self._second = second
+        self._doubting = None
+        if second is not None:
+            self._doubting = Doubting(second.entailment, second.embedding, settings.max_nli_pairs)
         self._units = units or UnitReading(None, settings.max_nli_pairs)
 
     async def verify(self, ask: VerifyCommand) -> OperatorResult[Verification]:
@@ -162,18 +175,24 @@ class Verifying:
         planned = asserting(planned, units)
         suspicions += await self._nli(ask, reading, planned)
         suspicions += await compute(_findings, ask, reading)
-        suspicions += await compute(_checked, ask, facts)
+        passages = await compute(_passages, ask)
+        suspicions += await compute(_checked, ask, facts, passages)
+        doubts = list[Doubt]()
+        if self._doubting is not None:
+            at_odds, doubts = await self._doubting.read(*await compute(_statements, reading, passages))
+            suspicions += at_odds
         stands = await compute(standing.outcomes, facts, ask.constraints)
         if self._second is not None:
             stands = await self._second.suspect(facts, ask.constraints, stands)
         spans = [(each.start, each.end) for each in ask.sentences]
         faults = await compute(faults_of, suspicions, ask.text, spans, ask.name)
+        doubts = [each for each in doubts if not any(_meet(each.span, fault.span) for fault in faults)]
         skipped = () if self._entailment is not None else (f"{Detector.NLI.value}: {NO_MODEL}",)
         own = [self._entailment.fingerprint] if self._entailment else []
         own += [self._second.embedding.fingerprint] if self._second is not None else []
         fingerprints = [*ask.analysis.models, *own, *self._units.fingerprints]
         return OperatorResult(
-            Verification(faults, skipped, stands, question, units),
+            Verification(faults, skipped, stands, question, units, tuple(doubts)),
             inputs={
                 "reasoning": text_summary(ask.text),
                 "constraints": constraint_summary(ask.constraints),
@@ -186,6 +205,7 @@ class Verifying:
             outputs={
                 "errors": fault_summary(faults),
                 "constraints": outcome_summary(stands),
+                **doubt_summary(doubts),
                 "skipped_detectors": list(skipped),
                 "fidelity": fidelity_summary(ask.analysis.fidelity),
                 "units": unit_summary(units),
@@ -215,6 +235,10 @@ def _contradictions(
     return pairs.contradictions(ask.sentences, planned, scores, ask.nli_threshold, weigh)
 
 
+def _meet(first: tuple[int, int] | None, second: tuple[int, int] | None) -> bool:
+    return first is not None and second is not None and first[0] < second[1] and second[0] < first[1]
+
+
 def _reading(ask: VerifyCommand, facts: TextFacts) -> Reading:
     return Reading(ask.sentences, topics_of(ask.sentences), facts)
 
@@ -225,9 +249,22 @@ def _findings(ask: VerifyCommand, reading: Reading) -> list[Suspicion]:
     return [suspicion_of(each) for each in weighing.kept(ask.analysis.findings, reading, has_facts=has_facts)]
 
 
-def _checked(ask: VerifyCommand, facts: TextFacts) -> list[Suspicion]:
-    """Return what predicates have against the text; run off the event loop."""
+def _passages(ask: VerifyCommand) -> list[tuple[Passage, TextFacts]]:
+    """Return the passages with what each asserts."""
     passages = ask.knowledge.passages if ask.knowledge is not None else ()
-    asserted = [(each, readings.facts_of(each.text, readings.sentences_of(each.text))) for each in passages]
+    return [(each, readings.facts_of(each.text, readings.sentences_of(each.text))) for each in passages]
+
+
+def _statements(reading: Reading, passages: Sequence[tuple[Passage, TextFacts]]) -> tuple[Statements, list[Statements]]:
+    """Return the statements of a draft and of each passage; run off the event loop."""
+    others = []
+    for passage, facts in passages:
+        sentences = readings.sentences_of(passage.text)
+        others.append(Statements.of(facts, sentences, topics_of(sentences), passage.source))
+    return Statements.of(reading.facts, reading.sentences, reading.topics), others
+
+
+def _checked(ask: VerifyCommand, facts: TextFacts, asserted: Sequence[tuple[Passage, TextFacts]]) -> list[Suspicion]:
+    """Return what predicates have against the text; run off the event loop."""
     question = readings.facts_of(ask.question, readings.sentences_of(ask.question)) if ask.question else None
     return checking.check(facts, checking.ReferenceTexts(ask.constraints, asserted, question))

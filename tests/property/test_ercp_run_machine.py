@@ -63,6 +63,16 @@ FAULTS = st.lists(
     max_size=2,
 ).map(tuple)
 
+DOUBTS = st.lists(
+    st.builds(
+        lambda words: Fault(
+            "d", ErrorType.CONTRADICTION, 0.5, (Detector.NLI,), (Evidence("nli", 0.5, "b"),), None, words
+        ),
+        st.sampled_from("xyz"),
+    ),
+    max_size=2,
+).map(tuple)
+
 
 def key(constraint):
     return constraint.predicate.key
@@ -81,7 +91,7 @@ class Adversary:
             case loop.Verify():
                 fixed = [each.constraint_id for each in command.constraints if each.immutable]
                 undecided = self.draw(st.lists(st.sampled_from(fixed), unique=True)) if fixed else []
-                return loop.Verified(self.draw(FAULTS), tuple(undecided))
+                return loop.Verified(self.draw(FAULTS), tuple(undecided), doubts=self.draw(DOUBTS))
             case loop.Extract():
                 found = [each for each in self.draw(st.lists(RULES, max_size=6)) if not each.immutable]
                 sure = [replace(each, confidence=0.9) for each in found]
@@ -120,7 +130,7 @@ def test_every_run_of_the_step_function_ends(data, most, room, allow):
     steps, mutations, met = 0, 0, {}
     while not isinstance(command, loop.Stop):
         steps += 1
-        assert steps <= 5 * most + 1, "at most five events for each iteration, and one before the first"
+        assert steps <= 6 * most + 1, "at most six events for each iteration, and one before the first"
         mutations += isinstance(command, loop.Mutate)
         if isinstance(command, loop.Generate) and state.current is not None:
             here = (state.stage, state.current.text, tuple(sorted(map(key, state.constraints))))
@@ -154,8 +164,10 @@ def fitting(stop, state):
     if stop.status is RunStatus.CONVERGED:
         assert not state.blocking
         assert not state.undecided
+        assert not state.doubts
     if stop.reason is StatusReason.UNDECIDED:
-        assert state.undecided
+        assert state.undecided or state.doubts
+        assert {loop.doubt_key(each) for each in state.doubts} <= state.asked
         assert not state.blocking
     if stop.status is RunStatus.INFEASIBLE:
         assert state.conflicts
@@ -223,5 +235,5 @@ async def test_every_run_of_the_service_ends_with_a_signed_trace(replies, facts,
     assert model.calls <= most
     assert len(answer.constraints) <= 5
     assert read.trace_events == answer.trace_events
-    assert len(read.trace_events) <= 5 * most + 1
+    assert len(read.trace_events) <= 6 * most + 1
     assert "PENDING" not in {window.status.value for window in world.windows()}

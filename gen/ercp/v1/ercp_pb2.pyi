@@ -238,6 +238,22 @@ class ConstraintOutcome(_message.Message):
     immutable: bool
     def __init__(self, constraint_id: _Optional[str] = ..., state: _Optional[_Union[ConstraintState, str]] = ..., undecided_reason: _Optional[str] = ..., why: _Optional[str] = ..., places: _Optional[_Iterable[_Union[DraftPlace, _Mapping]]] = ..., immutable: _Optional[bool] = ...) -> None: ...
 
+class Doubt(_message.Message):
+    __slots__ = ("type", "confidence", "places", "source", "against", "why")
+    TYPE_FIELD_NUMBER: _ClassVar[int]
+    CONFIDENCE_FIELD_NUMBER: _ClassVar[int]
+    PLACES_FIELD_NUMBER: _ClassVar[int]
+    SOURCE_FIELD_NUMBER: _ClassVar[int]
+    AGAINST_FIELD_NUMBER: _ClassVar[int]
+    WHY_FIELD_NUMBER: _ClassVar[int]
+    type: ErrorType
+    confidence: float
+    places: _containers.RepeatedCompositeFieldContainer[DraftPlace]
+    source: str
+    against: str
+    why: str
+    def __init__(self, type: _Optional[_Union[ErrorType, str]] = ..., confidence: _Optional[float] = ..., places: _Optional[_Iterable[_Union[DraftPlace, _Mapping]]] = ..., source: _Optional[str] = ..., against: _Optional[str] = ..., why: _Optional[str] = ...) -> None: ...
+
 class DuplicateConstraints(_message.Message):
     __slots__ = ("constraint_ids", "demand")
     CONSTRAINT_IDS_FIELD_NUMBER: _ClassVar[int]

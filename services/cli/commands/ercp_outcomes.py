@@ -32,7 +32,7 @@ _COLUMNS: Final = ("state", "constraint", "why", "in the draft")
 async def verify(settings: Settings, output: Output, draft: str, constraints: Path | None, *, fact_check: bool) -> Exit:
     """Verify a draft and show its faults and how it stands to each constraint.
 
-    Exit code 0: no faults, and no constraint broken or suspected, no immutable one undecided; 3: otherwise.
+    Exit code 0: no faults, no open doubts, no constraint broken or suspected, no immutable one undecided; 3: otherwise.
     """
     request = ercp_service_pb2.VerifyRequest(
         request_id=str(uuid.uuid4()),
@@ -48,7 +48,10 @@ async def verify(settings: Settings, output: Output, draft: str, constraints: Pa
         output.table("Faults", ("type", "confidence", "found by", "in the draft"), rows)
     show_outcomes(given, answer.constraint_outcomes, output)
     show_duplicates(answer.duplicate_constraints, output)
-    is_clean = not answer.errors and all(_is_settled(each) for each in answer.constraint_outcomes)
+    show_doubts(answer.open_doubts, output)
+    is_clean = (
+        not answer.errors and not answer.open_doubts and all(_is_settled(each) for each in answer.constraint_outcomes)
+    )
     for skipped in answer.skipped_detectors:
         output.say(f"not looked for: {skipped}", style="yellow")
     output.say("nothing is wrong" if is_clean else "the draft does not hold", style="green" if is_clean else "red")
@@ -71,6 +74,15 @@ def show_duplicates(found: Iterable[ercp_pb2.DuplicateConstraints], output: Outp
         output.say(f"given {len(each.constraint_ids)} times: {each.demand}", style="yellow")
         for constraint_id in each.constraint_ids:
             output.say(f"  {constraint_id}", style="dim")
+
+
+def show_doubts(found: Iterable[ercp_pb2.Doubt], output: Output) -> None:
+    """Tell which statements may be at odds."""
+    for each in found:
+        says = each.places[0].sentence if each.places else ""
+        output.say(f"in doubt: {says}", style="yellow")
+        output.say(f"  against {each.source or 'the draft'}: {each.against}", style="dim")
+        output.say(f"  {each.why}", style="dim")
 
 
 def read_constraints(path: Path) -> list[ercp_pb2.Constraint]:

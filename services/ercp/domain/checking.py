@@ -3,6 +3,7 @@
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Final
 
 from services.ercp.domain import readings
@@ -18,7 +19,9 @@ from services.ercp.domain.predicates import (
     evaluate,
     evaluate_plainly,
 )
+from services.ercp.domain.products import wrong_totals
 from services.ercp.domain.records import Constraint, Evidence, Passage
+from services.ercp.domain.reversals import reversals
 from services.ercp.domain.vocabulary import Detector, ErrorType
 
 AT_ODDS: Final = EXACT
@@ -89,7 +92,8 @@ def _denied_together(facts: TextFacts, constraints: Sequence[Constraint]) -> Ite
 def _at_odds(facts: TextFacts) -> Iterator[Suspicion]:
     """Yield what a text says of one thing in two ways that cannot both hold, found in one pass over its facts."""
     seen = set[tuple[int, int]]()
-    for first, second, _ in contradictions(facts):
+    clashes = ((first, second) for first, second, _ in contradictions(facts))
+    for first, second in chain(clashes, reversals(facts), wrong_totals(facts)):
         place = (second.start, second.end)
         if place not in seen:
             seen.add(place)

@@ -10,8 +10,9 @@ from typing import Final
 
 from services.ercp.domain import readings
 from services.ercp.domain.checking import CONSTRAINT_PREFIX, QUESTION
+from services.ercp.domain.faults import REPORTED_FROM
 from services.ercp.domain.identifiers import derived_uuid
-from services.ercp.domain.predicates import Predicate, PredicateName
+from services.ercp.domain.predicates import Holds, Predicate, PredicateName, evaluate
 from services.ercp.domain.records import Constraint, Evidence, Fault, Source
 from services.ercp.domain.vocabulary import ConstraintType, Detector, ErrorType, Priority
 
@@ -58,8 +59,10 @@ def _proposals(fault: Fault, text: str) -> Iterator[tuple[Predicate, str]]:
         return  # the constraint that it denies is in force already
     excerpt = quoted(fault.excerpt or _nearest(fault, text))
     match fault.type:
+        case ErrorType.FACTUAL_INCORRECT | ErrorType.CONTRADICTION if fault.confidence < REPORTED_FROM:
+            yield from _agreement(excerpt, fault.evidence)  # a doubt demands no value (ADR 0179)
         case ErrorType.FACTUAL_INCORRECT:
-            yield from _from_evidence(fault.evidence)
+            yield from _about(fault, text, _from_evidence(fault.evidence))
             yield from _agreement(excerpt, fault.evidence)
         case ErrorType.CONTRADICTION:
             yield from _from_evidence([each for each in fault.evidence if each.source == QUESTION])
@@ -94,6 +97,22 @@ def _from_evidence(evidence: Sequence[Evidence]) -> Iterator[tuple[Predicate, st
             yield predicate, f'{readings.words_of(predicate)} The source says: "{quoted(each.excerpt)}"'
 
 
+def _about(fault: Fault, text: str, demands: Iterator[tuple[Predicate, str]]) -> Iterator[tuple[Predicate, str]]:
+    """Yield the demands that do not read another part of the text than the wrong one as their breach.
+
+    "The capacity of a car is 60" is about "each car carries 80", and not about "two cars share a cable".
+    """
+    facts = None
+    for predicate, words in demands:
+        if facts is None:
+            facts = readings.facts_of(text, readings.sentences_of(text))
+        answer = evaluate(predicate, facts)
+        span = fault.span
+        astray = span is not None and all(place.end <= span[0] or span[1] <= place.start for place in answer.evidence)
+        if answer.holds is not Holds.FALSE or not astray:
+            yield predicate, words
+
+
 def _agreement(excerpt: str, evidence: Sequence[Evidence]) -> Iterator[tuple[Predicate, str]]:
     """Yield that a text agrees with itself about what the excerpt speaks of."""
     other = next((quoted(each.excerpt) for each in evidence if each.excerpt), "")
@@ -102,9 +121,11 @@ def _agreement(excerpt: str, evidence: Sequence[Evidence]) -> Iterator[tuple[Pre
     names = list(readings.entities(facts))
     if not names and other:
         names = list(readings.entities(readings.facts_of(other, readings.sentences_of(other))))
-    for name in names or [topic(excerpt, other)]:
-        predicate = readings.no_contradiction(name) if name else None
-        yield from _worded(predicate, f"{readings.words_of(predicate)} {reason}" if predicate else "")
+    found = [each for name in names if (each := readings.no_contradiction(name)) is not None]
+    if not found and (shared := topic(excerpt, other)):  # a name that begins with a number is none
+        found = [each for each in [readings.no_contradiction(shared)] if each is not None]
+    for predicate in found:
+        yield predicate, f"{readings.words_of(predicate)} {reason}"
 
 
 def _worded(predicate: Predicate | None, words: str) -> Iterator[tuple[Predicate, str]]:

@@ -26,6 +26,8 @@ BELIEVED_FROM: Final = 0.5
 """From this probability on a model's word stands for a finding, below it against it."""
 PREDICATE: Final = 0.95
 """A text denies a constraint's predicate: rules, no model."""
+CONFIRMED_BY_MODEL: Final = 0.80
+"""Two statements give other amounts of one kind, of what may be one thing, and the entailment model bears it out."""
 NEGATION: Final = 0.85
 SUBSTITUTION: Final = 0.80
 CONTRADICTED: Final = 0.80

@@ -168,6 +168,34 @@ class Fault:
 
 
 @dataclass(frozen=True, slots=True)
+class Doubt:
+    """Two statements that may be at odds, while nothing decides it: less than an error (ADR 0179).
+
+    Attributes:
+        type: what it would be.
+        confidence: 0.0-1.0, below what an error is reported from.
+        span: of the draft's sentence; ``None`` when it has no single place.
+        excerpt: what stands there.
+        source: of the passage that it may deny; empty where that is the draft itself.
+        against: the other statement.
+        why: one sentence for people.
+    """
+
+    type: ErrorType
+    confidence: float
+    span: tuple[int, int] | None
+    excerpt: str
+    source: str
+    against: str
+    why: str
+
+    @property
+    def key(self) -> str:
+        """The same for one doubt about two drafts."""
+        return f"{self.type}|{self.excerpt}|{self.against}"
+
+
+@dataclass(frozen=True, slots=True)
 class Passage:
     """A text that candidates are held against (§7): a fact, or one of ``retrieval_context``."""
 

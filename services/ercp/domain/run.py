@@ -31,12 +31,17 @@ class Verify:
 
 @dataclass(frozen=True, slots=True)
 class Extract:
-    """Derive constraints from errors, admit them and check that all can hold (§9 steps 4 and 5)."""
+    """Derive constraints from errors, admit them and check that all can hold (§9 steps 4 and 5).
+
+    Attributes:
+        asking: they are doubts, and the supervisor puts them before the generator, sure or not (ADR 0179).
+    """
 
     faults: tuple[Fault, ...]
     reasoning: Reasoning
     constraints: tuple[Constraint, ...]
     relaxed: tuple[Constraint, ...]
+    asking: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,11 +93,13 @@ class Verified:
         undecided: ids of the immutable constraints that it leaves undecided and that keep it from converging, and what
             else is open.
         unanswered: the question asks why, and it gives no reason (§12).
+        doubts: what may be wrong with it, less sure than an error that demands a constraint (ADR 0179).
     """
 
     faults: tuple[Fault, ...]
     undecided: tuple[str, ...] = ()
     unanswered: bool = False
+    doubts: tuple[Fault, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,6 +173,9 @@ class RunState:
         faults: what was wrong with ``current``.
         undecided: the same of ``current``; the shell knows what the caller allows (``standing.blocking``).
         unanswered: the question asks why, and ``current`` gives no reason (§12, ADR 0118).
+        doubts: what may be wrong with ``current``.
+        asked: keys of the doubts that were put before the generator; each is once.
+        asking: that is what is being done.
         seen: digests of the (stage, candidate, constraints) that came to nothing.
         core: the last set of constraints found that cannot hold together.
         overflowed: a constraint found no room.
@@ -187,6 +197,9 @@ class RunState:
     faults: tuple[Fault, ...] = ()
     undecided: tuple[str, ...] = ()
     unanswered: bool = False
+    doubts: tuple[Fault, ...] = ()
+    asked: frozenset[str] = frozenset()
+    asking: bool = False
     seen: frozenset[str] = frozenset()
     core: tuple[str, ...] = ()
     overflowed: bool = False
@@ -213,8 +226,16 @@ def advance(state: RunState, outcome: Outcome) -> tuple[RunState, Command]:
     match outcome:
         case Generated(reasoning):
             then = _generated(state, reasoning)
-        case Verified(faults, undecided, unanswered):
-            then = _verified(replace(state, faults=faults, undecided=undecided, unanswered=unanswered))
+        case Verified():
+            then = _verified(
+                replace(
+                    state,
+                    faults=outcome.faults,
+                    undecided=outcome.undecided,
+                    unanswered=outcome.unanswered,
+                    doubts=outcome.doubts,
+                )
+            )
         case Extracted():
             then = _extracted(state, outcome)
         case Stabilized(stable):
@@ -229,8 +250,11 @@ def advance(state: RunState, outcome: Outcome) -> tuple[RunState, Command]:
 
 
 def _settled(state: RunState) -> Stop:
-    """Say how a run ends whose candidates are stable and without errors: what nobody decided is not kept (ADR 0115)."""
-    if state.undecided:
+    """Say how a run ends whose candidates are stable and without errors.
+
+    What nobody decided is not kept (ADR 0115), and what may be wrong is not right (ADR 0179).
+    """
+    if state.undecided or state.doubts:
         return Stop(RunStatus.PARTIAL, StatusReason.UNDECIDED)
     return Stop(RunStatus.CONVERGED, StatusReason.STABLE)
 
@@ -245,6 +269,7 @@ def _generated(state: RunState, reasoning: Reasoning) -> tuple[RunState, Command
         faults=(),
         undecided=(),
         unanswered=False,
+        doubts=(),
     )
     return after, Verify(reasoning, state.constraints)
 
@@ -252,7 +277,22 @@ def _generated(state: RunState, reasoning: Reasoning) -> tuple[RunState, Command
 def _verified(state: RunState) -> tuple[RunState, Command]:
     if state.faults and state.current is not None:
         return state, Extract(state.faults, state.current, state.constraints, state.relaxed)
-    return _compared(state)
+    return _asked(state)
+
+
+def _asked(state: RunState) -> tuple[RunState, Command]:
+    """Put doubts before the generator that it was not asked about yet, once nothing surer is left (ADR 0179)."""
+    fresh = {doubt_key(each): each for each in state.doubts if doubt_key(each) not in state.asked}
+    if not fresh or state.current is None:
+        return _compared(state)
+    after = replace(state, asked=state.asked | fresh.keys(), asking=True)
+    return after, Extract(tuple(fresh.values()), state.current, state.constraints, state.relaxed, asking=True)
+
+
+def doubt_key(doubt: Fault) -> str:
+    """Return the same text for one doubt about two candidates: what it would be, of what, against what."""
+    against = "|".join(sorted(each.excerpt for each in doubt.evidence))
+    return f"{doubt.type}|{doubt.excerpt}|{against}"
 
 
 def _compared(state: RunState) -> tuple[RunState, Command]:
@@ -269,11 +309,14 @@ def _extracted(state: RunState, outcome: Extracted) -> tuple[RunState, Command]:
         constraints=admission.constraints,
         candidates=_merged(state.candidates, admission.candidates),
         overflowed=state.overflowed or admission.overflowed,
+        asking=False,
     )
     if outcome.core:
         return _clash(after, outcome.core)
+    if state.asking:
+        return _generate(after) if admission.added else _compared(after)
     if not state.blocking and not state.unanswered:
-        return _compared(after)
+        return _asked(after)
     if admission.waived and not admission.added:
         # What had to be relaxed follows from the candidate once more: nothing that is left can make it hold.
         return after, Stop(RunStatus.INFEASIBLE, StatusReason.CORE_NOT_RESOLVED)
@@ -327,6 +370,7 @@ def _mutated(state: RunState, outcome: Mutated) -> tuple[RunState, Command]:
         faults=(),
         undecided=(),
         unanswered=False,
+        doubts=(),
     )
     if outcome.core:
         members = tuple(each for each in state.constraints if each.constraint_id in outcome.core)

@@ -152,11 +152,16 @@ def topic_of(text: str) -> Topic:
 
 def aligned(first: Topic, second: Topic) -> bool:
     """Say whether two sentences are about one thing under one condition: what one is about, the other speaks of."""
-    if _elsewhere(first, second) or bool(first.subject & _OTHER) != bool(second.subject & _OTHER):
+    if is_set_apart(first, second):
         return False
     about = bool(first.subject) and first.subject <= second.words
     about = about or (bool(second.subject) and second.subject <= first.words)
     return about and _fits(first, second) and _fits(second, first)
+
+
+def is_set_apart(first: Topic, second: Topic) -> bool:
+    """Say whether two sentences speak of two places, times or persons, or one of "the other", "the former"."""
+    return _elsewhere(first, second) or bool(first.subject & _OTHER) != bool(second.subject & _OTHER)
 
 
 def share(first: Topic, second: Topic) -> bool:

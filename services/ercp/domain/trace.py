@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from services.common.encoding import iso_micros, parse_iso_micros, sha256_hex
-from services.ercp.domain.records import Constraint, ConstraintOutcome, Decoding, Fault, ModelIdentity
+from services.ercp.domain.records import Constraint, ConstraintOutcome, Decoding, Doubt, Fault, ModelIdentity
 from services.ercp.domain.vocabulary import Operator, Standing
 
 MAX_TEXT_CHARS: Final = 400
@@ -145,6 +145,29 @@ def fault_summary(faults: Sequence[Fault]) -> dict[str, Any]:
             }
             for each in faults[:MAX_LISTED]
         ],
+    }
+
+
+def doubt_summary(doubts: Sequence[Doubt]) -> dict[str, Any]:
+    """Return how many doubts there are, and the first of them; nothing where there is none (ADR 0179)."""
+    if not doubts:
+        return {}
+    return {
+        "doubts": {
+            "count": len(doubts),
+            "items": [
+                {
+                    "type": each.type.value,
+                    "span": list(each.span or ()),
+                    "excerpt": SensitiveText(each.excerpt[:MAX_TEXT_CHARS]),
+                    "source": _told(each.source),
+                    "against": SensitiveText(each.against[:MAX_TEXT_CHARS]),
+                    "confidence": each.confidence,
+                    "why": each.why,
+                }
+                for each in doubts[:MAX_LISTED]
+            ],
+        }
     }
 
 

@@ -79,6 +79,12 @@ _NUMBERS: Final = {
 }
 _NUMBER: Final = rf"(?:{'|'.join(_NUMBERS)}|\d+(?:\.\d+)?)"
 _CHOICE: Final = re.compile(rf"\b{_NUMBER}(?: or {_NUMBER})+\b", re.IGNORECASE)
+_OPEN_PRICE: Final = re.compile(
+    rf"\b(?:is|are|costs?|takes|lasts|amounts to)\s(?P<first>{_NUMBER})\sor\s(?P<second>{_NUMBER})"
+    r"(?:\s[a-z%\u20ac]{1,12})?[.!]?\s*$",
+    re.IGNORECASE,
+)
+"""A sentence that ends with two values of one thing and says nothing of which holds when."""
 _TOLD: Final = re.compile(
     r"\bthe \w+ (?:told|informed|assured|warned|promised|wrote|reminded|accused)(?: to)? the \w+ (?:that|of|because) "
     r"(?:he|she|they)\b",
@@ -96,6 +102,11 @@ _TWO_READINGS: Final = re.compile(
 )
 _FENCE: Final = "```"
 _PAIRS: Final = (("(", ")"), ("[", "]"), ("{", "}"))
+_QUOTE: Final = re.compile(
+    r'(?P<opens>(?:(?<=[\s(\[])|^)"(?=\w)|\u201c)|(?P<closes>(?<=[^\s\d(\[])"|\u201d)', re.MULTILINE
+)
+"""A quotation mark, a straight one by what stands beside it; behind a digit it may be inches or a closing mark."""
+_MAY_CLOSE: Final = re.compile(r'\d"')
 _ENDS: Final = (".", "!", "?", "…", ":", ";", '"', "'", ")", "]", "\u201d", "\u2019", "*", "|", "`", "}", "»")
 _PROSE_WORDS: Final = 4
 
@@ -126,6 +137,9 @@ def _form(text: str, sentences: Sequence[Sentence], *, was_cut: bool) -> Iterato
     if text.count(_FENCE) % 2:
         at = text.rfind(_FENCE)
         yield _suspicion(ErrorType.SYNTAX_ERROR, UNBALANCED, "a code fence is not closed", (at, at + len(_FENCE)))
+    open_quote = _unclosed_quote(text)
+    if open_quote is not None:
+        yield _suspicion(ErrorType.SYNTAX_ERROR, UNBALANCED, "a quotation is not closed", (open_quote, open_quote + 1))
     for left, right in _PAIRS:
         if text.count(left) > text.count(right):
             at = text.rfind(left)
@@ -133,6 +147,30 @@ def _form(text: str, sentences: Sequence[Sentence], *, was_cut: bool) -> Iterato
     last = sentences[-1] if sentences else None
     if last is not None and len(last.text.split()) >= _PROSE_WORDS and not last.text.rstrip().endswith(_ENDS):
         yield _suspicion(ErrorType.SYNTAX_ERROR, UNFINISHED, "the last sentence does not end", (last.start, last.end))
+
+
+def _unclosed_quote(text: str) -> int | None:
+    """Return where a quotation mark opens that nothing closes before the next one opens; ``None`` of none.
+
+    A paragraph that begins with a mark goes on with the quotation of the one before.
+    """
+    opened: int | None = None
+    for match in _QUOTE.finditer(text):
+        if match["closes"]:
+            opened = None
+        elif opened is not None and not _closed_by_digit(text, opened, match.start()) and not _begins(text, match):
+            return opened
+        else:
+            opened = match.start()
+    return opened if opened is not None and not _closed_by_digit(text, opened, len(text)) else None
+
+
+def _closed_by_digit(text: str, start: int, end: int) -> bool:
+    return _MAY_CLOSE.search(text, start, end) is not None
+
+
+def _begins(text: str, match: re.Match[str]) -> bool:
+    return match.start() == 0 or text[match.start() - 1] == "\n"
 
 
 def _is_unreadable(char: str) -> bool:
@@ -183,7 +221,7 @@ def _ambiguity(sentences: Sequence[Sentence]) -> Iterator[Suspicion]:
             why = "it can be read in two ways"
         elif _TOLD.search(sentence.text):
             why = "the pronoun may mean either of two"
-        elif any(_far_apart(match.group()) for match in _CHOICE.finditer(sentence.text)):
+        elif any(_far_apart(match.group()) for match in _CHOICE.finditer(sentence.text)) or _is_open(sentence.text):
             why = "amounts that differ stand to choice"
         if why:
             yield _suspicion(ErrorType.AMBIGUITY, TWO_READINGS, why, _span(sentence))
@@ -194,6 +232,19 @@ def _far_apart(choice: str) -> bool:
     named = [word for word in re.findall(r"[a-z]+|\d+(?:\.\d+)?", choice.lower()) if word != "or"]
     found = [_NUMBERS[word] if word in _NUMBERS else float(word) for word in named]
     return len(found) > 2 or max(found) >= 3 * max(min(found), 1e-9)  # noqa: PLR2004 - "one or two" is a way to speak
+
+
+def _is_open(text: str) -> bool:
+    """Say whether a sentence leaves it at two values that are no neighbors: "two or three" is a way to speak."""
+    match = _OPEN_PRICE.search(text)
+    if match is None:
+        return False
+    first, second = (_NUMBERS.get(match[name].lower(), None) for name in ("first", "second"))
+    first, second = (
+        float(match["first"]) if first is None else first,
+        float(match["second"]) if second is None else second,
+    )
+    return abs(first - second) > 1
 
 
 def _claim(sentence: Sentence, confidence: float, why: str) -> Suspicion:

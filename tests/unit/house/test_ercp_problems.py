@@ -1,5 +1,6 @@
 """The scripted problems of ERCP are what their README says; messages name problems and quote nothing of them."""
 
+import hashlib
 import itertools
 import json
 import re
@@ -39,6 +40,18 @@ def test_every_file_keeps_to_the_schema(path):
     rows = json.loads(path.read_text(encoding="utf-8"))
     jsonschema.validate(rows, schema)
     assert {row["kind"] for row in rows} == {path.stem}
+
+
+def test_the_problems_by_a_fifth_hand_are_those_that_were_counted():
+    folder = FOLDER.parent / "problems_final_3"
+    path = folder / "problems.jsonl"
+    digest, name = (folder / "SHA256SUMS").read_text(encoding="ascii").split()
+    assert (name, hashlib.sha256(path.read_bytes()).hexdigest()) == (path.name, digest)
+    rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    jsonschema.validate(rows, json.loads((FOLDER / "schema.json").read_text(encoding="utf-8")))
+    problems = load(folder.name, folder.parent)
+    assert len({problem.id for problem in problems}) == 40
+    assert not {problem.id for problem in problems} & {problem.id for problem in PROBLEMS}
 
 
 def test_there_are_a_hundred_and_fifty_with_ids_and_questions_of_their_own():

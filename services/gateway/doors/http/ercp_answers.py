@@ -6,6 +6,7 @@ from services.gateway.doors.http.ercp_schemas import (
     Constraint,
     ConstraintState,
     Error,
+    ErrorType,
     FreeForm,
     OperatorName,
     Problem,
@@ -84,6 +85,17 @@ class DuplicateConstraints(BaseModel):
     demand: str
 
 
+class Doubt(BaseModel):
+    """Two statements that may be at odds, while nothing decides it: no error, and no convergence."""
+
+    type: ErrorType
+    confidence: float
+    places: list[DraftPlace]
+    source: str
+    against: str
+    why: str
+
+
 class RunAnswer(_Answer):
     """How a run ended (ERCP 1.0 §3.1)."""
 
@@ -94,6 +106,7 @@ class RunAnswer(_Answer):
     utility_score: float | None
     constraint_outcomes: list[ConstraintOutcome]
     duplicate_constraints: list[DuplicateConstraints]
+    open_doubts: list[Doubt]
 
 
 class GenerateAnswer(_Answer, Reasoning):
@@ -106,6 +119,7 @@ class VerifyAnswer(_Answer):
     errors: list[Error]
     constraint_outcomes: list[ConstraintOutcome]
     duplicate_constraints: list[DuplicateConstraints]
+    open_doubts: list[Doubt]
 
 
 class ExtractConstraintsAnswer(_Answer):
