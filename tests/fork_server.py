@@ -27,7 +27,6 @@ MODULES: Final = (
     "services.common.adapters.spacy.reading",
     "services.common.adapters.tokens.counter",
     "services.common.adapters.sqlite.sessions",
-    "spacy",
     "z3",
 )
 """What nearly every process of ours imports, but for what starts threads of its own, which no fork survives."""
