@@ -87,7 +87,7 @@ SCHEMA = schemathesis.openapi.from_asgi("/openapi.json", APP)
 
 @SCHEMA.exclude(path_regex="^/(ercp|healthz)").parametrize()
 @settings(
-    max_examples=examples(40),
+    max_examples=examples(40, least=3),
     deadline=timedelta(seconds=patient(5)),
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
     derandomize=True,

@@ -50,7 +50,7 @@ CHECKS = [
 
 @SCHEMA.include(path_regex="^/ercp/").parametrize()
 @settings(
-    max_examples=examples(60),
+    max_examples=examples(60, least=3),
     deadline=timedelta(seconds=patient(5)),
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
     derandomize=True,
@@ -61,7 +61,7 @@ def test_every_generated_call_is_answered_as_the_document_says(case):
 
 @WRONG.include(path_regex="^/ercp/", method="POST").parametrize()
 @settings(
-    max_examples=examples(15),
+    max_examples=examples(15, least=3),
     deadline=timedelta(seconds=patient(5)),
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
     derandomize=True,
