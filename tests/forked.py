@@ -130,15 +130,15 @@ def running_module(module: str, *arguments: str, folder: Path) -> Iterator[Any]:
         return
     (read, told), (said, write) = os.pipe(), os.pipe()
     with os.fdopen(read, "rb") as stdin, os.fdopen(write, "wb") as stdout:
-        process = forked(
+        started = forked(
             arguments, folder=folder, environment=os.environ, module=module, stdin=stdin, stdout=stdout,
             stderr=sys.__stderr__ or stdout,
         )  # fmt: skip
-    process.stdin, process.stdout = os.fdopen(told, "w"), os.fdopen(said, "r")
+    started.stdin, started.stdout = os.fdopen(told, "w"), os.fdopen(said, "r")
     try:
-        yield process
+        yield started
     finally:
-        leash.release(process)
+        leash.release(started)
 
 
 def _running_server() -> socket.socket:

@@ -85,6 +85,7 @@ APP = made_now()
 SCHEMA = schemathesis.openapi.from_asgi("/openapi.json", APP)
 
 
+@pytest.mark.tenth(inside=True)
 @SCHEMA.exclude(path_regex="^/(ercp|healthz)").parametrize()
 @settings(
     max_examples=examples(40, least=3),

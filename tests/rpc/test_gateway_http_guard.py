@@ -232,6 +232,7 @@ def test_every_answer_fits_its_model(rpc):
     assert model.model_validate(json_of(type(message)()))
 
 
+@pytest.mark.tenth(inside=True)
 @SCHEMA.include(path_regex="^/v1/").parametrize()
 @settings(
     max_examples=examples(40, least=3),

@@ -48,6 +48,7 @@ CHECKS = [
 ]
 
 
+@pytest.mark.tenth(inside=True)
 @SCHEMA.include(path_regex="^/ercp/").parametrize()
 @settings(
     max_examples=examples(60, least=3),
@@ -59,6 +60,7 @@ def test_every_generated_call_is_answered_as_the_document_says(case):
     case.call_and_validate(checks=CHECKS)
 
 
+@pytest.mark.tenth(inside=True)
 @WRONG.include(path_regex="^/ercp/", method="POST").parametrize()
 @settings(
     max_examples=examples(15, least=3),
