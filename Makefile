@@ -8,7 +8,9 @@ RUN_STAMP := $(VENV)/.installed
 DEV_STAMP := $(VENV)/.installed-dev
 LOCK := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header
 ENGINES := --extra chroma --extra mcp --extra pinecone --extra qdrant
-TESTS := $(BIN)/pytest -q -n auto --dist loadfile --no-loadscope-reorder
+# Where Python may keep no byte code beside the sources, the head of a run has it kept where tests/bytecode.py does.
+KEPT := $(if $(PYTHONDONTWRITEBYTECODE),PYTHONDONTWRITEBYTECODE= PYTHONPYCACHEPREFIX=$(or $(PYTHONPYCACHEPREFIX),$(CURDIR)/.cache/bytecode))
+TESTS := $(KEPT) $(BIN)/pytest -q -n auto --dist loadfile --no-loadscope-reorder
 # Tests that cover pure code (tools/coverage_floor.py): the tracer makes a test take half as long again.
 MEASURED := $(addprefix tests/unit/,dag dpe envelope ercp gateway common/questions common/reading) \
   $(filter-out $(addprefix tests/property/test_,envelope_isolation.py guard_hostile.py injection_hostile.py superseded_knowledge.py), \

@@ -60,6 +60,13 @@ def pytest_collection():
 
 
 @pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers(config):
+    """Run half as many processes more as there are cores: tests wait for servers, time limits and one another."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return cores + (cores + 1) // 2
+
+
+@pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config, log):
     """Hand out whole files, and the conformance tests, which share one server, as if they were one file."""
     from xdist.scheduler import LoadFileScheduling

@@ -1,8 +1,8 @@
 """Run as a program: imports the product once, then forks a process for every command that is asked for over a socket.
 
-An order is one message: arguments, folder and environment as JSON, and four descriptors: stdin, stdout, stderr, and a
-socket on which the process's id and, at its end, its status and its processor seconds are told. A small process of its
-own waits for each, so that many can run at once.
+An order is one message: module, arguments, folder and environment as JSON, and four descriptors: stdin, stdout, stderr,
+and a socket on which the process's id and, at its end, its status and its processor seconds are told. A small process
+of its own waits for each, so that many can run at once.
 """
 
 import gc
@@ -27,7 +27,6 @@ MODULES: Final = (
     "services.common.adapters.spacy.reading",
     "services.common.adapters.tokens.counter",
     "services.common.adapters.sqlite.sessions",
-    "spacy",
     "z3",
 )
 """What nearly every process of ours imports, but for what starts threads of its own, which no fork survives."""
@@ -95,14 +94,14 @@ def _attend(given: Any, descriptors: list[int]) -> None:
 
 
 def _become(given: Any) -> None:
-    """Be what ``python -m services.cli …`` is, in that folder and with that environment."""
+    """Be what ``python -m MODULE …`` is, in that folder and with that environment."""
     os.chdir(given["folder"])
     os.environ.clear()
     os.environ.update(given["environment"])
     random.seed()
     sys.path[0] = given["folder"]
     sys.argv = ["", *given["arguments"]]
-    runpy.run_module("services.cli", run_name="__main__", alter_sys=True)
+    runpy.run_module(given["module"], run_name="__main__", alter_sys=True)
 
 
 if __name__ == "__main__":

@@ -5,10 +5,12 @@ more, and a run of the tests starts a hundred processes. One process in each tha
 (tests/fork_server.py). What is forked is a process like any other: its own memory, environment, folder, streams,
 signals and end. Where it would not be the same as one that was started by its name, it is started by its name: when
 its environment says more than our settings, because Python and libraries read theirs early, and on other systems than
-Linux. The tests of light commands, of readers that go away and of the wheel always start theirs by name.
+Linux. The tests of light commands, of readers that go away and of the wheel always start theirs by name. The writers
+that tests of faults kill are forked in the same way.
 """
 
 import atexit
+import contextlib
 import json
 import os
 import signal
@@ -16,7 +18,7 @@ import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any, Final
 
@@ -24,6 +26,7 @@ from tests import leash
 from tests.patience import patient
 
 _SERVER: Final = Path(__file__).with_name("fork_server.py")
+COMMAND: Final = "services.cli"
 _START_S: Final = 120.0
 _FREE: Final = ("GROUNDTRAIL_", "COLUMNS", "PYTEST_")
 """What may differ from this process's environment: nobody reads it while modules are imported."""
@@ -97,17 +100,45 @@ def can_fork(environment: Mapping[str, str]) -> bool:
 
 
 def forked(
-    arguments: Sequence[str], *, folder: Path, environment: Mapping[str, str], stdout: IO[Any], stderr: IO[Any]
+    arguments: Sequence[str],
+    *,
+    folder: Path,
+    environment: Mapping[str, str],
+    stdout: IO[Any],
+    stderr: IO[Any],
+    stdin: IO[Any] | None = None,
+    module: str = COMMAND,
 ) -> ForkedProcess:
-    """Start ``groundtrail`` with these arguments; on the leash, as all that tests start."""
+    """Start ``groundtrail``, or another module, with these arguments; on the leash, as all that tests start."""
     mine, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    order = {"arguments": arguments, "folder": str(folder), "environment": dict(environment)}
+    order = {"module": module, "arguments": arguments, "folder": str(folder), "environment": dict(environment)}
     with theirs, open(os.devnull, "rb") as nothing, _lock:  # noqa: PTH123 - a descriptor
-        streams = [nothing.fileno(), stdout.fileno(), stderr.fileno(), theirs.fileno()]
+        streams = [(stdin or nothing).fileno(), stdout.fileno(), stderr.fileno(), theirs.fileno()]
         socket.send_fds(_running_server(), [json.dumps(order).encode()], streams)
     process = ForkedProcess(mine)
     leash.hold(process)
     return process
+
+
+@contextlib.contextmanager
+def running_module(module: str, *arguments: str, folder: Path) -> Iterator[Any]:
+    """Run ``python -m module …`` with pipes of text as stdin and stdout, and kill it when the block is left."""
+    if not can_fork(os.environ):
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+        with leash.running([sys.executable, "-m", module, *arguments], cwd=folder, **pipes) as process:
+            yield process
+        return
+    (read, told), (said, write) = os.pipe(), os.pipe()
+    with os.fdopen(read, "rb") as stdin, os.fdopen(write, "wb") as stdout:
+        started = forked(
+            arguments, folder=folder, environment=os.environ, module=module, stdin=stdin, stdout=stdout,
+            stderr=sys.__stderr__ or stdout,
+        )  # fmt: skip
+    started.stdin, started.stdout = os.fdopen(told, "w"), os.fdopen(said, "r")
+    try:
+        yield started
+    finally:
+        leash.release(started)
 
 
 def _running_server() -> socket.socket:

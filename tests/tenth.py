@@ -68,9 +68,14 @@ def tenth_of_tests(items: Sequence[pytest.Item], *, named: bool = False) -> list
     return left_out
 
 
-def examples(number: int) -> int:
-    """Return how many examples to generate where ``number`` are generated when the whole is asked for."""
-    return number if WHOLE else max(min(number, LEAST_EXAMPLES), number // SHARE)
+def examples(number: int, least: int = LEAST_EXAMPLES) -> int:
+    """Return how many examples to generate where ``number`` are generated when the whole is asked for.
+
+    Args:
+        number: of the whole.
+        least: what is generated at any rate; less than ten where one example takes a tenth of a second.
+    """
+    return number if WHOLE else max(min(number, least), number // SHARE)
 
 
 def _chosen(label: str, every: Sequence[Case], name: Callable[[Case], str], share: int = SHARE) -> list[Case]:

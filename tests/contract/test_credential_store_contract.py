@@ -61,13 +61,13 @@ class TestKeys:
         assert await store.get_receipt("tenant-a", "IngestSource", "q") is None
         assert await store.count_keys() == 1
 
-    @pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
-    async def test_any_text_is_kept_and_found(self, store, text):
-        hostile = api_key(text, tenant_id=text, prefix=text, label=text, roles=(text,))
-        await store.put_key(hostile)
-        await store.put_key(api_key("other"))
-        assert await store.find_key(text) == hostile
-        assert await store.page_keys(text, after="", limit=9) == [hostile]
+    async def test_any_text_is_kept_and_found(self, store):
+        for text in HOSTILE:
+            hostile = api_key(text, tenant_id=text, prefix=text, label=text, roles=(text,))
+            await store.put_key(hostile)
+            await store.put_key(api_key("other"))
+            assert await store.find_key(text) == hostile
+            assert await store.page_keys(text, after="", limit=9) == [hostile]
 
     async def test_pages_follow_the_id_within_the_tenant(self, store):
         for name in ("c", "a", "b"):

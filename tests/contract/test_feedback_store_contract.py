@@ -42,11 +42,11 @@ async def test_pages_go_by_id_within_tenant_and_report(store):
     assert [one.feedback_id for one in await store.page("t", "p2", after="", limit=9)] == ["d"]
 
 
-@pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
-async def test_any_text_is_kept(store, text):
-    hostile = said("x", tenant_id=text, report_id=text, given_by=text)
-    await store.put(hostile)
-    assert await store.page(text, text, after="", limit=9) == [hostile]
+async def test_any_text_is_kept(store):
+    for text in HOSTILE:
+        hostile = said("x", tenant_id=text, report_id=text, given_by=text)
+        await store.put(hostile)
+        assert await store.page(text, text, after="", limit=9) == [hostile]
 
 
 @pytest.mark.parametrize("adapter", durable(FEEDBACK_STORES), ids=lambda adapter: adapter.name)

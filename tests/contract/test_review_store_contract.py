@@ -113,13 +113,13 @@ async def test_filters_go_by_session_and_by_what_the_time_makes_of_a_status(stor
     assert await ids(status=ReviewStatus.APPROVED) == set()
 
 
-@pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
-async def test_any_text_is_kept_and_found(store, text):
-    hostile = review(text, tenant_id=text, session_id=text, author=text, reason=text)
-    await store.add(hostile)
+async def test_any_text_is_kept_and_found(store):
     await store.add(review("other"))
-    assert await store.get(text, text) == hostile
-    assert len(await store.page(text, ReviewFilter(NOW, session_id=text), after=None, limit=9)) == 1
+    for text in HOSTILE:
+        hostile = review(text, tenant_id=text, session_id=text, author=text, reason=text)
+        await store.add(hostile)
+        assert await store.get(text, text) == hostile
+        assert len(await store.page(text, ReviewFilter(NOW, session_id=text), after=None, limit=9)) == 1
 
 
 @pytest.mark.parametrize("adapter", durable(REVIEW_STORES), ids=lambda adapter: adapter.name)

@@ -147,22 +147,22 @@ class TestRecords:
         assert await store.get_report("tenant-a", "r") == report("s", "r")
         assert await store.get_receipt("tenant-a", "IngestSource", "q") == receipt("q")
 
-    @pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
-    async def test_any_text_is_kept_and_found(self, store, text):
-        hostile = window(text, 1, window_id=text, response_text=text, facts_included=(text,), continuation_id=text)
-        written = SessionChange(
-            session(text, scope=text),
-            windows=(hostile,),
-            events=(event(text, 0, data=text),),
-            reports=(report(text, text, body=text),),
-        )
-        await store.write(written)
+    async def test_any_text_is_kept_and_found(self, store):
         await store.write(opened("other"))
-        snapshot = await store.snapshot("tenant-a", text)
-        assert snapshot == SessionSnapshot(written.session, (hostile,), (), written.events[0])
-        assert await store.find_continuation("tenant-a", text) == hostile
-        assert await store.get_report("tenant-a", text) == written.reports[0]
-        assert await store.page_events("tenant-a", text, after_sequence=-1, limit=9) == list(written.events)
+        for text in HOSTILE:
+            hostile = window(text, 1, window_id=text, response_text=text, facts_included=(text,), continuation_id=text)
+            written = SessionChange(
+                session(text, scope=text),
+                windows=(hostile,),
+                events=(event(text, 0, data=text),),
+                reports=(report(text, text, body=text),),
+            )
+            await store.write(written)
+            snapshot = await store.snapshot("tenant-a", text)
+            assert snapshot == SessionSnapshot(written.session, (hostile,), (), written.events[0])
+            assert await store.find_continuation("tenant-a", text) == hostile
+            assert await store.get_report("tenant-a", text) == written.reports[0]
+            assert await store.page_events("tenant-a", text, after_sequence=-1, limit=9) == list(written.events)
 
     async def test_a_snapshot_is_ordered(self, store):
         await store.write(opened("s"))

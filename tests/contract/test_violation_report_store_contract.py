@@ -98,13 +98,13 @@ async def test_the_dead_are_listed_and_queued_anew_by_their_tenant_alone(store):
     assert (again.attempts, again.state) == (0, ReportState.QUEUED)
 
 
-@pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
-async def test_any_text_is_kept(store, text):
-    hostile = report(text, tenant_id=text, url=text, host=text)
-    await store.file([hostile], MOST)
-    assert await store.take(NOW, LEASE, 1, ()) == [hostile]
-    await store.settle(dead(hostile, text))
-    assert await store.page_dead(text, after="", limit=1) == ([dead(hostile, text)] if text else [])
+async def test_any_text_is_kept(store):
+    for text in HOSTILE:
+        hostile = report(text, tenant_id=text, url=text, host=text)
+        await store.file([hostile], MOST)
+        assert await store.take(NOW, LEASE, 1, ()) == [hostile]
+        await store.settle(dead(hostile, text))
+        assert await store.page_dead(text, after="", limit=1) == ([dead(hostile, text)] if text else [])
 
 
 @pytest.mark.parametrize("adapter", durable(VIOLATION_REPORT_STORES), ids=lambda adapter: adapter.name)

@@ -80,12 +80,14 @@ def test_other_weights_and_one_byte_of_an_answer_are_named(folder, exported):
     assert any(name.startswith("response_text") for name in second["fields"])
 
 
+@pytest.mark.whole
 def test_an_export_without_content_says_what_is_missing(folder, exported):
     events = [line for line in exported if "record" not in json.loads(line)]
     reports = replay(folder, events, expect=1)
     assert {(one["result"], one["reason"]) for one in reports} == {("NOT_REPLAYABLE", "CONTENT_NOT_EXPORTED")}
 
 
+@pytest.mark.whole
 def test_an_erased_fact_is_named(folder, exported):
     kept = [line for line in exported if json.loads(line).get("record") != "fact"]
     reports = replay(folder, kept, expect=1)

@@ -60,6 +60,7 @@ async def test_eight_analyses_beside_it_change_no_byte():
         assert await report_hash(fresh(models), request(HONEST, priors=priors[::-1])) == forward
 
 
+@pytest.mark.whole
 async def test_a_sample_of_hostile_texts_changes_nothing_about_honest_claims():
     async with Adapters(Settings()) as adapters:
         app = fresh(await open_models(adapters))

@@ -73,6 +73,7 @@ def test_doctor_tells_whether_the_endpoint_answers(tmp_path):
     assert "sk-of-this-test" not in json.dumps([there, missing])
 
 
+@pytest.mark.whole
 async def test_a_server_asks_by_grpc_and_a_request_turns_it_off(tmp_path):
     secret = tmp_path / "key"
     secret.write_text("sk-from-a-file\n", encoding="utf-8")

@@ -111,6 +111,7 @@ def test_nothing_is_imported_from_the_checkout(installed):
     assert done.stdout.splitlines()[1] == "[]"
 
 
+@pytest.mark.whole
 def test_check_inside_the_process_has_the_stubs_of_the_package(installed):
     folder, env = installed
     code = (
@@ -135,6 +136,7 @@ def signed_wheels(wheels, tmp_path) -> tuple[list[Path], str]:
     return copies, SigningKey.parse(key.read_text()).public_key
 
 
+@pytest.mark.whole
 def test_an_altered_installation_of_signed_wheels_does_not_start(installed, wheels, tmp_path):
     folder, env = installed
     copies, public = signed_wheels(wheels, tmp_path)
@@ -152,6 +154,7 @@ def test_an_altered_installation_of_signed_wheels_does_not_start(installed, whee
     assert "groundtrail_server/dpe/domain/risk.py was changed" in json.loads(done.stdout)["problem"]
 
 
+@pytest.mark.whole
 def test_the_command_without_models_says_what_to_install(installed):
     """Runs last of what uses the installation: the models are gone after it."""
     folder, env = installed

@@ -9,7 +9,6 @@ import asyncio
 import os
 import random
 import signal
-import subprocess
 import sys
 import threading
 from collections.abc import Awaitable, Callable, Iterator
@@ -17,7 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tests.leash import running
+from tests.forked import running_module
 
 ROOT = Path(__file__).parents[2]
 
@@ -76,8 +75,7 @@ class Round:
 def kill_in_rounds(module: str, folder: Path, rounds: int, seed: int, most: int) -> Iterator[Round]:
     """Yield what each child said; it is killed at random, after at most so many windows were acknowledged."""
     draw = random.Random(seed)
-    command = [sys.executable, "-m", module, str(folder)]
-    with running(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as writer:
+    with running_module(module, str(folder), folder=ROOT) as writer:
         for _ in range(rounds):
             yield _run_round(writer, draw.randrange(1, most), draw.random() * 0.02)
         writer.stdin.close()

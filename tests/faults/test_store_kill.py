@@ -4,8 +4,6 @@ import asyncio
 import os
 import random
 import sqlite3
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -16,7 +14,7 @@ from services.common.ports.session_lists import SessionFilter
 from tests.contract.adapters import DIMENSION
 from tests.faults.store_records import BATCH, LAST_VERSION, batch, step
 from tests.faults.store_writer import SETTINGS
-from tests.leash import running
+from tests.forked import running_module
 
 ROUNDS = int(os.environ.get("GROUNDTRAIL_TEST_FAULT_ROUNDS", "2"))
 ROOT = Path(__file__).parents[2]
@@ -24,8 +22,8 @@ ROOT = Path(__file__).parents[2]
 
 def killed_writer(kind: str, directory: Path, round_number: int, acknowledgements: int) -> list[list[str]]:
     """Run a writer, kill it after so many acknowledgements and whatever it does until then, return what it said."""
-    command = [sys.executable, "-m", "tests.faults.store_writer", kind, str(directory), str(round_number * 10_000)]
-    with running(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as child:
+    numbered = str(round_number * 10_000)
+    with running_module("tests.faults.store_writer", kind, str(directory), numbered, folder=ROOT) as child:
         said = [child.stdout.readline() for _ in range(acknowledgements)]
         child.kill()
         said += child.stdout.readlines()

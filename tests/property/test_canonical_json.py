@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from services.common.encoding import canonical_json
+from tests.each import each
 from tests.tenth import examples
 
 EDGES = [0.0, -0.0, 1.0, -1.0, 1e-4, 9.999e-5, 1e-5, 1e-6, 1e-7, 5e-324, 0.1, 0.85, 1 / 3, 1e15, 9007199254740991.0]
@@ -45,7 +46,7 @@ def test_long_lists_and_wide_objects_are_the_references_too(value, count, name):
     assert outcome(canonical_json, whole) == outcome(rfc8785.dumps, whole)
 
 
-@pytest.mark.parametrize("value", EDGES)
+@each("value", EDGES)
 def test_floats_at_the_edges(value):
     assert canonical_json([value, -value]) == rfc8785.dumps([value, -value])
 

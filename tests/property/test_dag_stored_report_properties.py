@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from services.common.encoding import canonical_json
 from services.common.provenance import UNHASHED_REPORT_FIELDS, report_hash
 from services.dag.domain.stored_report import read_body
+from tests.each import each
 
 VALUES = st.recursive(
     st.one_of(st.none(), st.booleans(), st.integers(-1000, 1000), st.floats(-1, 1), st.text()),
@@ -24,7 +25,7 @@ def test_reading_and_computing_agree(report):
     assert read_body(body) == (json.loads(body), report_hash(report))
 
 
-@pytest.mark.parametrize(
+@each(
     "body",
     [
         "",

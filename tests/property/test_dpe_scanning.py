@@ -5,7 +5,6 @@ And patterns that are not tried where a text lacks what they need: none of them 
 
 import re
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -14,6 +13,7 @@ from services.common.reading import values
 from services.common.reading.folding import folded
 from services.common.reading.needs import Glance
 from services.common.reading.scanning import WINDOW, find_all
+from tests.each import each
 
 _PATTERNS = [pattern for pattern, *_ in values._SCANNERS if pattern not in values._ADDRESSES]
 _PIECE = st.one_of(
@@ -32,7 +32,7 @@ def test_windows_find_what_the_whole_finds(pieces: list[str], times: int) -> Non
         assert [m.span() for m in find_all(pattern, text)] == [m.span() for m in pattern.finditer(text)]
 
 
-@pytest.mark.parametrize("kind", KINDS[::7], ids=lambda kind: re.sub(r"\W+", "-", kind.name)[:40])
+@each("kind", KINDS[::7], ids=lambda kind: re.sub(r"\W+", "-", kind.name)[:40])
 def test_windows_find_what_the_whole_finds_in_repetition(kind: object) -> None:
     text = kind.make(5 * WINDOW)  # type: ignore[attr-defined]
     for pattern in _PATTERNS:

@@ -15,6 +15,7 @@ import pytest
 
 from services.common.injection.rule_set import rule_set
 from services.common.injection.searching import MAX_MATCHES, find_injections
+from tests.each import each
 from tests.speed import processor_time_below
 
 EXAMPLES = [text for rule in rule_set().rules for text in (*rule.finds, *rule.leaves)]
@@ -125,7 +126,7 @@ RUNS = (
 )
 
 
-@pytest.mark.parametrize("run", RUNS, ids=lambda run: run.encode("unicode_escape").decode() or "x")
+@each("run", RUNS, ids=lambda run: run.encode("unicode_escape").decode() or "x")
 def test_a_long_run_costs_what_its_length_does(run):
     """Ten times the text takes some ten times as long: what is quadratic would take a hundred times."""
     short, long = (run * (size // len(run)) for size in (20_000, 200_000))

@@ -5,12 +5,12 @@ import pkgutil
 import random
 
 import crp
-import pytest
 from google.protobuf.json_format import MessageToDict
 from google.protobuf.message_factory import GetMessageClass
 from google.protobuf.struct_pb2 import Struct
 
 from services.common.rpc.canonical import message_json
+from tests.each import each
 
 DEPTH = 4
 FILES = [
@@ -67,7 +67,7 @@ def scalar(field, rng):
     return rng.choice(next(values for name, values in SCALARS.items() if getattr(field, name) == field.cpp_type))
 
 
-@pytest.mark.parametrize("name", sorted(KINDS))
+@each("name", sorted(KINDS))
 def test_a_message_is_written_as_the_library_writes_it(name):
     rng = random.Random(name)
     for _ in range(5):

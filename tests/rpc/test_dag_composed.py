@@ -4,7 +4,6 @@ import stat
 from contextlib import asynccontextmanager
 
 import grpc
-import pytest
 from crp.common.v1 import taxonomy_pb2 as taxonomy
 from crp.dag.v1 import session_service_pb2 as pb
 from crp.dag.v1 import session_service_pb2_grpc as pb_grpc
@@ -12,6 +11,7 @@ from crp.dag.v1 import session_service_pb2_grpc as pb_grpc
 from services.common.rpc.main import running_server
 from services.common.settings import ServerSettings, Settings, StoreSettings, TelemetrySettings
 from services.dag.compose import ROLES, SERVICE, build
+from tests.each import each
 from tests.fakes.dag_world import Client, fresh_uuid
 
 
@@ -77,7 +77,7 @@ async def test_a_row_changed_behind_the_services_back_is_named(tmp_path):
         assert verified.fault.detail == "differs from its latest event in safety_budget"
 
 
-@pytest.mark.parametrize("name", sorted(ROLES))
+@each("name", sorted(ROLES))
 def test_every_rpc_of_the_contract_is_served(name):
     methods = pb.DESCRIPTOR.services_by_name["SessionService"].methods_by_name
     assert name in methods

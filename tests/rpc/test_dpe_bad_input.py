@@ -244,6 +244,7 @@ async def test_no_claims(client, text):
     assert not report.HasField("entailment_score")
 
 
+@pytest.mark.whole
 @pytest.mark.slow
 async def test_100_000_characters_are_analysed_whole(client):
     text = "The fee for late reports is 5 euros and it is due in May. " * 1_724

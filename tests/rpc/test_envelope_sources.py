@@ -8,6 +8,7 @@ from crp.ckf.v1 import ckf_pb2
 
 from services.common.locations import Place, headings_of, place_of, searched_text
 from services.common.settings.envelope import EnvelopeSettings
+from tests.each import each
 from tests.fakes.envelope_world import World, refused
 
 INVALID, NOT_FOUND = grpc.StatusCode.INVALID_ARGUMENT, grpc.StatusCode.NOT_FOUND
@@ -80,7 +81,7 @@ async def test_a_beginning_that_is_none_is_refused(alice, prefix):
         await alice.call("ListFacts", fact_id_prefix=prefix)
 
 
-@pytest.mark.parametrize(
+@each(
     ("location", "title", "expected"),
     [
         ("", "T", Place("", 0)),

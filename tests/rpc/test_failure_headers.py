@@ -11,6 +11,7 @@ from crp.dag.v1 import session_service_pb2 as pb
 from services.common.errors import CrpError, ErrorReason
 from services.common.rpc.protocol_headers import failure_headers, failure_metadata
 from services.gateway.doors.http.problems import problem_response
+from tests.each import each
 from tests.fakes.dag_world import ALICE_2, TurnedClock, World, fresh_uuid
 from tests.fakes.gateway_world import GatewayWorld
 
@@ -27,13 +28,13 @@ SAID = {
 TIER = {"crp-context-quality-tier": "B"}
 
 
-@pytest.mark.parametrize("reason", list(ErrorReason))
+@each("reason", list(ErrorReason))
 def test_every_reason_says_what_the_protocol_wants_and_nothing_else(reason):
     assert dict(failure_metadata(CrpError(reason, "x"))) == SAID.get(reason, VERSION)
     assert dict(failure_metadata(CrpError(reason, "x", best_tier="B"))) == SAID.get(reason, VERSION) | TIER
 
 
-@pytest.mark.parametrize("reason", list(ErrorReason))
+@each("reason", list(ErrorReason))
 def test_http_says_the_same(reason):
     error = CrpError(reason, "x", best_tier="B")
     answer = problem_response(error, request_id="r", trace_id=None, clock=TurnedClock())

@@ -14,6 +14,7 @@ from services.common.extractive.composing import ExtractLimits
 from services.common.extractive.model import ExtractiveLanguageModel
 from services.common.ports.credentials import AiSystemRecord, TenantPolicyRecord
 from services.common.settings import GatewaySettings
+from tests.each import each
 from tests.fakes.dag_world import NOW, fresh_uuid
 from tests.fakes.gateway_world import ANSWER, ETAG, Fault, GatewayWorld, Hold, Script, WordCounter, headers_of
 from tests.patience import patient
@@ -441,7 +442,7 @@ async def test_windows_that_fail_again_and_again_end_the_request_id():
     assert world.statuses() == ["FAILED"] * 16
 
 
-@pytest.mark.parametrize(
+@each(
     ("fields", "wrong"),
     [
         ({"query": ""}, "query"),

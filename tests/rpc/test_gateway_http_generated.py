@@ -85,9 +85,10 @@ APP = made_now()
 SCHEMA = schemathesis.openapi.from_asgi("/openapi.json", APP)
 
 
+@pytest.mark.tenth(inside=True)
 @SCHEMA.exclude(path_regex="^/(ercp|healthz)").parametrize()
 @settings(
-    max_examples=examples(40),
+    max_examples=examples(40, least=3),
     deadline=timedelta(seconds=patient(5)),
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
     derandomize=True,

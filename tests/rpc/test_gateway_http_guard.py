@@ -232,9 +232,10 @@ def test_every_answer_fits_its_model(rpc):
     assert model.model_validate(json_of(type(message)()))
 
 
+@pytest.mark.tenth(inside=True)
 @SCHEMA.include(path_regex="^/v1/").parametrize()
 @settings(
-    max_examples=examples(40),
+    max_examples=examples(40, least=3),
     deadline=timedelta(seconds=patient(5)),
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
     derandomize=True,

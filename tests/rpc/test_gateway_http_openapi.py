@@ -48,9 +48,10 @@ CHECKS = [
 ]
 
 
+@pytest.mark.tenth(inside=True)
 @SCHEMA.include(path_regex="^/ercp/").parametrize()
 @settings(
-    max_examples=examples(60),
+    max_examples=examples(60, least=3),
     deadline=timedelta(seconds=patient(5)),
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
     derandomize=True,
@@ -59,9 +60,10 @@ def test_every_generated_call_is_answered_as_the_document_says(case):
     case.call_and_validate(checks=CHECKS)
 
 
+@pytest.mark.tenth(inside=True)
 @WRONG.include(path_regex="^/ercp/", method="POST").parametrize()
 @settings(
-    max_examples=examples(15),
+    max_examples=examples(15, least=3),
     deadline=timedelta(seconds=patient(5)),
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
     derandomize=True,

@@ -10,6 +10,7 @@ from crp.dpe.v1 import guard_service_pb2 as pb
 
 from services.common.errors import ErrorReason, LimitExceededError
 from services.common.settings.guard.oversight import OversightSettings
+from tests.each import each
 from tests.fakes.dpe_world import refusal
 from tests.fakes.guard_streams import (
     StreamWorld,
@@ -145,7 +146,7 @@ async def test_a_score_that_does_not_come_in_time_halts_behind_what_was_judged()
     assert (summary.status, summary.reason) == (taxonomy_pb2.STAGE_STATUS_DEGRADED, "CALLBACK_TIMEOUT")
 
 
-@pytest.mark.parametrize(
+@each(
     ("requests", "fields"),
     [
         ([], ["message"]),

@@ -14,6 +14,7 @@ from services.common.rpc.authentication import LocalAuthenticator
 from services.common.rpc.server import RpcServer, ServedService
 from services.common.settings import AuthSettings, JwtSettings, Settings, SettingsError
 from services.common.telemetry import open_telemetry
+from tests.each import each
 from tests.fakes.runtime_probe import (
     KEYS,
     NOW,
@@ -182,7 +183,7 @@ async def test_the_cache_is_bounded_and_spares_the_store():
         assert len(p.server._pipeline._gate._authenticator._verified) == 2
 
 
-@pytest.mark.parametrize(
+@each(
     ("changes", "reason"),
     [
         ({}, ""),

@@ -158,6 +158,7 @@ async def test_a_document_over_its_memory_is_refused(tmp_path):
         assert caller.counts("documents").ended == {"memory": 1}
 
 
+@pytest.mark.whole
 async def test_a_pdf_that_unfolds_beyond_its_memory_is_refused(tmp_path):
     async with suite(tmp_path, document_memory_mib=512, document_processes=1) as caller:
         with pytest.raises(grpc.aio.AioRpcError) as refused:
@@ -181,6 +182,7 @@ async def test_what_is_over_its_deadline_ends(tmp_path):
         assert (await caller.ingest(HONEST, "c.md")).facts_created > 0
 
 
+@pytest.mark.whole
 async def test_killed_processes_are_replaced_and_their_work_is_done(tmp_path):
     async with suite(tmp_path, ReadingAdapters) as caller:
         texts = [" ".join(f"Keller AG pays {first + at} francs." for at in range(300)) for first in (1000, 2000, 3000)]

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from services.common.adapters.spacy.library import import_spacy
 from services.common.adapters.spacy.reading import SpacyReading
 from services.common.model_repository import ModelRepositoryError
 from services.common.workers.child import Handler, serve
@@ -22,6 +23,7 @@ def build(configuration: Json) -> Mapping[str, Handler]:
     if recognizer is not None:
         handlers["entities"] = _reader(_loaded(Path(recognizer["folder"]), recognizer["files"]))
     if configuration["personal_data"]:
+        import_spacy()  # which Presidio imports whole
         from services.common.adapters.presidio.engine import Analyzer, search
 
         handlers["personal_data"] = _searcher(search(Analyzer()))

@@ -5,6 +5,7 @@ names the nearest known variable. Values are never part of a message: they may b
 """
 
 import difflib
+import functools
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
@@ -47,14 +48,21 @@ def known_variables(model: type[BaseModel], path: tuple[str, ...] = ()) -> Itera
             yield variable_name(here)
 
 
-def secret_variables(model: type[BaseModel]) -> Iterator[str]:
-    """Yield the variable of every setting that holds a secret; each may be given with ``_FILE`` behind it instead."""
-    yield from map(variable_name, secret_paths(model))
+@functools.cache  # the fields of a class do not change
+def secret_variables(model: type[BaseModel]) -> frozenset[str]:
+    """Return the variable of every setting that holds a secret; each may be given with ``_FILE`` behind it instead."""
+    return frozenset(map(variable_name, secret_paths(model)))
+
+
+@functools.cache
+def allowed_variables(model: type[BaseModel]) -> frozenset[str]:
+    """Return every variable that sets a field of ``model``, those that name the file of a secret among them."""
+    return frozenset(known_variables(model)) | {name + SUFFIX for name in secret_variables(model)}
 
 
 def unknown_variables(model: type[BaseModel], environment: Mapping[str, str]) -> list[str]:
     """Return one line for each ``GROUNDTRAIL_*`` variable that is no setting, naming the nearest one that is."""
-    known = {*known_variables(model), *(name + SUFFIX for name in secret_variables(model))}
+    known = allowed_variables(model)
     problems = []
     for variable in sorted(environment):
         name = variable.upper()
@@ -87,7 +95,7 @@ class StrictEnvironment(EnvSettingsSource):
             SettingsError: a variable is unknown, or the file of a secret cannot be used.
         """
         problems = unknown_variables(self.settings_cls, os.environ)
-        known = set(secret_variables(self.settings_cls))
+        known = secret_variables(self.settings_cls)
         read, unread = read_secrets({name.upper(): value for name, value in os.environ.items()}, known)
         if problems or unread:
             raise SettingsError([*problems, *unread])

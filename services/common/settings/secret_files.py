@@ -6,6 +6,7 @@ is what it holds without the line break at its end. No message holds anything of
 """
 
 from collections.abc import Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from pathlib import Path
 from typing import Any, Final, get_args
 
@@ -34,7 +35,7 @@ def secret_paths(model: type[BaseModel], path: tuple[str, ...] = ()) -> Iterator
             yield here
 
 
-def read_secrets(variables: Mapping[str, str], known: set[str]) -> tuple[dict[str, str], list[str]]:
+def read_secrets(variables: Mapping[str, str], known: AbstractSet[str]) -> tuple[dict[str, str], list[str]]:
     """Read the files that the environment names.
 
     Args:

@@ -7,6 +7,7 @@ import pytest
 from services.common.injection.masking import MARK, MAX_PLACES, finding_of, masked
 from services.common.injection.rule_set import rule_set
 from services.common.injection.searching import find_injections
+from tests.each import each
 
 LEAST = 0.5
 FEE = "The fee is 5 euros."
@@ -59,7 +60,7 @@ def test_words_that_are_an_order_only_once_another_was_taken_out_go_too():
     assert find_injections(found.text).score < LEAST
 
 
-@pytest.mark.parametrize("rule", rule_set().rules, ids=lambda rule: rule.rule_id)
+@each("rule", rule_set().rules, ids=lambda rule: rule.rule_id)
 def test_nothing_of_a_rules_own_examples_is_found_after(rule):
     for text in rule.finds:
         found = masked(f"{FEE}\n{text}", LEAST)

@@ -9,6 +9,7 @@ from services.common.letters import ascii_cased
 from services.common.reading.values import scan_values
 from services.ercp.domain.predicates import Span
 from services.ercp.domain.predicates.mentions import read_mentions
+from tests.each import each
 
 PLAIN = (
     "six weeks and 3 September 2024",
@@ -41,7 +42,7 @@ def test_no_other_letter_is_taken_for_one_of_ascii():
     assert len(taken) == 4
 
 
-@pytest.mark.parametrize("text", HOSTILE)
+@each("text", HOSTILE)
 def test_a_text_with_such_letters_is_read_as_without(text):
     plain = ascii_cased(text)
     assert len(plain) == len(text)
@@ -51,7 +52,7 @@ def test_a_text_with_such_letters_is_read_as_without(text):
     assert read_mentions(text, whole, 100) == read_mentions(plain, whole, 100)
 
 
-@pytest.mark.parametrize("text", HOSTILE)
+@each("text", HOSTILE)
 def test_signals_read_such_a_text(text):
     assert len(quantities(text)) <= len(quantities(ascii_cased(text)))
     assert days(text) <= days(ascii_cased(text))

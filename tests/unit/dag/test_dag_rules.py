@@ -19,6 +19,7 @@ from services.dag.domain.transfer import (
     last_paragraph,
     summary_length,
 )
+from tests.each import each
 
 
 @pytest.mark.parametrize(
@@ -82,7 +83,7 @@ def test_budget_profiles(profile, left, review, ended):
     assert (chosen.needs_review(left), chosen.depleted(left)) == (review, ended)
 
 
-@pytest.mark.parametrize(
+@each(
     ("history", "expected"),
     [
         pytest.param("", Degradation.NONE, id="nothing yet"),

@@ -12,6 +12,7 @@ from services.dag.domain import token as tokens
 from services.dag.domain import token_checks
 from services.dag.domain.keys import MasterKey, session_sign_key
 from services.dag.domain.origins import Origin, origin_fields, read_origins
+from tests.each import each
 
 SESSION = "crp_sess_" + "s" * 32
 ISSUED = datetime(2026, 5, 24, 9, 2, tzinfo=UTC)
@@ -67,7 +68,7 @@ def test_no_padding_and_two_parts():
     assert len(base64url_decode(TOKEN.partition(".")[2])) == 32
 
 
-@pytest.mark.parametrize(
+@each(
     "token",
     [
         pytest.param("", id="empty"),
@@ -115,7 +116,7 @@ def test_malformed_tokens(token):
     assert reason_of(tokens.read, token) is ErrorReason.TOKEN_INVALID
 
 
-@pytest.mark.parametrize("name", sorted(set(payload_of(TOKEN)) - {"v"}))
+@each("name", sorted(set(payload_of(TOKEN)) - {"v"}))
 def test_any_changed_field_breaks_the_signature(name):
     value = payload_of(TOKEN)[name]
     changed = {

@@ -3,6 +3,7 @@
 import pytest
 
 from services.common.documents.html import read_html
+from tests.each import each
 
 LINKED = "<link rel=stylesheet href=x.css>"
 
@@ -13,7 +14,7 @@ def hidden(body, head=""):
     return [(one.text, one.why) for one in document.hidden], seen
 
 
-@pytest.mark.parametrize(
+@each(
     ("body", "why"),
     [
         ("<p hidden>X y z</p>", "attribute hidden"),
@@ -64,7 +65,7 @@ def test_rules_of_the_page_hide(sheet):
     assert hidden(body.replace(" style='display:block'", ""), f"<style>{sheet}</style>")[0]
 
 
-@pytest.mark.parametrize(
+@each(
     ("body", "head"),
     [
         ("<p class='hidden-costs'>X y z</p>", ""),

@@ -4,13 +4,14 @@ import pytest
 
 from services.common.documents.document import BlockKind
 from services.common.documents.html import read_html
+from tests.each import each
 
 
 def text_of(body):
     return [block.text for block in read_html(f"<body>{body}</body>").blocks]
 
 
-@pytest.mark.parametrize(
+@each(
     ("written", "read"),
     [
         ("10<sup>6</sup> kg", "10^6 kg"),

@@ -15,6 +15,7 @@ from services.dpe.convert.responses import analyze_response
 from services.dpe.domain.constraints import ConstraintVerdict, held_against
 from services.dpe.domain.findings import Verdict
 from services.dpe.domain.remediation import plan_of
+from tests.each import each
 from tests.fakes.dpe_world import analyse
 from tests.unit.dpe.test_dpe_verdicts import near_models
 
@@ -39,7 +40,7 @@ async def analysed(answer, *facts, verdicts=(), support=0.2, entailment=(0.2, 0.
     return await analyse(answer, *facts, using=using, constraint_verdicts=tuple(verdicts))
 
 
-@pytest.mark.parametrize("vector", VECTORS, ids=[vector["test_id"] for vector in VECTORS])
+@each("vector", VECTORS, ids=[vector["test_id"] for vector in VECTORS])
 async def test_a_violated_constraint_is_one_contradiction(vector):
     given, expected = vector["input"], vector["expected"]
     verdicts = [verdict(given["answer"], **each) for each in given["verdicts"]]

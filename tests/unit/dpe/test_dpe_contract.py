@@ -10,6 +10,7 @@ from services.common.ports.recognition import EntityKind
 from services.common.reading import text_types
 from services.common.rpc.canonical import message_json
 from services.dpe.domain import findings, opinion_record, outcome
+from tests.each import each
 
 FIELDS = report_pb2.DpeReport.DESCRIPTOR.fields_by_name
 SPEC_FIELDS = (
@@ -27,12 +28,12 @@ MAY_BE_ABSENT = (
 )
 
 
-@pytest.mark.parametrize("name", SPEC_FIELDS.split())
+@each("name", SPEC_FIELDS.split())
 def test_the_report_has_every_field_of_the_specification(name):
     assert name in FIELDS
 
 
-@pytest.mark.parametrize("name", MAY_BE_ABSENT.split())
+@each("name", MAY_BE_ABSENT.split())
 def test_what_may_not_be_computed_has_presence(name):
     assert FIELDS[name].has_presence
 

@@ -28,6 +28,7 @@ from services.dpe.domain.remediation import plan_of
 from services.dpe.domain.results import Risk
 from services.dpe.domain.stages import s02_attribution, s03_fidelity, s05_risk, s07_repetition, s09_flow
 from services.dpe.gazetteer import load_gazetteer
+from tests.each import each
 from tests.fakes.dpe_world import TableEntailment, analyse, app, changed, statuses
 
 FOLDER = Path(__file__).parents[2] / "vectors" / "dpe"
@@ -203,7 +204,7 @@ def test_topics(given, expected):
     assert sorted(topics(text, sentences(text), ())) == expected["topics"]
 
 
-@pytest.mark.parametrize(("given", "expected"), vectors("amplifiers"))
+@each(("given", "expected"), vectors("amplifiers"))
 def test_which_amplifiers_apply(given, expected):
     regulatory = None
     if given["class"]:

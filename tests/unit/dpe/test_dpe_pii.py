@@ -11,6 +11,7 @@ from services.dpe.convert.report import report_message
 from services.dpe.domain.findings import TextOrigin
 from services.dpe.domain.stages import s13_report
 from services.dpe.domain.stages.s11_pii import counts
+from tests.each import each
 from tests.fakes.dpe_world import DownModel, analyse, app, statuses
 
 VECTORS = json.loads((Path(__file__).parents[2] / "vectors/dpe/pii.json").read_text(encoding="utf-8"))
@@ -49,7 +50,7 @@ def searching(detector=MAILS, **changes):
     return app(personal_data=detector, **changes)
 
 
-@pytest.mark.parametrize(
+@each(
     ("given", "expected"),
     [pytest.param(one["input"], one["expected"], id=one["test_id"]) for one in VECTORS["vectors"]],
 )

@@ -11,6 +11,7 @@ from services.dpe.domain.cases import is_case
 from services.dpe.domain.facts import EnvelopeFact, read_fact
 from services.dpe.domain.findings import AlignedValue
 from services.dpe.domain.notation import in_fact_notation, restated
+from tests.each import each
 from tests.fakes.dpe_world import TableGrounding, analyse, app
 
 
@@ -35,7 +36,7 @@ MOTOR = (
 MENU = "Hall | Weekday | Weekend\nLarge hall | 120 EUR | 180 EUR\nSmall hall | 70 EUR | 95 EUR"
 
 
-@pytest.mark.parametrize(
+@each(
     ("answer", "fact", "conflict"),
     [
         ("Claims files are kept for 3 years after the file is closed.", KEPT, True),

@@ -16,10 +16,11 @@ from services.dpe.domain.facts import EnvelopeFact, read_fact
 from services.dpe.domain.qualifiers import left_out
 from services.dpe.domain.roles import crossed
 from services.dpe.domain.segmentation import segment
+from tests.each import each
 from tests.fakes.dpe_world import analyse, app, models, statuses
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "expected"),
     [
         ("half of the users", ["50 %"]),
@@ -323,7 +324,7 @@ NEGATING = (
 )
 
 
-@pytest.mark.parametrize("text", [*NEGATING, *(f"We {word} pay." for word in sorted(NEGATORS))])
+@each("text", [*NEGATING, *(f"We {word} pay." for word in sorted(NEGATORS))])
 def test_whatever_negates_is_read_though_most_stretches_are_not(text):
     assert is_negated(text)
     assert is_negated(f"{'1-' * 200} {text}")

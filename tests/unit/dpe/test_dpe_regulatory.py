@@ -31,6 +31,7 @@ from services.dpe.domain.results import Outputs, PersonalDataResult
 from services.dpe.domain.risk import amplified, base_score, classified
 from services.dpe.domain.stages import s12_regulatory
 from services.dpe.gazetteer import load_gazetteer
+from tests.each import each
 from tests.fakes.dpe_world import TableEntailment, TableGrounding, analyse, app, statuses
 
 VECTORS = Path(__file__).parents[2] / "vectors" / "dpe" / "regulatory.json"
@@ -54,7 +55,7 @@ def system_of(given):
     return AiSystem(**stated)
 
 
-@pytest.mark.parametrize(("given", "expected"), vectors("eu_ai_act"))
+@each(("given", "expected"), vectors("eu_ai_act"))
 def test_the_class_follows_from_the_table(given, expected):
     found = classify(system_of(given["system"]), pii_detected=given["pii_detected"])
     assert (found.eu_class, [row.token for row in found.rows]) == (expected["class"], expected["rows"])
@@ -62,7 +63,7 @@ def test_the_class_follows_from_the_table(given, expected):
     assert all(row.provision.startswith(("CRP-SPEC-005 §14.2", "Regulation (EU) 2024/1689, ")) for row in found.rows)
 
 
-@pytest.mark.parametrize(("given", "expected"), vectors("nist_tier"))
+@each(("given", "expected"), vectors("nist_tier"))
 def test_the_tier_is_the_higher_of_two(given, expected):
     eu_class = EuAiActClass(given["class"]) if given["class"] else None
     assert nist_tier(eu_class, RiskLevel(given["risk"])) == expected["tier"]

@@ -34,6 +34,7 @@ from services.dpe.domain.remediation import Plan, Step, plan_of, prompts
 from services.dpe.domain.remediation.plan import ordered
 from services.dpe.domain.results import Risk
 from services.dpe.domain.stage_row import StageKey
+from tests.each import each
 from tests.fakes.dpe_world import analyse, changed
 
 CASES = json.loads((Path(__file__).parents[2] / "vectors" / "dpe" / "remediation.json").read_text(encoding="utf-8"))
@@ -74,7 +75,7 @@ def seen(analysis):
     return [(str(step.remedy), str(step.force), step.reason) for step in plan_of(analysis).steps]
 
 
-@pytest.mark.parametrize("case", CASES["vectors"], ids=lambda case: case["test_id"])
+@each("case", CASES["vectors"], ids=lambda case: case["test_id"])
 async def test_vector(case):
     given = case["input"]
     analysis = await finished(

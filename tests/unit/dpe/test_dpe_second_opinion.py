@@ -16,6 +16,7 @@ from services.dpe.domain.opinion_record import AskedLimits, Gap, Limits, Scope
 from services.dpe.domain.opinions import distortion_type, gaps, next_call
 from services.dpe.domain.votes import Standing, verdict_after
 from services.dpe.ports import OpinionReplay, OpinionTerms
+from tests.each import each
 from tests.fakes.dpe_world import TableEntailment, TableGrounding, analyse, app
 
 S, U, C, N = Verdict.SUPPORTED, Verdict.UNSUPPORTED, Verdict.CONTRADICTED, Verdict.NONE
@@ -25,7 +26,7 @@ OTHER = "The office in Bern opens at 8 in the morning."
 PARAPHRASE = "Tell the company about damage in a week at most."
 
 
-@pytest.mark.parametrize(
+@each(
     ("first", "basis", "standing", "votes"),
     [
         # what the vote is, and what the verdict is after it: for, against, contradicted

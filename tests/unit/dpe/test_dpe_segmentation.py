@@ -6,11 +6,12 @@ from services.common.reading.clauses import clauses
 from services.common.reading.sentences import sentences
 from services.common.reading.text_types import ClaimType, SentenceKind
 from services.dpe.domain.claim_types import classify, specificity
+from tests.each import each
 from tests.fakes.dpe_world import analyse, app
 from tests.speed import processor_time_below
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "expected"),
     [
         pytest.param("Dr. J. Smith left. He returned.", ["Dr. J. Smith left.", "He returned."], id="titles-initials"),

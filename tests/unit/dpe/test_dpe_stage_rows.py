@@ -22,6 +22,7 @@ from services.dpe.domain.results import AttributionResult, FlowResult, Outputs, 
 from services.dpe.domain.stage import Batch, Stage
 from services.dpe.domain.stage_row import RiskSignal, StageKey
 from services.dpe.domain.stages import s01_claims, s03_fidelity, s03c_contradiction, s06_coherence
+from tests.each import each
 from tests.fakes.dpe_world import TableEntailment, TableGrounding, analyse, app
 
 FILES = sorted(path.stem for path in Path(folder.__file__).parent.glob("s*.py"))
@@ -58,7 +59,7 @@ def test_a_stage_stands_behind_all_that_it_needs():
             assert PLACE[needed.key] < PLACE[stage.key], f"stage {stage.key} needs {needed.key}"
 
 
-@pytest.mark.parametrize("file", FILES)
+@each("file", FILES)
 def test_no_stage_imports_a_later_one(file):
     own = PLACE[stage_in(file).key]
     assert [other for other in imported(file) if PLACE[stage_in(other).key] >= own] == []

@@ -12,6 +12,7 @@ from services.common.reading.values import scan_values
 from services.common.taxonomy import RiskLevel
 from services.dpe.domain.policy import Amplifiers, Weights
 from services.dpe.domain.risk import amplified, base_score, classified, level_of
+from tests.each import each
 from tests.fakes.dpe_world import analyse, app, models
 
 FOLDER = Path(__file__).parents[2] / "vectors" / "dpe"
@@ -23,7 +24,7 @@ def vectors(topic):
     return [pytest.param(item["input"], item["expected"], id=item["test_id"]) for item in document["vectors"]]
 
 
-@pytest.mark.parametrize("topic", TOPICS)
+@each("topic", TOPICS)
 def test_the_file_fits_its_schema(topic):
     schema = json.loads((FOLDER / "schema.json").read_text(encoding="utf-8"))
     document = json.loads((FOLDER / f"{topic}.json").read_text(encoding="utf-8"))
@@ -33,14 +34,14 @@ def test_the_file_fits_its_schema(topic):
     assert ids == [f"{topic}-{number:03d}" for number in range(1, len(ids) + 1)]
 
 
-@pytest.mark.parametrize(("given", "expected"), vectors("values"))
+@each(("given", "expected"), vectors("values"))
 def test_values(given, expected):
     found = scan_values(given["text"])
     assert [[str(value.kind), value.normal] for value in found] == expected["values"]
     assert all(given["text"][value.start : value.end] == value.text for value in found)
 
 
-@pytest.mark.parametrize(("given", "expected"), vectors("fabrication"))
+@each(("given", "expected"), vectors("fabrication"))
 async def test_fabrication(given, expected):
     finished = await analyse(given["answer"], *given["facts"], query=given["query"])
     found = finished.analysis.outputs.fabrication.found
@@ -55,7 +56,7 @@ class EverythingNear(IdentityCalibration):
         return np.where(cosine > 0.05, 0.9, 0.0).astype(np.float32)
 
 
-@pytest.mark.parametrize(("given", "expected"), vectors("distortion"))
+@each(("given", "expected"), vectors("distortion"))
 async def test_distortion(given, expected):
     parts = models()
     parts.embedding._calibration = EverythingNear()
@@ -77,7 +78,7 @@ async def test_contradiction(given, expected):
     ]
 
 
-@pytest.mark.parametrize(("given", "expected"), vectors("risk"))
+@each(("given", "expected"), vectors("risk"))
 def test_risk(given, expected):
     composite = amplified(base_score(given["signals"], Weights()), given["amplifiers"], Amplifiers())
     if expected["composite"] is None:

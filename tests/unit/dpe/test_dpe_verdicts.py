@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.each import each
 from tests.fakes.dpe_world import TableEntailment, TableGrounding, analyse, app, models
 from tests.unit.dpe.test_dpe_vectors import EverythingNear
 
@@ -21,7 +22,7 @@ def near_models(entailment, support):
     )
 
 
-@pytest.mark.parametrize("vector", VERDICTS, ids=[vector["test_id"] for vector in VERDICTS])
+@each("vector", VERDICTS, ids=[vector["test_id"] for vector in VERDICTS])
 async def test_the_firmest_basis_decides(vector):
     given, expected = vector["input"], vector["expected"]
     using = near_models(given["entailment"], given["support"])

@@ -24,6 +24,7 @@ from services.dpe.domain.stages.s09_flow import flow_score
 from services.dpe.domain.stages.s13_report import maximum_tier, quality_score
 from services.dpe.domain.statements import read_statement
 from services.dpe.gazetteer import load_gazetteer
+from tests.each import each
 from tests.fakes.dpe_world import DownModel, TableEntailment, analyse, app, changed, statuses
 
 FOLDER = Path(__file__).parents[2] / "vectors" / "dpe"
@@ -50,7 +51,7 @@ async def after(answer, *texts, summary=False, **given):
     return await analyse(answer, FEE, **given)
 
 
-@pytest.mark.parametrize(("given", "expected"), vectors("coherence"))
+@each(("given", "expected"), vectors("coherence"))
 async def test_coherence(given, expected):
     table = {(claim, earlier): probability for claim, earlier, probability in given["model"]}
 
@@ -79,7 +80,7 @@ def test_flow(given, expected):
     assert flow_score(signals) == pytest.approx(expected["flow_score"], abs=1e-12)
 
 
-@pytest.mark.parametrize(("given", "expected"), vectors("register"))
+@each(("given", "expected"), vectors("register"))
 def test_register_consistency(given, expected):
     current, prior = (
         Register(length, letters, passive, Person(person))
@@ -88,7 +89,7 @@ def test_register_consistency(given, expected):
     assert consistency(current, prior) == pytest.approx(expected["register_consistency"], abs=1e-9)
 
 
-@pytest.mark.parametrize(("given", "expected"), vectors("quality"))
+@each(("given", "expected"), vectors("quality"))
 def test_quality(given, expected):
     analysis = Analysis(AnalysisInput("s", "w", given["window_number"], "q", "a", ()), Policy(), load_gazetteer())
     analysis = changed(

@@ -5,6 +5,7 @@ from datetime import date
 import pytest
 
 from services.envelope.domain.asked_time import AskedTime, asked_time
+from tests.each import each
 
 TODAY = date(2026, 5, 24)
 
@@ -125,12 +126,12 @@ Is there a future for the company?
 """.strip().splitlines()
 
 
-@pytest.mark.parametrize("query", PAST)
+@each("query", PAST)
 def test_the_past_is_asked_for(query):
     assert asked_time(query, TODAY).past
 
 
-@pytest.mark.parametrize("query", NOT_PAST)
+@each("query", NOT_PAST)
 def test_a_past_tense_or_a_purpose_does_not_ask_for_the_past(query):
     assert not asked_time(query, TODAY).past
 

@@ -4,6 +4,7 @@ import pytest
 
 from services.envelope.domain.conflicts import MAX_CONFLICTS, Pairs, find_conflicts
 from services.envelope.domain.subjects import Stated, SubjectIndex
+from tests.each import each
 from tests.speed import processor_time_below
 
 
@@ -99,7 +100,7 @@ DISAGREE += [
 ]
 
 
-@pytest.mark.parametrize(("texts", "values"), DISAGREE)
+@each(("texts", "values"), DISAGREE)
 def test_different_values_for_the_same_thing(texts, values):
     (conflict,) = find_conflicts(stated(*texts))
     assert tuple(side.text for side in conflict.sides) == values
@@ -159,7 +160,7 @@ AGREE += [
 ]
 
 
-@pytest.mark.parametrize("texts", AGREE)
+@each("texts", AGREE)
 def test_no_disagreement(texts):
     assert find_conflicts(stated(*texts)) == ()
 
@@ -174,7 +175,7 @@ def test_headings_tell_things_apart():
     assert [side.fact_id for side in conflict.sides] == ["f1", "f3"]
 
 
-@pytest.mark.parametrize("texts", [texts for texts, _ in DISAGREE], ids=str)
+@each("texts", [texts for texts, _ in DISAGREE], ids=str)
 def test_a_dry_run_finds_what_an_envelope_finds(texts):
     first, second = stated(*texts)
     (conflict,) = find_conflicts([first, second])
@@ -183,7 +184,7 @@ def test_a_dry_run_finds_what_an_envelope_finds(texts):
     assert SubjectIndex().sharing([first, second]) == [first, second]
 
 
-@pytest.mark.parametrize("texts", AGREE)
+@each("texts", AGREE)
 def test_a_dry_run_says_no_more(texts):
     assert Pairs().between(*stated(*texts)) is None
 

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from evaluation.decomposition import HALVES, decomposition_table
 from services.common.questions.decomposition import LONGEST_CHARS, LONGEST_SENTENCE_CHARS, cut, decompose
 from services.common.questions.decomposition.dangling import resolved
+from tests.each import each
 from tools.evaluate_rules import DECOMPOSITION_PAGE, rewritten
 
 ROOT = Path(__file__).parents[3]
@@ -106,12 +107,12 @@ def test_the_specifications_example():
     )
 
 
-@pytest.mark.parametrize(("query", "expected"), SPLIT, ids=[query for query, _ in SPLIT])
+@each(("query", "expected"), SPLIT, ids=[query for query, _ in SPLIT])
 def test_split(query, expected):
     assert list(decompose(query)) == expected
 
 
-@pytest.mark.parametrize("query", WHOLE)
+@each("query", WHOLE)
 def test_left_whole(query):
     assert decompose(query) == (" ".join(query.split()),)
 
@@ -184,7 +185,7 @@ def test_any_text_gives_a_bounded_number_of_distinct_sub_queries(pieces, most):
     assert found == decompose(query, most)
 
 
-@pytest.mark.parametrize("unit", UNITS, ids=repr)
+@each("unit", UNITS, ids=repr)
 def test_hostile_text_costs_little(unit):
     slowest = 0.0
     for opening in OPENINGS:

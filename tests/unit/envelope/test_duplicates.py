@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from services.envelope.domain import duplicates
 from services.envelope.domain.duplicates import Namings, Statements, differ_in_values
+from tests.each import each
 from tests.speed import processor_time_below
 
 FOLDER = Path(__file__).parents[2] / "vectors" / "envelope"
@@ -24,7 +25,7 @@ def test_the_vectors_follow_the_schema():
     jsonschema.validate(DOCUMENT, json.loads((FOLDER / "schema.json").read_text(encoding="utf-8")))
 
 
-@pytest.mark.parametrize("vector", DOCUMENT["vectors"], ids=lambda vector: vector["test_id"])
+@each("vector", DOCUMENT["vectors"], ids=lambda vector: vector["test_id"])
 def test_vector(vector):
     first, second = vector["input"]["first"], vector["input"]["second"]
     expected = vector["expected"]["differ_in_values"]
@@ -37,7 +38,7 @@ def test_it_is_symmetric_and_no_text_differs_from_itself(first, second):
     assert not differ_in_values(first, first)
 
 
-@pytest.mark.parametrize("unit", HOSTILE, ids=repr)
+@each("unit", HOSTILE, ids=repr)
 def test_its_time_grows_with_the_text_and_no_faster(unit):
     text = (unit * LONG)[:LONG]
     with processor_time_below(4.0):  # coverage doubles it; what grows with the square takes minutes

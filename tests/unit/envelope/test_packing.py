@@ -18,6 +18,7 @@ from services.envelope.domain.quality_tier import TierRule, TierSignals, accepts
 from services.envelope.domain.ranking import RankingTerms
 from services.envelope.domain.saturation import is_sparse, is_under_pressure, recommends_reuse, saturation
 from services.envelope.domain.weights import RankWeights
+from tests.each import each
 
 NOW = datetime(2026, 5, 24, tzinfo=UTC)
 
@@ -76,7 +77,7 @@ def signals(**changes):
     return TierSignals(**(values | changes))
 
 
-@pytest.mark.parametrize(
+@each(
     ("changes", "tier", "rules"),
     [
         ({}, "S", ()),

@@ -23,6 +23,7 @@ from services.envelope.domain.saturation import (
 )
 from services.envelope.domain.temporal import is_time_sensitive
 from services.envelope.domain.weights import RankWeights, effective_weights
+from tests.each import each
 
 FOLDER = Path(__file__).parents[2] / "vectors" / "envelope"
 TOPICS = ["budget", "gap", "score", "saturation", "weights", "temporal", "envelope"]
@@ -64,7 +65,7 @@ def test_score(given, expected):
     assert tiers == (expected["score_tier"], expected["saturation_tier"], expected["quality_tier"])
 
 
-@pytest.mark.parametrize(("given", "expected"), vectors("saturation"))
+@each(("given", "expected"), vectors("saturation"))
 def test_saturation(given, expected):
     value = saturation(given["token_count"], given["token_budget"])
     assert value == pytest.approx(expected["saturation"], abs=1e-9)
@@ -77,7 +78,7 @@ def test_saturation(given, expected):
     assert found == tuple(expected[name] for name in ("band", "reuse_recommended", "sparse", "under_pressure"))
 
 
-@pytest.mark.parametrize(("given", "expected"), vectors("weights"))
+@each(("given", "expected"), vectors("weights"))
 def test_weights(given, expected):
     mode = GroundingMode(given["grounding_mode"])
     found = effective_weights(RankWeights(*given["defaults"]), time_sensitive=given["time_sensitive"], mode=mode)
@@ -107,7 +108,7 @@ def candidate(fact, axis):
     )
 
 
-@pytest.mark.parametrize(("given", "expected"), vectors("envelope"))
+@each(("given", "expected"), vectors("envelope"))
 def test_envelope(given, expected):
     terms = PackingTerms(
         RankingTerms(BY_RELEVANCE, NOW, 365.0),

@@ -10,6 +10,7 @@ from services.common.taxonomy import DispatchStrategy, GroundingMode, QualityTie
 from services.envelope.domain.quality_gap import quality_gap
 from services.envelope.domain.quality_tier import TierSignals, classify
 from services.envelope.envelope_app import recommended_strategy
+from tests.each import each
 
 FOLDER = Path(__file__).parents[2] / "vectors" / "envelope"
 
@@ -19,7 +20,7 @@ def vectors():
     return [pytest.param(vector["input"], vector["expected"], id=vector["test_id"]) for vector in found]
 
 
-@pytest.mark.parametrize(("given", "expected"), vectors())
+@each(("given", "expected"), vectors())
 def test_gap(given, expected):
     values = dict(given)
     accepted = [QualityTier[name] for name in values.pop("accept_quality")]

@@ -17,6 +17,7 @@ from services.envelope.domain.freshness import horizon_days
 from services.envelope.domain.ranking import RankingTerms, diversity_bonus, rank, relevance_scores
 from services.envelope.domain.state import StateIndex, state_hash
 from services.envelope.domain.weights import RankWeights, effective_weights
+from tests.each import each
 
 FOLDER = Path(__file__).parents[2] / "vectors" / "envelope"
 TOPICS = ["composite", "relevance", "diversity", "greedy", "similarity", "state"]
@@ -53,7 +54,7 @@ def fact(fact_id, cosine, axis=1, **changes):
     return Candidate(fact_id=fact_id, content="", content_hash=fact_id, embedding=embedding, **(values | changes))
 
 
-@pytest.mark.parametrize(("given", "expected"), vectors("composite"))
+@each(("given", "expected"), vectors("composite"))
 def test_composite(given, expected):
     sensitive = given["time_sensitive"]
     weights = effective_weights(RankWeights(), time_sensitive=sensitive, mode=GroundingMode(given["grounding_mode"]))
@@ -73,7 +74,7 @@ def rational(rows):
     return np.array([[numerator / denominator for numerator, denominator in row] for row in rows], dtype=np.float32)
 
 
-@pytest.mark.parametrize(("given", "expected"), vectors("relevance"))
+@each(("given", "expected"), vectors("relevance"))
 def test_relevance(given, expected):
     [found] = relevance_scores(rational(given["queries"]), rational([given["fact"]]))
     assert found == expected["relevance_score"]
@@ -105,7 +106,7 @@ def test_greedy(given, expected):
             assert entry.composite_score == pytest.approx(wanted["composite_score"], abs=1.5e-6)
 
 
-@pytest.mark.parametrize(("given", "expected"), vectors("similarity"))
+@each(("given", "expected"), vectors("similarity"))
 def test_similarity(given, expected):
     near, far, length = given["cosine"]
     first, second = np.zeros((2, 12), dtype=np.float32)

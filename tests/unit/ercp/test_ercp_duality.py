@@ -1,12 +1,11 @@
 """Words and predicate that disagree (ERCP 1.0 §2 constraint duality, ADR 0115)."""
 
-import pytest
-
 from services.ercp.domain.duality import MAX_CHARS, disagreement
 from services.ercp.domain.predicates import parse_text
+from tests.each import each
 
 
-@pytest.mark.parametrize(
+@each(
     ("words", "predicate", "said"),
     [
         ("The tank holds at least 5 litres.", "tank.volume > 5 l", "with inclusive true and not GreaterThan"),
@@ -30,7 +29,7 @@ def test_a_plain_disagreement_is_told(words, predicate, said):
     assert said in disagreement(words, parse_text(predicate))
 
 
-@pytest.mark.parametrize(
+@each(
     ("words", "predicate"),
     [
         ("The tank holds at least 5 litres.", "tank.volume >= 5 l"),

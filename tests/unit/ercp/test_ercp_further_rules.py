@@ -14,13 +14,14 @@ from services.ercp.domain.predicates import (
 )
 from services.ercp.domain.solver import Consistency, check
 from services.ercp.domain.wording import understand_constraint
+from tests.each import each
 
 
 def said_of(predicate, text):
     return evaluate(parse_text(predicate), readings.facts_of(text, readings.sentences_of(text)))
 
 
-@pytest.mark.parametrize(
+@each(
     ("words", "predicate"),
     [
         ("It must be out before Christmas 2026.", "LessThan(date, 2026-12-25)"),
@@ -110,7 +111,7 @@ def test_what_may_be_no_demand_is_not_understood(words, reason):
     assert reason in found.reason
 
 
-@pytest.mark.parametrize(
+@each(
     ("predicate", "text", "holds"),
     [
         ("Equal(exam, Monday)", "The exam is on Monday, 7 September.", Holds.TRUE),

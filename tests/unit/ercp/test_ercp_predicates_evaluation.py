@@ -16,6 +16,7 @@ from services.ercp.domain.predicates import (
     requirement_in,
     to_text,
 )
+from tests.each import each
 
 TRUE, FALSE, UNKNOWN = Holds.TRUE, Holds.FALSE, Holds.UNKNOWN
 TWO = "The height of the door is 2 m. The height of the wall is 300 cm."
@@ -28,7 +29,7 @@ def answer(predicate, text):
     return found.holds
 
 
-@pytest.mark.parametrize(
+@each(
     ("predicate", "text", "holds"),
     [
         ("LessThan(door.height, wall.height)", TWO, TRUE),
@@ -107,7 +108,7 @@ def test_comparisons(predicate, text, holds):
 EVENTS = "The contract was signed by 1 March 2024. The work began after 5 April 2024. The test ended before 1 May 2024."
 
 
-@pytest.mark.parametrize(
+@each(
     ("predicate", "text", "holds"),
     [
         ("TemporalOrder(contract signed, work began)", EVENTS, TRUE),

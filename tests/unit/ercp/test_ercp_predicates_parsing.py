@@ -17,6 +17,7 @@ from services.ercp.domain.predicates import (
     to_document,
     to_text,
 )
+from tests.each import each
 
 EXAMPLE = {"left": "water.boiling_point", "right": "100", "unit": "C"}
 
@@ -37,7 +38,7 @@ def test_the_constraint_of_the_canonical_example():
     assert to_text(predicate) == 'Equal(boiling_point, 100 degC, tolerance=2%, condition="sea level")'
 
 
-@pytest.mark.parametrize(
+@each(
     ("written", "printed"),
     [
         ("a.b = 5", "Equal(a.b, 5)"),
@@ -64,7 +65,7 @@ def test_text_form(written, printed):
     assert parse_text(printed) == predicate
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "args", "field", "fault"),
     [
         ("Equals", EXAMPLE, "predicate_name", "'Equals' is unknown"),

@@ -17,6 +17,7 @@ from services.ercp.domain.predicates import (
     to_text,
 )
 from services.ercp.domain.predicates.mentions import MAX_MENTIONS
+from tests.each import each
 from tests.speed import processor_time_below
 
 
@@ -32,7 +33,7 @@ def values(text):
     ]
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "expected"),
     [
         ("Water boils at 100 °C at sea level.", [("water.boiling_point", "100 °C", [])]),

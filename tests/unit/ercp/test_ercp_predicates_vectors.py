@@ -4,11 +4,11 @@ import json
 from collections import defaultdict
 from pathlib import Path
 
-import pytest
 from jsonschema import Draft202012Validator
 
 from services.common.grounding.words import sentences
 from services.ercp.domain.predicates import Holds, PredicateName, Span, evaluate, extract_facts, parse_predicate
+from tests.each import each
 
 FOLDER = Path(__file__).parents[2] / "vectors" / "ercp"
 DOCUMENT = json.loads((FOLDER / "predicates.json").read_text(encoding="utf-8"))
@@ -29,7 +29,7 @@ def test_every_operator_is_there_with_every_answer():
     assert answers == {name: set(Holds) for name in PredicateName} | no_rule
 
 
-@pytest.mark.parametrize("item", VECTORS, ids=lambda item: item["test_id"])
+@each("item", VECTORS, ids=lambda item: item["test_id"])
 def test_what_a_text_says_of_a_predicate(item):
     predicate, text = item["input"]["predicate"], item["input"]["text"]
     facts = extract_facts(text, [Span(*place) for place in sentences(text)])

@@ -12,6 +12,7 @@ from services.common.grounding.words import sentences
 from services.ercp.domain import solver
 from services.ercp.domain.predicates import Span, extract_facts, parse_text
 from services.ercp.domain.solver import Consistency, check, explain
+from tests.each import each
 from tests.patience import patient
 
 MS = 20_000
@@ -28,7 +29,7 @@ def facts_of(text):
 CYCLE = ("TemporalOrder(sign, pay)", "TemporalOrder(pay, deliver)", "TemporalOrder(deliver, sign)")
 
 
-@pytest.mark.parametrize(
+@each(
     ("texts", "core"),
     [
         (("a.x = 5 m", "a.x > 400 cm"), None),

@@ -16,6 +16,7 @@ from services.ercp.domain.suspecting.asking import MOST_PARTS, NEAREST, indicati
 from services.ercp.domain.suspecting.judging import Answers, answers_of, doubted
 from services.ercp.domain.vocabulary import ConstraintType, Standing, Undecided
 from services.ercp.suspicion_bounds import load_bounds
+from tests.each import each
 from tools.fit_suspicion import Sample, count, fit, report
 
 BOUNDS = SuspicionBounds(
@@ -47,7 +48,7 @@ def planned(text, *constraints):
     return facts, outcomes, suspecting.plan(facts, constraints, outcomes)
 
 
-@pytest.mark.parametrize(
+@each(
     ("predicate", "words", "way", "statements"),
     [
         ('Contains("side effects", topic=true)', "", Way.UNSAID, ("There is side effects.",)),

@@ -15,6 +15,7 @@ from services.ercp.domain.predicates import (
 from services.ercp.domain.predicates.canonical import canonical
 from services.ercp.domain.predicates.parsing import parse_text
 from services.ercp.domain.wording.proposals import MAX_REPLY_CHARS, question, understood
+from tests.each import each
 
 NOTE = """Subject: Lunch on 12.03.2027
 
@@ -35,7 +36,7 @@ def holds(predicate, text):
     return evaluate(parse_text(predicate), extract_facts(text, [Span(*place) for place in sentences(text)]))
 
 
-@pytest.mark.parametrize(
+@each(
     ("predicate", "text", "expected"),
     [
         ('Count("words", at_most=3)', "One two three.", Holds.TRUE),
@@ -80,7 +81,7 @@ def test_what_a_text_keeps_and_breaks(predicate, text, expected):
         assert found.evidence
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "args", "field"),
     [
         ("Contains", {"text": 5}, "args.text"),

@@ -8,12 +8,13 @@ import pytest
 
 from services.ercp.domain.predicates import to_text
 from services.ercp.domain.wording import understand_constraint
+from tests.each import each
 from tools.evaluate_constraints import load, main, measure
 
 FOLDER = Path(__file__).parents[2] / "vectors" / "ercp" / "constraints"
 
 
-@pytest.mark.parametrize(
+@each(
     ("words", "predicate"),
     [
         ("The notice must be at least two months.", "GreaterThan(notice, 2 month, inclusive=true)"),
@@ -43,7 +44,7 @@ def test_what_is_understood(words, predicate):
     assert not found.reason
 
 
-@pytest.mark.parametrize(
+@each(
     ("words", "reason"),
     [
         ("", "is empty"),

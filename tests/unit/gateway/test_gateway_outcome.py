@@ -15,6 +15,7 @@ from services.gateway.domain.outcome import (
 )
 from services.gateway.domain.policy import parse_policy
 from services.gateway.domain.vocabulary import OversightMode, SafetyMode
+from tests.each import each
 from tests.fakes.gateway_values import REPORT, not_run
 
 GOOD = replace(
@@ -48,7 +49,7 @@ def test_a_good_answer_breaks_nothing_but_the_lowest_risk_limits():
     assert found(EVERYTHING, GOOD) == [("halt-on LOW", "HALT_ON_LOW"), ("warn-on LOW", "WARN_ON_LOW")]
 
 
-@pytest.mark.parametrize(
+@each(
     ("policy", "changes", "violation"),
     [
         ("halt-on HIGH", {"risk_level": RiskLevel.CRITICAL}, "HALT_ON_CRITICAL"),

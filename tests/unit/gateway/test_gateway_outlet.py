@@ -15,6 +15,7 @@ from services.gateway.domain.headers import Header
 from services.gateway.domain.holding import Hold, hold_of
 from services.gateway.domain.outcome import PolicyRequest, Verdict, policy_in_force
 from services.gateway.domain.vocabulary import OversightMode
+from tests.each import each
 
 COMMAND: Any = SimpleNamespace()
 
@@ -92,7 +93,7 @@ def force(text="", oversight=None):
     return policy_in_force(PolicyRequest(text, oversight=oversight), "", "halt-on CRITICAL")
 
 
-@pytest.mark.parametrize(
+@each(
     ("wish", "policy", "more", "expected"),
     [
         (None, force(), {}, Hold.SENTENCES),

@@ -14,9 +14,10 @@ from services.gateway.domain.policy import (
     stricter,
 )
 from services.gateway.domain.vocabulary import OversightMode
+from tests.each import each
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "expected"),
     [
         ("", SafetyPolicy()),
@@ -60,7 +61,7 @@ def test_each_directive_is_read(text, expected):
     assert parse_policy(text) == expected
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "directive", "unknown"),
     [
         ("halt-on CRITICAL; halt-off LOW", "halt-off", True),

@@ -25,6 +25,7 @@ from services.gateway.domain.remedy_plan import RemedyPlan, RemedyStep
 from services.gateway.domain.summaries import CheckedClaim, Span, SummaryCheck, summary_passages, verified_part
 from services.gateway.domain.vocabulary import RemedyMode
 from services.gateway.domain.window import Analysis
+from tests.each import each
 from tests.fakes.gateway_values import REPORT
 
 FOLDER = Path(__file__).parents[2] / "vectors" / "gateway"
@@ -75,7 +76,7 @@ def test_the_better_answer_is_kept(given, expected):
     assert second.better_than(first) == (expected["kept"] == "second")
 
 
-@pytest.mark.parametrize(("given", "expected"), cases("due"))
+@each(("given", "expected"), cases("due"))
 def test_a_step_is_due(given, expected):
     terms = RemedyTerms(
         RemedyMode(given["mode"]), given["upgrade_on_risk"], given["prompt_augmentation"], given["over_budget"]

@@ -2,12 +2,11 @@
 
 import itertools
 
-import pytest
-
 from services.common.taxonomy import DispatchStrategy, QualityTier
 from services.gateway.domain.headers import Header, HeaderInputs, PolicyOutcome, response_headers
 from services.gateway.domain.vocabulary import OversightMode
 from services.gateway.domain.worst_case import _ORDER, worst_case
+from tests.each import each
 from tests.fakes.gateway_values import COMMITTED, ENVELOPE, PLACE, REPORT
 
 WORST_LAST = {
@@ -85,7 +84,7 @@ def test_every_order_is_listed_here():
     assert WORST_LAST.keys() == _ORDER.keys()
 
 
-@pytest.mark.parametrize("name", WORST_LAST)
+@each("name", WORST_LAST)
 def test_the_worst_of_two_whatever_their_order(name):
     for better, worse in itertools.combinations(WORST_LAST[name], 2):
         pair = [Header(name, better)], [Header(name, worse)]

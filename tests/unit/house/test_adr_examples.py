@@ -115,6 +115,7 @@ from services.gateway.domain.headers import Header
 from services.gateway.domain.summaries import within
 from services.gateway.domain.worst_case import worst_case
 from tests import tenth
+from tests.each import each
 from tests.unit.common.rpc.test_admission import Door, refusal, settle
 from tests.unit.dpe.test_dpe_verdicts import near_models
 from training.quantise import int8_along
@@ -129,7 +130,7 @@ def record(number: int) -> str:
     return next(ADR.glob(f"{number:04d}-*.md")).read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("path", RECORDS, ids=lambda path: path.stem)
+@each("path", RECORDS, ids=lambda path: path.stem)
 def test_record_has_its_parts(path):
     text = path.read_text(encoding="utf-8")
     assert re.match(rf"# {path.name[:4]}\. \S", text)

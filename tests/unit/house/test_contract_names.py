@@ -4,10 +4,11 @@ import re
 from pathlib import Path
 
 import google.api
-import pytest
 from crp.ckf.v1 import knowledge_service_pb2
 from crp.dag.v1 import retention_service_pb2, session_service_pb2
 from google.protobuf.json_format import MessageToDict
+
+from tests.each import each
 
 ROOT = Path(__file__).resolve().parents[3]
 PROTOS = sorted((ROOT / "proto").rglob("*.proto"))
@@ -24,7 +25,7 @@ def expected(package: str) -> dict[str, str]:
     }
 
 
-@pytest.mark.parametrize("path", PROTOS, ids=lambda path: path.relative_to(ROOT / "proto").as_posix())
+@each("path", PROTOS, ids=lambda path: path.relative_to(ROOT / "proto").as_posix())
 def test_every_proto_names_its_package(path):
     text = path.read_text(encoding="utf-8")
     (package,) = re.findall(r"^package ([\w.]+);", text, re.MULTILINE)

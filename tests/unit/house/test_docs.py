@@ -13,6 +13,7 @@ from services.cli.app import app
 from services.common.errors import ErrorReason
 from services.common.settings import Settings, known_variables
 from services.common.settings.environment import secret_variables
+from tests.each import each
 
 ROOT = Path(__file__).resolve().parents[3]
 PAGES = sorted(path for path in (*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")) if ".venv" not in path.parts)
@@ -48,7 +49,7 @@ def anchors(path: Path) -> set[str]:
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
-@pytest.mark.parametrize("page", PAGES, ids=ids)
+@each("page", PAGES, ids=ids)
 def test_links_lead_somewhere(page):
     dead = []
     for target in re.findall(r"\]\(([^)\s]+)\)", prose(page.read_text(encoding="utf-8"))):
@@ -61,7 +62,7 @@ def test_links_lead_somewhere(page):
     assert dead == []
 
 
-@pytest.mark.parametrize("page", PAGES, ids=ids)
+@each("page", PAGES, ids=ids)
 def test_cited_files_exist(page):
     text = page.read_text(encoding="utf-8")
     cited = {
@@ -75,7 +76,7 @@ def test_the_file_form_of_every_secret_is_documented():
     assert [name for name in secret_variables(Settings) if f"`{name}_FILE`" not in text] == []
 
 
-@pytest.mark.parametrize("page", PAGES, ids=ids)
+@each("page", PAGES, ids=ids)
 def test_named_settings_exist(page):
     named = set(re.findall(r"\bGROUNDTRAIL_[A-Z0-9_]*[A-Z0-9]\b", page.read_text(encoding="utf-8")))
     sections = {name.split("__")[0] for name in known_variables(Settings)}
@@ -127,7 +128,7 @@ def fault_of(words: list[str]) -> str | None:
     return f"no program {program}"
 
 
-@pytest.mark.parametrize("page", PAGES, ids=ids)
+@each("page", PAGES, ids=ids)
 def test_command_lines_exist(page):
     faults = [f"{shlex.join(words)}: {fault}" for words in command_lines(page) if (fault := fault_of(words))]
     assert faults == []

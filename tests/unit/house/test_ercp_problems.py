@@ -13,10 +13,11 @@ import pytest
 import z3
 
 from evaluation.ercp_problems import FINAL, FOLDER, HALVES, SETS, ProblemError, load
+from tests.each import each
 
 PROBLEMS = [problem for one in SETS for problem in load(one)]
 PATHS = sorted(path for one in SETS for path in (FOLDER / one).glob("*.json"))
-EACH = pytest.mark.parametrize("problem", PROBLEMS, ids=[f"{one.half}-{one.id}" for one in PROBLEMS])
+EACH = each("problem", PROBLEMS, ids=[f"{one.half}-{one.id}" for one in PROBLEMS])
 SENTENCE_END = re.compile(r"[.!?](?=\s|$)")
 FEWEST, MOST = 3, 9
 
@@ -34,7 +35,7 @@ SCALES = {
 KELVIN_AT_ZERO_CELSIUS = Fraction("273.15")
 
 
-@pytest.mark.parametrize("path", PATHS, ids=lambda path: f"{path.parent.name}-{path.stem}")
+@each("path", PATHS, ids=lambda path: f"{path.parent.name}-{path.stem}")
 def test_every_file_keeps_to_the_schema(path):
     schema = json.loads((FOLDER / "schema.json").read_text(encoding="utf-8"))
     rows = json.loads(path.read_text(encoding="utf-8"))

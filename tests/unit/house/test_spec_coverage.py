@@ -7,6 +7,8 @@ from typing import NamedTuple
 
 import pytest
 
+from tests.each import each
+
 ROOT = Path(__file__).resolve().parents[3]
 SECTIONS: dict[str, dict[str, str]] = json.loads(
     (Path(__file__).parent / "spec_sections.json").read_text(encoding="utf-8")
@@ -64,7 +66,7 @@ def test_every_section_stands_once_with_its_title(document):
     assert [(row.section, row.title) for row in rows(document)] == list(SECTIONS[document].items())
 
 
-@pytest.mark.parametrize(("document", "row"), ALL, ids=ids)
+@each(("document", "row"), ALL, ids=ids)
 def test_row_says_what_it_must(document, row):
     assert row.state in STATES
     assert [path for path in (*row.where, *row.proof) if not (ROOT / path).exists()] == []

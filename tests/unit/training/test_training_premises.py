@@ -2,6 +2,7 @@ from random import Random
 
 import pytest
 
+from tests.each import each
 from training.premises import among_distractors, joined, window
 
 GOLD = "The bridge opened in May. Trucks use it daily."
@@ -25,7 +26,7 @@ def test_the_spacing_of_tokens_is_undone(text, expected):
     assert joined(text) == expected
 
 
-@pytest.mark.parametrize("seed", range(20))
+@each("seed", range(20))
 def test_the_gold_sentences_stay_in_order_among_others(seed):
     text = among_distractors(GOLD, "The bridge opened in May.", OTHERS, 30, Random(seed))
     first, second = text.index("The bridge opened in May."), text.index("Trucks use it daily.")

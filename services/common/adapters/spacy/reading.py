@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from services.common.adapters.spacy.decoding import annotate, can_step
+from services.common.adapters.spacy.library import import_spacy
 from services.common.adapters.spacy.long_runs import ShortRuns, with_short_runs
 from services.common.adapters.spacy.spans import merge
 from services.common.model_repository import ModelRepositoryError
@@ -56,10 +57,8 @@ class SpacyReading:
         Raises:
             ModelRepositoryError: spaCy cannot load it.
         """
-        import spacy
-
         try:
-            return cls(spacy.load(folder, exclude=_EXCLUDED))
+            return cls(import_spacy().load(folder, exclude=_EXCLUDED))
         except Exception as error:
             raise ModelRepositoryError(f"{folder} cannot be loaded: {error}") from error
 

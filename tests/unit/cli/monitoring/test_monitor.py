@@ -18,6 +18,7 @@ from services.common.errors import (
 )
 from services.common.merkle import CompactRange, leaf_hash
 from services.common.signed_note import Checkpoint, Note, NoteSigner
+from tests.each import each
 
 ORIGIN = "log.example/x"
 SIGNER = NoteSigner(ORIGIN, bytes(range(32)))
@@ -206,7 +207,7 @@ async def test_a_session_that_was_set_back_and_written_anew_shows_it():
     assert watch.state.findings[0].session_id == "s"
 
 
-@pytest.mark.parametrize(
+@each(
     ("leaves", "found"),
     [
         ([entry("s", "event", 0), entry("s", "event", 2)], [(FindingKind.POSITION_SKIPPED, 1)]),
@@ -297,7 +298,7 @@ def test_a_state_that_is_none_is_refused(tmp_path, change):
         file.read()
 
 
-@pytest.mark.parametrize("seed", range(40))
+@each("seed", range(40))
 async def test_any_change_of_a_log_that_was_seen_is_found(seed):
     chance = random.Random(seed)
     log = FakeLog([leaf for number in range(chance.randrange(1, 6)) for leaf in session(f"s{number}", number)])

@@ -13,6 +13,7 @@ from services.common.document_kinds import ACCEPTED, KINDS, SUFFIXES, MediaType,
 from services.common.documents.detection import detect_media_type
 from services.common.documents.reading import ReadingLimits, read_document
 from services.common.errors import CrpError
+from tests.each import each
 from tests.fakes.office_files import rewritten, slides, word, workbook
 
 LIMITS = ReadingLimits(10_000_000, 50, 1_000_000)
@@ -34,7 +35,7 @@ def refusal(content, name="", declared=""):
     return caught.value.message
 
 
-@pytest.mark.parametrize(
+@each(
     ("content", "name", "media"),
     [
         (word(), "", MediaType.DOCX),

@@ -13,6 +13,7 @@ from openpyxl.worksheet.table import Table as ListObject
 from services.common.documents.reading import ReadingLimits, read_document
 from services.common.documents.xlsx.formats import hides, shown
 from services.common.errors import LimitExceededError
+from tests.each import each
 from tests.fakes.office_files import rewritten, saved, workbook
 
 LIMITS = ReadingLimits(10_000_000, 50, 1_000_000)
@@ -36,7 +37,7 @@ def tables(document):
     return [block.table for block in document.blocks if block.table]
 
 
-@pytest.mark.parametrize(
+@each(
     ("value", "code", "expected"),
     [
         (1234.5, "General", "1234.5"),

@@ -14,6 +14,7 @@ from services.common.grounding.combiner import (
 )
 from services.common.grounding.signals import SIGNALS
 from services.common.grounding.windows import WindowSettings
+from tests.each import each
 from tests.fakes.combiners import tiny_combiner
 
 
@@ -82,7 +83,7 @@ def test_logistic_does_not_overflow():
     assert logistic(np.array([-1e9, 0.0, 1e9])).tolist() == [0.0, 0.5, 1.0]
 
 
-@pytest.mark.parametrize(
+@each(
     ("path", "value", "message"),
     [
         (("schema_version",), 2, "schema_version is 2"),

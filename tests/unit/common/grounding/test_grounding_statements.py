@@ -1,9 +1,8 @@
-import pytest
-
 from services.common.grounding.statements import PIECE_WORDS, pieces, statement
+from tests.each import each
 
 
-@pytest.mark.parametrize(
+@each(
     ("claim", "query", "text"),
     [
         ("Delhi is a city.", None, "Delhi is a city."),

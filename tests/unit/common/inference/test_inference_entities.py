@@ -16,6 +16,7 @@ from services.common.fair_turns import current_tenant
 from services.common.model_repository import ModelRepositoryError
 from services.common.ports.recognition import Entity, EntityKind
 from services.common.settings.inference import InferenceSettings
+from tests.each import each
 from tests.speed import processor_time_below
 
 
@@ -39,7 +40,7 @@ def assert_every_digit_is_covered_once(text, entities):
         assert sum(e.start <= run.start() and run.end() <= e.end for e in entities) == 1
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "expected"),
     [
         ("see [3] and [4, 5].", [("CITATION", "[3]"), ("CITATION", "[4, 5]")]),

@@ -15,6 +15,7 @@ from services.common.errors import ErrorReason, InvalidRequestError
 from services.common.ports.tokens import ModelProfile
 from services.common.resources import resource_path
 from services.common.settings.inference import InferenceSettings, TokenizerSettings
+from tests.each import each
 
 TEXT = "How many tokens does this sentence have?"
 
@@ -152,7 +153,7 @@ async def test_a_name_that_only_looks_like_a_known_one_is_unknown(model):
     assert caught.value.reason is ErrorReason.UNKNOWN_MODEL
 
 
-@pytest.mark.parametrize(
+@each(
     ("model", "provider", "window"),
     [
         ("claude-sonnet-4-20250514", "Anthropic", 200_000),

@@ -5,6 +5,7 @@ import pytest
 from services.common.injection.classes import WEIGHTS, PatternClass
 from services.common.injection.rule_set import Voice, rule_set
 from services.common.injection.searching import find_injections
+from tests.each import each
 
 RULES = rule_set().rules
 BLOCKS = 0.6
@@ -18,13 +19,13 @@ def examples(of):
     ]
 
 
-@pytest.mark.parametrize(("rule", "text"), examples("finds"))
+@each(("rule", "text"), examples("finds"))
 def test_what_a_rule_finds(rule, text):
     weights = [match.weight for match in find_injections(text).matches if match.rule_id == rule.rule_id]
     assert max(weights, default=0.0) == pytest.approx(rule.weight)
 
 
-@pytest.mark.parametrize(("rule", "text"), examples("leaves"))
+@each(("rule", "text"), examples("leaves"))
 def test_what_a_rule_leaves_alone(rule, text):
     found = find_injections(text)
     assert not [one for one in found.matches if one.rule_id == rule.rule_id and one.weight >= rule.weight / 2]

@@ -8,6 +8,7 @@ import pytest
 from services.common.opinions import judge
 from services.common.opinions.reading import MOST_CHARS, RefusedAnswerError
 from services.common.ports.second_opinion import AskedClaim, OpinionRequest, Vote
+from tests.each import each
 
 NONCE = "kJ3dPq8sWz5xRt2vBn7mLc4hYf6gTa9e"
 ANSWER = "The fee is 5 euros. It is due in May."
@@ -76,7 +77,7 @@ ID = f"{NONCE[-6:]}.1"
 VOTE = f'{{"id": "{ID}", "verdict": "supported"}}'
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "reason"),
     [
         ("", "not_json"),

@@ -5,9 +5,10 @@ from services.common.questions.kinds import Kind, asked_kind, holds
 from services.common.questions.matching import counts, fit
 from services.common.questions.reading import Tense, needs, read_needs, read_question
 from services.common.questions.terms import terms
+from tests.each import each
 
 
-@pytest.mark.parametrize(
+@each(
     ("question", "kind"),
     [
         ("How many people work here?", Kind.NUMBER),

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from services.common.reading.growing import CONTEXT_CHARS, MOST_SENTENCE_CHARS, GrowingText
 from services.common.reading.sentences import sentences
+from tests.each import each
 
 PIECES = [
     "Dr. Smith", "3.5 m", "e.g. this", "The end.", 'He said "no."', "[1]", "[fact 2, 3]", "why? and", "\n",
@@ -43,7 +44,7 @@ def test_a_letter_at_a_time_is_no_other_text(text):
     assert grown(text, range(len(text))) == [(one.start, one.end) for one in sentences(text)]
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "told"),
     [
         ("It is so.", []),

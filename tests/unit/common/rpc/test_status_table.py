@@ -10,6 +10,7 @@ from google.rpc import error_details_pb2, status_pb2
 
 from services.common.errors import CrpError, ErrorReason, FieldViolation, InvalidRequestError
 from services.common.rpc.status import MAX_DETAILS_BYTES, STATUS, from_wire, to_wire
+from tests.each import each
 
 ROOT = Path(__file__).resolve().parents[4]
 CODES = {code.name for code in grpc.StatusCode}
@@ -36,7 +37,7 @@ def in_proto():
     }
 
 
-@pytest.mark.parametrize("reason", list(ErrorReason))
+@each("reason", list(ErrorReason))
 def test_reason_has_a_row_everywhere(reason):
     code = STATUS[reason].code.name
     assert in_proto()[reason.value] == code
@@ -72,7 +73,7 @@ def details(wire):
     return status, out
 
 
-@pytest.mark.parametrize("reason", list(ErrorReason))
+@each("reason", list(ErrorReason))
 def test_every_reason_survives_the_wire(reason):
     error = CrpError(reason, "what was wrong", retry_after_s=1.5, limit="7")
     wire = to_wire(error, "req-1")

@@ -18,6 +18,7 @@ from services.ercp.servicer import ROLES as ERCP_ROLES
 from services.ercp.work import WORK as ERCP_WORK
 from services.gateway.doors.grpc.dispatch import ROLES as GATEWAY_ROLES
 from services.gateway.doors.grpc.work import WORK as GATEWAY_WORK
+from tests.each import each
 
 FREE = {
     "EraseSource", "QuarantineFact", "RestoreFact", "GetFact", "ListFacts", "ListCommunities", "ListSources",
@@ -79,7 +80,7 @@ def test_every_rpc_either_costs_something_or_is_named_as_free(work, roles):
     assert set(work) <= set(roles) - FREE
 
 
-@pytest.mark.parametrize(("work", "name", "request_class", "fields", "share"), GROWING)
+@each(("work", "name", "request_class", "fields", "share"), GROWING)
 def test_work_grows_with_what_is_read(work, name, request_class, fields, share):
     least, more = work[name].units(request_class()), work[name].units(request_class(**fields))
     assert least >= 0

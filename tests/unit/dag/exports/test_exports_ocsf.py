@@ -13,6 +13,7 @@ from crp.dag.v1 import dag_pb2
 from services.common.encoding import canonical_json, parse_iso_micros, sha256_hex
 from services.common.ports.sessions import AuditEventRecord
 from services.dag.exports.ocsf import KINDS, RISK_SEVERITY, Severity, ocsf_event, ocsf_line
+from tests.each import each
 
 VECTORS = Path(__file__).resolve().parents[3] / "vectors" / "exports"
 SCHEMA = json.loads((VECTORS / "ocsf_schema.json").read_text(encoding="utf-8"))
@@ -75,7 +76,7 @@ def of_object(path, value, rules):
     return found
 
 
-@pytest.mark.parametrize("event_type", TYPES)
+@each("event_type", TYPES)
 def test_every_event_type_has_what_the_schema_requires(event_type):
     for data in ("{}", '{"node":{"model_fingerprint":"host/model","risk_level":"HIGH"}}', ""):
         for window in ("crp_win_0123456789abcdef", ""):

@@ -10,6 +10,7 @@ from pydantic import ValidationError
 
 from services.common.settings.guard.coherence import CoherenceSettings
 from services.dpe.domain.guard.coherence import CoherencePolicy, Divergences, JudgeOpinion, scored
+from tests.each import each
 
 FILE = Path(__file__).parents[3] / "vectors/guard/coherence.json"
 VECTORS = json.loads(FILE.read_text(encoding="utf-8"))["vectors"]
@@ -17,7 +18,7 @@ SHARES = st.floats(0.0, 1.0)
 MAYBE = st.none() | SHARES
 
 
-@pytest.mark.parametrize("vector", VECTORS, ids=lambda one: one["test_id"])
+@each("vector", VECTORS, ids=lambda one: one["test_id"])
 def test_vector(vector):
     asked, expected = vector["input"], vector["expected"]
     policy = CoherencePolicy(**asked.get("policy", {}))

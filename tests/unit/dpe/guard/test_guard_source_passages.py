@@ -8,6 +8,7 @@ import pytest
 from services.dpe.domain.guard.source_passages import PASSAGE_CHARS, SourceText, passages_of
 from services.dpe.domain.passages import MAX_PASSAGES
 from services.dpe.domain.stages.s02_attribution import _nearest
+from tests.each import each
 from tests.fakes.verified_claims import judged, verified
 
 MOST_SECONDS = 6.0
@@ -18,7 +19,7 @@ def texts(content):
     return [passage.text for passage in passages_of([SourceText("s", content)])]
 
 
-@pytest.mark.parametrize(
+@each(
     ("content", "expected"),
     [
         pytest.param("One thing holds. Another does.", ["One thing holds. Another does."], id="a-paragraph"),
