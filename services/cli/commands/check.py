@@ -108,7 +108,8 @@ def _bytes(option: str, path: Path) -> bytes:
     try:
         return path.read_bytes()
     except OSError as error:
-        text = f"{path} cannot be read: {error.strerror or 'unknown'}"
+        hint = "" if option != "--answer" or " " not in str(path) else f"; a text is piped to it with {STANDARD_INPUT}"
+        text = f"{path} cannot be read: {error.strerror or 'unknown'}{hint}"
         raise InvalidRequestError.of(FieldViolation(option, text)) from None
 
 

@@ -23,6 +23,8 @@ _UNIT: Final = re.compile(
     r"m\^[23]|[km]?g?/(?:m[²³]?|l|h|s|d)|EUR/\w{1,5}|n|no\.?|yyyy-mm-dd|days?|hours?|years?|pieces?|persons?)[\])]?",
     re.IGNORECASE,
 )
+_BRACKETED: Final = re.compile(r"\[[^\[\]]{1,16}\]|\([^()\d][^()]{0,15}\)")
+"""In a row of its own below names it can be nothing but a unit, whatever it measures."""
 _EMPTY: Final = frozenset({"", "-", "\u2013", "\u2014", "n/a", "na", "."})
 
 Grid = Sequence[Sequence[str]]
@@ -111,7 +113,7 @@ def _counts(row: Sequence[str]) -> bool:
 
 def _are_units(row: Sequence[str]) -> bool:
     filled = [cell for cell in row if cell not in _EMPTY]
-    return bool(filled) and all(_UNIT.fullmatch(cell) for cell in filled)
+    return bool(filled) and all(_UNIT.fullmatch(cell) or _BRACKETED.fullmatch(cell) for cell in filled)
 
 
 def _differs(rows: Grid, count: int) -> bool:

@@ -13,7 +13,8 @@ _WHOLE: Final = frozenset({FactKind.CODE, FactKind.CAPTION, FactKind.FOOTNOTE, F
 """What is as short and as broken off as it is in the original."""
 _LEANING: Final = re.compile(
     r"(?:it|its|they|them|their|he|she|his|her|this|these|those|such|both|neither|however|therefore|thus|hence"
-    r"|moreover|furthermore|otherwise|instead|afterwards|and|but|or|nor|yet)\b(?!\s+(?:is|was)\s+(?:not\s+)?"
+    r"|moreover|furthermore|otherwise|instead|afterwards|and|but|or|nor|yet"
+    r"|(?:after|before|until|from|since|by|beyond) (?:this|that|then)(?=,|\son,))\b(?!\s+(?:is|was)\s+(?:not\s+)?"
     r"(?:possible|necessary|required|important|allowed|forbidden|recommended))",
     re.IGNORECASE,
 )

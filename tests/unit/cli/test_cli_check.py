@@ -97,6 +97,7 @@ def test_levels_have_codes_of_their_own_from_fail_on(level, fail_on):
         (["--answer", "right.txt"], 2, "--fact"),
         (["--answer", "right.txt", "--facts", "none.md"], 2, "none.md does not exist"),
         (["--answer", "none.txt", "--fact", "a"], 2, "--answer: none.txt cannot be read: No such file or directory"),
+        (["--answer", "It is 5 EUR.", "--fact", "a"], 2, "No such file or directory; a text is piped to it with -"),
         (["--answer", "right.txt", "--fact", "a", "--earlier", "none.txt"], 2, "--earlier: none.txt cannot be read"),
         (["--answer", "right.txt", "--fact", "a", "--policy", "halt-at HIGH"], 2, "halt-at"),
         (["--answer", "right.txt", "--fact", "a", "--fail-on", "SEVERE"], 2, "SEVERE"),

@@ -169,3 +169,27 @@ def test_one_endless_word_is_cut_as_well():
 
 def test_text_without_letters_or_digits_is_no_fact():
     assert contents(paragraph("* * *"), paragraph(LONG)) == [LONG]
+
+
+@pytest.mark.parametrize(
+    "after",
+    [
+        "After that, half of the price of the ticket is kept by the ferry line.",
+        "Until then, the ticket may be handed on to any other person.",
+        "From then on, every change of the ticket costs ten euros.",
+        "Danach wird die H\u00e4lfte des Preises der Fahrkarte einbehalten.",
+    ],
+)
+def test_a_sentence_that_counts_from_the_one_before_stays_with_it(after):
+    before = "Tickets are refunded in full up to two days before departure."
+    assert contents(paragraph(f"{before} {after}")) == [f"{before} {after}"]
+
+
+def test_a_lead_that_a_list_took_up_does_not_announce_the_table_below_it():
+    table = Block(BlockKind.TABLE, "", table=Table((("Rank", "Leave"), ("Mate", "28")), 1, 1))
+    blocks = (heading("Man overboard"), paragraph("Whoever sees it:"), item("calls out."), table)
+    assert contents(*blocks) == ["Man overboard: Whoever sees it: calls out.", "Man overboard: Rank: Mate; Leave: 28"]
+    assert (
+        contents(heading("Crew"), paragraph("Leave in days:"), table)[-1]
+        == "Crew, Leave in days: Rank: Mate; Leave: 28"
+    )

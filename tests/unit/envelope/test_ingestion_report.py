@@ -29,6 +29,8 @@ from services.envelope.domain.suspect_columns import suspect_columns
         ("Plan: Basic; Price: 10 EUR", FactKind.TABLE_ROW, False),
         ("Basic; 10 EUR", FactKind.TABLE_ROW, True),
         ("pip install x", FactKind.CODE, False),
+        ("After that, half of the price is kept.", FactKind.STATEMENT, True),
+        ("After this change the fee is 5 EUR.", FactKind.STATEMENT, False),
     ],
 )
 def test_what_can_be_read_alone(text, kind, fragment):

@@ -374,3 +374,20 @@ def test_items_that_are_terms_with_text_indented_below_them_are_defined_by_it():
         ("DEFINITION", "Global list", "All names that the server returns."),
         ("DEFINITION", "Source", "What instances are made of."),
     ]
+
+
+@pytest.mark.parametrize("right", [True, False])
+def test_a_short_table_in_the_next_column_does_not_divide_the_text_beside_it(right):
+    prose, beside = (60, 340) if right else (310, 60)
+    lines = wrapped(LEFT + RIGHT + LEFT, 220)
+
+    def draw(canvas):
+        write(canvas, prose, 760, lines)
+        for row, (weight, fee) in enumerate([("up to 23 kg", "0 EUR"), ("to 32 kg", "9 EUR"), ("more", "refused")]):
+            canvas.drawString(beside, 763 - 18 * row, weight)
+            canvas.drawString(beside + 70, 763 - 18 * row, fee)
+
+    document = read(drawn(draw))
+    assert texts(document, BlockKind.PARAGRAPH) == [(LEFT + RIGHT + LEFT).strip()]
+    (table,) = [block.table for block in document.blocks if block.table]
+    assert table.rows == (("up to 23 kg", "0 EUR"), ("to 32 kg", "9 EUR"), ("more", "refused"))

@@ -31,6 +31,9 @@ WEIGHTS_FILE: Final = "1/model.onnx"
 EMBEDDING_WIDTH_STEP: Final = 4
 """Batches of an embedder are padded to a multiple of this width: its pooling is a product with one row, whose kernel
 adds the last three tokens of a width in another order (ADR 0044). The other graphs have no such product."""
+RUN_TOKENS: Final = 448
+"""Padded tokens that one lane computes at once, about: what a layer of more holds leaves the processor's second cache,
+and costs up to a quarter more a token; under a third of it the weights are read too often (ADR 0177)."""
 _DTYPES: Final = {
     "tensor(int64)": "int64",
     "tensor(int32)": "int32",
@@ -99,9 +102,10 @@ class OnnxEncoder:
         """Compute a batch in parts of like lengths, one a lane; the calling thread takes the longest items."""
         parts = parts_of([len(ids) for ids in batch], self._lanes)
         work = [([batch[place] for place in places], ends.options()) for places in parts]
-        others = [self._beside.submit(self._run, *one) for one in work[1:]]
+        compute = self._run_by_run if self._entry.kind == "embedding" else self._run
+        others = [self._beside.submit(compute, *one) for one in work[1:]]
         try:
-            computed = [self._run(*work[0])]
+            computed = [compute(*work[0])]
         finally:
             wait(others)
         computed += [other.result() for other in others]
@@ -111,6 +115,13 @@ class OnnxEncoder:
             for place, found in zip(places, part, strict=True)
         }
         return [outputs[place] for place in range(len(batch))]
+
+    def _run_by_run(self, batch: Sequence[TokenIds], options: Any) -> list[Outputs]:
+        """Compute a lane's part in runs that stay in the processor's cache; an item's bits do not depend on its run."""
+        outputs: list[Outputs] = []
+        for start, end in runs_of([self._width(len(ids)) for ids in batch], RUN_TOKENS):
+            outputs += self._run(batch[start:end], options)
+        return outputs
 
     def _run(self, batch: Sequence[TokenIds], options: Any) -> list[Outputs]:
         lengths = [len(ids) for ids in batch]
@@ -166,12 +177,7 @@ def lanes_of(entry: ModelEntry, threads: int) -> int:
 
 
 def parts_of(lengths: Sequence[int], lanes: int) -> list[list[int]]:
-    """Return the places of items in at most ``lanes`` parts of like lengths and equal work, the longest first.
-
-    One lane takes them as they are.
-    """
-    if lanes == 1:
-        return [list(range(len(lengths)))]
+    """Return the places of items in at most ``lanes`` parts of like lengths and equal work, the longest first."""
     order = sorted(range(len(lengths)), key=lambda place: (-lengths[place], place))
     share = sum(lengths) / lanes
     parts: list[list[int]] = []
@@ -182,6 +188,19 @@ def parts_of(lengths: Sequence[int], lanes: int) -> list[list[int]]:
         parts[-1].append(place)
         taken += lengths[place]
     return parts
+
+
+def runs_of(widths: Sequence[int], tokens: int) -> list[tuple[int, int]]:
+    """Cut items, the longest first, into runs of at most ``tokens``, each item padded to the first of its run.
+
+    Returns:
+        Where each run starts and ends. One item at least makes a run, however long it is.
+    """
+    starts = [0]
+    for place, _ in enumerate(widths):
+        if place > starts[-1] and (place + 1 - starts[-1]) * widths[starts[-1]] > tokens:
+            starts.append(place)
+    return list(zip(starts, [*starts[1:], len(widths)], strict=True))
 
 
 def available_threads() -> int:

@@ -23,7 +23,13 @@ _CONNECTIVE: Final = (
     r"|jedoch|andernfalls|sonst|deshalb|daher|au\u00dferdem|zudem|dar\u00fcber hinaus|in diesem fall|zum beispiel|aber"
     r"|cependant|toutefois|sinon|en outre|dans ce cas|par exemple|mais|donc"
 )
-_LEANING: Final = re.compile(rf"(?:\(|(?:{_PRONOUN}|{_CONNECTIVE})\b)", re.IGNORECASE)
+_AFTER_THAT: Final = (
+    r"(?:after|before|until|from|since|by|beyond|above|below|besides|despite|during|up to|apart from|in addition to)"
+    r" (?:this|that|these|those|then|them|it)(?: on)?,"
+    r"|(?:danach|davor|bis dahin|ab dann|daraufhin|ensuite|apr\u00e8s cela|avant cela|jusque-l\u00e0)\b"
+)
+"""Points back to a time or a limit that the sentence before names."""
+_LEANING: Final = re.compile(rf"(?:\(|(?:{_PRONOUN}|{_CONNECTIVE})\b|{_AFTER_THAT})", re.IGNORECASE)
 _POINTING: Final = re.compile(rf"(?:{_PRONOUN})\b", re.IGNORECASE)
 _NOT_LEANING: Final = re.compile(
     r"(?:it is (?:forbidden|prohibited|not allowed|recommended|possible|required)|this (?:document|manual|section|page"

@@ -57,6 +57,8 @@ class _LeadIn:
     """What an item's further paragraphs carry; empty = the text."""
     unit: int = -1
     """Which unit was made of the item."""
+    listed: bool = False
+    """Items took it up: what stands below them is not what it announces."""
 
 
 class BlockWalk:
@@ -266,7 +268,7 @@ class BlockWalk:
 
     def _context_of_item(self, block: Block) -> str:
         """Return what stands before an item: its lead-in with the heading where that adds something, or the heading."""
-        self._lead_in.used = True
+        self._lead_in.used = self._lead_in.listed = True
         title, lead = self._headings.title, self._lead_in.text
         if not lead:
             short = self._count(block.text) <= CONTEXT_TOKENS or block.kind is BlockKind.LIST_ITEM
@@ -312,6 +314,8 @@ class BlockWalk:
         return size <= CONTEXT_TOKENS and self._headings.tells(text)
 
     def _context(self) -> str:
+        if self._lead_in.listed:
+            return self._headings.title
         self._lead_in.used = True
         return self._lead_in.text or self._headings.title
 

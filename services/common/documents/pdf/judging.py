@@ -2,7 +2,7 @@
 
 import itertools
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum, auto, unique
 from typing import Final
 
@@ -17,6 +17,9 @@ _PROSE_CHARS: Final = 16
 _PROSE_LINES: Final = 3
 _PROSE_WORDS: Final = 3.0
 _LONG_LINES: Final = 6
+_MANY_LINES: Final = 12
+"""A column of so many lines of text is no cell of a row beside it."""
+_MOSTLY: Final = 0.6
 _CLOSE_LINES: Final = 2.6
 _SIMILAR: Final = 0.55
 _FEW_ROWS: Final = 3
@@ -52,6 +55,7 @@ class Band:
         last: number of its last line.
         cuts: where they divide.
         both: how many lines have text on both sides of the longest strip.
+        apart: one of its columns is text that runs on where the others have ended.
     """
 
     rows: list[list[Piece]]
@@ -59,6 +63,7 @@ class Band:
     last: int
     cuts: tuple[float, ...]
     both: int
+    apart: bool = False
 
     @property
     def columns(self) -> list[list[Piece]]:
@@ -74,6 +79,26 @@ def column_of(piece: Piece, cuts: tuple[float, ...]) -> int:
     """Return the number of the column in which a piece's middle lies."""
     middle = (piece.left + piece.right) / 2
     return sum(cut < middle for cut in cuts)
+
+
+def beside_text(band: Band) -> Band:
+    """Return the band as its longest column of text and what stands beside a few lines of that column.
+
+    A short table in the next column has strips of its own; they do not divide the text. A band whose columns are
+    filled alike is given back as it is.
+    """
+    columns = band.columns
+    longest = max(range(len(columns)), key=lambda at: len(columns[at]))
+    text = columns[longest]
+    rest = [piece for at, column in enumerate(columns) if at != longest for piece in column]
+    if len(text) < _MANY_LINES or not rest or not _is_prose(text):
+        return band
+    top, bottom = min(piece.base for piece in rest), max(piece.base for piece in rest)
+    outside = sum(not top - piece.size <= piece.base <= bottom + piece.size for piece in text)
+    if outside < _MOSTLY * len(text) or not _is_out_of_step([text, rest]):
+        return band
+    near = {longest - 1, longest} & set(range(len(band.cuts)))
+    return replace(band, cuts=tuple(band.cuts[at] for at in sorted(near)), apart=True)
 
 
 def judge(band: Band) -> BandKind:

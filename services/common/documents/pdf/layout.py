@@ -14,7 +14,15 @@ from services.common.documents.pdf.aligned import pairs_of
 from services.common.documents.pdf.bare.finding import BareTable, Sides, find_tables
 from services.common.documents.pdf.bare.sides import find_titled_sides, split_at
 from services.common.documents.pdf.gutters import Gutter, find_gutters, rows_of_pieces
-from services.common.documents.pdf.judging import Band, BandKind, are_sections, judge, table_breaks, table_edges
+from services.common.documents.pdf.judging import (
+    Band,
+    BandKind,
+    are_sections,
+    beside_text,
+    judge,
+    table_breaks,
+    table_edges,
+)
 from services.common.documents.pdf.lines import Piece
 from services.common.documents.pdf.ruled import Rule
 
@@ -82,8 +90,8 @@ def _parts(rows: list[list[Piece]], depth: int, rules: list[Rule]) -> list[_Task
         gutters = [gutter for gutter in find_gutters(rows) if gutter.rows > 1 or len(rows) <= 2]  # noqa: PLR2004
         gutters.sort(key=lambda gutter: (gutter.last - gutter.first, gutter.right - gutter.left), reverse=True)
         for gutter in gutters[:12]:
-            band = _band(rows, gutter, gutters)
-            kind = judge(band)
+            band = beside_text(_band(rows, gutter, gutters))
+            kind = BandKind.COLUMNS if band.apart else judge(band)
             if kind is BandKind.NOTHING:
                 continue
             if kind is BandKind.TABLE:

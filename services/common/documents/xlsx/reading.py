@@ -34,6 +34,8 @@ MAX_CELLS: Final = 2_000_000
 MAX_MERGED: Final = 4_096
 """A merged cell of more rows or columns than this covers what the sheet uses and no more."""
 _GENERIC: Final = ("sheet", "tabelle", "table", "feuil", "hoja", "foglio", "blad", "ark", "arkusz", "planilha")
+_TITLE_CHARS: Final = 80
+"""A longer text alone at the top of a sheet says something; it is no title."""
 _LARGE_POINTS: Final = 13.0
 _MAX_BOX_CHARS: Final = 600
 
@@ -208,14 +210,17 @@ class _Reading:
         start = len(self.blocks)
         titled = False
         for region in regions:
-            titled = self._region(sheet, region, titled=titled)
+            titled = self._region(sheet, region, titled=titled, last=region is regions[-1])
         first = self.blocks[start] if len(self.blocks) > start else None
         plain = sheet.name.lower().rstrip("0123456789 ").startswith(_GENERIC) and len(sheet.name) < 12  # noqa: PLR2004
         if first is not None and first.kind is not BlockKind.HEADING and not (plain and alone):
             self.blocks.insert(start, Block(BlockKind.HEADING, sheet.name, 1, Place(path=f"sheet {sheet.name}")))
 
-    def _region(self, sheet: _Sheet, region: Region, *, titled: bool) -> bool:
-        """Write what a region consists of; return whether a heading of the whole sheet has come."""
+    def _region(self, sheet: _Sheet, region: Region, *, titled: bool, last: bool) -> bool:
+        """Write what a region consists of; return whether a heading of the whole sheet has come.
+
+        ``last`` says that nothing follows which its first line could be the title of.
+        """
         texts = {position: sheet.cells[position].text for position in region.cells if position in sheet.cells}
         origins = {sheet.merged[one] for one in region.cells if one in sheet.merged}
         texts.update((one, sheet.cells[one].text) for one in origins if one in sheet.cells)
@@ -228,10 +233,11 @@ class _Reading:
                 if row == parts.titles:
                     self._table(sheet, parts)
             else:
-                titled = self._loose_row(sheet, parts, row, titled=titled)
+                may_title = parts.is_table or (len(parts.rows) == 1 and not last)
+                titled = self._loose_row(sheet, parts, row, titled=titled, may_title=may_title)
         return titled
 
-    def _loose_row(self, sheet: _Sheet, parts: Parts, row: int, *, titled: bool) -> bool:
+    def _loose_row(self, sheet: _Sheet, parts: Parts, row: int, *, titled: bool, may_title: bool) -> bool:
         columns = own_cells(parts, row)
         if not columns:
             return titled
@@ -240,7 +246,8 @@ class _Reading:
         cell = sheet.cells.get(first)
         text = " ".join(parts.rows[row][column] for column in columns)
         alone = len(columns) == 1 and cell is not None
-        if alone and cell is not None and cell.bold and not text.endswith((".", ":")):
+        top = not titled and row == 0 and parts.first_row <= 1 and len(text) <= _TITLE_CHARS and may_title
+        if alone and cell is not None and (cell.bold or top) and not text.endswith((".", ":")):
             level = 1 if not titled and (cell.size >= _LARGE_POINTS or (row == 0 and parts.first_row == 1)) else 2
             self.blocks.append(Block(BlockKind.HEADING, text, level, place))
             return True

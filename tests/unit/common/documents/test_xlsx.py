@@ -10,6 +10,7 @@ from openpyxl.comments import Comment
 from openpyxl.styles import Color, Font
 from openpyxl.worksheet.table import Table as ListObject
 
+from services.common.documents.document import BlockKind
 from services.common.documents.reading import ReadingLimits, read_document
 from services.common.documents.xlsx.formats import hides, shown
 from services.common.errors import LimitExceededError
@@ -307,3 +308,26 @@ def test_white_heads_of_a_table_that_was_made_as_one_are_seen():
     found = read(book)
     assert tables(found)[0].rows == (("Name", "Fee"), ("Ann", "1"))
     assert [one.text for one in found.hidden] == ["secret"]
+
+
+def test_units_in_brackets_below_the_heads_and_a_plain_title_above_a_blank_row():
+    cells = {
+        "A1": "Fuel use of the fleet, 2025",
+        "A3": "Ship",
+        "B3": "Distance",
+        "C3": "Fuel",
+        "B4": "[nm]",
+        "C4": "[t]",
+    }
+    document = read(filled({**cells, "A5": "Seeadler", "B5": 18250, "C5": 412.5, "A6": "Albatros", "B6": 0, "C6": 3}))
+    assert [block.text for block in document.blocks if block.kind is BlockKind.HEADING] == [
+        "Fuel use of the fleet, 2025"
+    ]
+    (table,) = tables(document)
+    assert table.header_rows == 2
+    assert table.rows[2] == ("Seeadler", "18250", "412.5")
+
+
+def test_a_line_alone_on_a_sheet_is_text_and_no_title():
+    (block,) = read(filled({"A1": "Stock is counted every week"})).blocks
+    assert (block.kind, block.text) == (BlockKind.PARAGRAPH, "Stock is counted every week")

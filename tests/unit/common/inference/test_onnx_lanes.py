@@ -6,7 +6,7 @@ import threading
 import pytest
 
 from services.common.adapters.onnx.abandonment import Abandonment
-from services.common.adapters.onnx.session import OnnxEncoder, lanes_of, parts_of
+from services.common.adapters.onnx.session import OnnxEncoder, lanes_of, parts_of, runs_of
 from services.common.errors import UnavailableError
 from services.common.model_repository import open_repository
 from services.common.settings.inference import InferenceSettings
@@ -29,8 +29,22 @@ def test_every_item_is_in_one_part_and_the_work_is_nearly_equal(lanes):
         assert shortest == sorted(shortest, reverse=True)
 
 
-def test_one_lane_takes_the_batch_as_it_is():
-    assert parts_of([3, 9, 4], 1) == [[0, 1, 2]]
+def test_one_lane_takes_all_the_longest_first():
+    assert parts_of([3, 9, 4], 1) == [[1, 2, 0]]
+
+
+@pytest.mark.parametrize(
+    ("widths", "runs"),
+    [
+        ([512, 512], [(0, 1), (1, 2)]),
+        ([100, 100, 100, 100, 60, 8], [(0, 4), (4, 6)]),
+        ([8] * 57, [(0, 56), (56, 57)]),
+        ([448], [(0, 1)]),
+        ([], [(0, 0)]),
+    ],
+)
+def test_runs_hold_as_many_padded_tokens_as_stay_in_the_cache(widths, runs):
+    assert runs_of(widths, 448) == runs
 
 
 def test_only_embedders_are_computed_side_by_side():
@@ -50,6 +64,15 @@ def test_the_bits_are_the_same_however_many_lanes(encoders):
     alone, beside = (encoder.encode(batch) for encoder in encoders)
     for one, other in zip(alone, beside, strict=True):
         assert one[0].tobytes() == other[0].tobytes()
+
+
+def test_the_bits_are_the_same_however_long_the_runs(encoders, monkeypatch):
+    rng = random.Random(6)
+    batch = [(101, *(rng.randint(1000, 20_000) for _ in range(length)), 102) for length in (1, 2, 3, 5, 9, 61, 17, 33)]
+    want = [one[0].tobytes() for one in encoders[0].encode(batch)]
+    for tokens in (1, 64, 10_000):
+        monkeypatch.setattr("services.common.adapters.onnx.session.RUN_TOKENS", tokens)
+        assert [one[0].tobytes() for one in encoders[0].encode(batch)] == want
 
 
 def test_a_batch_that_nobody_waits_for_ends_in_every_lane(encoders):
