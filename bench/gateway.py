@@ -6,7 +6,7 @@ A provider that answers at once, the whole suite, and the clients run in process
 provider directly, then through ``/v1/chat/completions`` in mode check: with nothing to check against (analysis off: the
 whole way through the door, no judgement) and with facts in the system message (analysis on). What is added is the
 difference of the medians, and of the 95th percentiles, of the same round; the table shows medians over rounds. What a
-call takes of the suite's processor time, over all of its processes, hardly hangs on how busy the machine is.
+call takes of the suite's processor time, over all of its processes, hangs less on how busy the machine is.
 Credentials are not asked for (``--insecure-local``): a known one costs microseconds. LiteLLM's proxy stands beside it
 in the same rounds where it is installed, with no guardrail: it passes the same calls on to the same provider.
 ``--install-peer`` installs it, from the registry, in an environment of its own. ``--whole`` goes on with
