@@ -23,7 +23,7 @@ def fixed_endpoints(router: APIRouter) -> dict[tuple[str, str], Endpoint]:
         (method, route.path): route.endpoint
         for route in router.routes
         if isinstance(route, APIRoute) and "{" not in route.path and _takes_the_request_alone(route.endpoint)
-        for method in route.methods
+        for method in route.methods or ()
     }
 
 
