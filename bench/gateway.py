@@ -5,7 +5,8 @@
 A provider that answers at once, the whole suite, and the clients run in processes of their own. Each round calls the
 provider directly, then through ``/v1/chat/completions`` in mode check: with nothing to check against (analysis off: the
 whole way through the door, no judgement) and with facts in the system message (analysis on). What is added is the
-difference of the medians, and of the 95th percentiles, of the same round; the table shows medians over rounds.
+difference of the medians, and of the 95th percentiles, of the same round; the table shows medians over rounds. What a
+call takes of the suite's processor time, over all of its processes, hangs less on how busy the machine is.
 Credentials are not asked for (``--insecure-local``): a known one costs microseconds. LiteLLM's proxy stands beside it
 in the same rounds where it is installed, with no guardrail: it passes the same calls on to the same provider.
 ``--install-peer`` installs it, from the registry, in an environment of its own. ``--whole`` goes on with
@@ -32,7 +33,7 @@ from typing import Any, Final
 
 import httpx
 
-from bench.commands import Installation, pss_mib
+from bench.commands import Installation, cpu_s, pss_mib
 from bench.report import Row, machine, show
 from tools.real_servers import litellm
 from tools.real_servers.provisioning import RealServerError
@@ -160,13 +161,14 @@ def ways(roots: dict[str, str]) -> list[Way]:
     return found
 
 
-async def measure(roots: dict[str, str], clients: int, calls: int, rounds: int) -> list[Row]:
-    """Return what each way adds at so many clients."""
+async def measure(roots: dict[str, str], clients: int, calls: int, rounds: int, pid: int) -> list[Row]:
+    """Return what each way adds at so many clients; ``pid`` is the suite's process."""
     measured = ways(roots)
     added: list[list[tuple[float, float]]] = [[] for _ in measured]
     bare: list[tuple[float, float]] = []
+    spent: list[list[float]] = [[] for _ in measured]
     limits = httpx.Limits(max_connections=clients, max_keepalive_connections=clients)
-    async with httpx.AsyncClient(limits=limits, timeout=120.0, trust_env=False) as http:
+    async with httpx.AsyncClient(limits=limits, timeout=600.0, trust_env=False) as http:
 
         async def ask(way: Way) -> None:
             response = await http.post(f"{way.root}/chat/completions", json=way.body, headers=way.headers)
@@ -176,10 +178,12 @@ async def measure(roots: dict[str, str], clients: int, calls: int, rounds: int) 
         for number in range(rounds + 1):
             many = calls if number else min(calls, _WARM_CALLS * clients)
             direct = percentiles(await timed(partial(ask, directly), clients, many))
-            for way, found in zip(measured, added, strict=True):
+            for way, found, costs in zip(measured, added, spent, strict=True):
+                before = cpu_s(pid)
                 p50, p95 = percentiles(await timed(partial(ask, way), clients, many))
                 if number:  # the first round warms
                     found.append((p50 - direct[0], p95 - direct[1]))
+                    costs.append(1000.0 * (cpu_s(pid) - before) / many)
             if number:
                 bare.append(direct)
     at = f"{clients} client{'s' if clients > 1 else ''}"
@@ -190,6 +194,8 @@ async def measure(roots: dict[str, str], clients: int, calls: int, rounds: int) 
             Row(f"{way.name} adds, {at}: p50", _median(found, 0), "ms", note=aim),
             Row(f"{way.name} adds, {at}: p95", _median(found, 1), "ms"),
         ]
+        if way.name != litellm.NAME:
+            rows.append(Row(f"{way.name}, {at}: processor time a call", statistics.median(spent[place]), "ms"))
     return rows
 
 
@@ -255,6 +261,7 @@ def main(argv: list[str] | None = None) -> None:
             "GROUNDTRAIL_HTTP__PORT": str(port),
             "GROUNDTRAIL_LLM__BASE_URL": upstream,
             "GROUNDTRAIL_CHAT__MODE": "check",
+            "GROUNDTRAIL_HTTP__CALL_TIMEOUT_S": "600",
             "GROUNDTRAIL_LLM__BETWEEN_TOKENS_S": "600",
         }
         with Installation(sys.executable, Path(folder)).serving(given=given) as (pid, _):
@@ -262,7 +269,7 @@ def main(argv: list[str] | None = None) -> None:
             with peer(upstream, install=asked.install_peer) as root:
                 roots |= {PEER: root} if root else {}
                 for clients in map(int, asked.clients.split(",")):
-                    rows += asyncio.run(measure(roots, clients, asked.calls, asked.rounds))
+                    rows += asyncio.run(measure(roots, clients, asked.calls, asked.rounds, pid))
             if asked.streams:
                 rows.append(asyncio.run(measure_streams(roots["door"], pid, asked.streams)))
     print(machine())

@@ -1,12 +1,15 @@
 """Hold-back with the real judge: what of falsified answers left, and how long a checked stream lets its reader wait.
 
-    python -m bench.gateway_judge [--answers 200] [--claims 6] [--timed-claims 36] [--tokens-per-s 50]
+    python -m bench.gateway_judge [--answers 200] [--claims 6] [--within-s S] [--rounds 3] [--timed-claims 36]
+        [--tokens-per-s 50] [--each FILE]
 
 Answers are those of ``bench.dpe_corpus``: true sentences about invented offices in other words than the facts, which
 stand in the system message. In each falsified one a sentence has another office's figure; the policy is ``halt-on
 HIGH``. Its first byte at the client counts as released. The same answers without the fault say what hold-back costs
-clean ones. The times are of one long clean answer at the pace of a model, against an answer of the same kind
-unstreamed, its analysis included; the judge has seen neither before.
+faithful ones. ``--within-s`` ends that part after so many seconds, and the table says how many answers it is of;
+``--each`` writes what left of every answer, falsified and faithful, as lines of JSON. The times are of one long clean
+answer at the pace of a model, against an answer of the same kind unstreamed, its analysis included; the judge has seen
+neither before. No deadline leaves a stage out, however busy the machine is.
 """
 
 import argparse
@@ -18,7 +21,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -101,30 +104,69 @@ def released(read: Read, said: Sequence[str], false_at: int) -> int:
     return max(0, len(read.text) - before)
 
 
-async def measure_release(door: Door, answers: int, claims: int) -> list[Row]:
-    """Return how much of falsified answers left, and how many clean ones did not."""
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """What left of an answer with one false sentence, and of the same answer without.
+
+    Attributes:
+        seed: of the answer.
+        false_at: which sentence is false.
+        faulted: characters of the false sentence and of what follows it.
+        left: so many of them left.
+        halted: the stream was ended as withheld.
+        faithful: characters of the faithful answer.
+        faithful_left: so many of them left.
+    """
+
+    seed: int
+    false_at: int
+    faulted: int
+    left: int
+    halted: bool
+    faithful: int
+    faithful_left: int
+
+
+async def ask_pairs(door: Door, asked: argparse.Namespace) -> list[Pair]:
+    """Return what left of each answer; fewer than asked for where the time was over."""
     drawn = random.Random(_SEED)  # noqa: S311 - places of faults, the same each time
-    leaked, halted, faulted_chars, left_chars, clean = 0, 0, 0, 0, 0
-    for seed in range(answers):
-        false_at = drawn.randrange(claims)
-        said, facts = falsified(claims, seed, false_at=false_at)
+    ends_at, found = time.perf_counter() + asked.within_s, list[Pair]()
+    for seed in range(asked.answers):
+        false_at = drawn.randrange(asked.claims)
+        if time.perf_counter() >= ends_at:
+            break
+        said, facts = falsified(asked.claims, seed, false_at=false_at)
         read = await door.streamed(said, facts)
+        true, facts = falsified(asked.claims, seed, false_at=None)
+        whole = await door.streamed(true, facts)
+        faulted, faithful = len(" ".join(said[false_at:])), len(" ".join(true))
         left = released(read, said, false_at)
-        leaked, halted = leaked + (left > 0), halted + read.halted
-        left_chars, faulted_chars = left_chars + left, faulted_chars + len(" ".join(said[false_at:]))
-        said, facts = falsified(claims, seed, false_at=None)
-        clean += (await door.streamed(said, facts)).text == " ".join(said)
-    note = f"{answers} answers of {claims} sentences, one false, {POLICY}"
+        found.append(Pair(seed, false_at, faulted, left, read.halted, faithful, len(whole.text)))
+        if asked.each is not None:
+            with asked.each.open("a", encoding="utf-8") as file:
+                file.write(json.dumps(asdict(found[-1])) + "\n")
+    return found
+
+
+def release_rows(found: Sequence[Pair], asked: argparse.Namespace) -> list[Row]:
+    """Return how much of falsified answers left, and how many faithful ones did not."""
+    none = sum(not one.left for one in found)
+    everything = sum(one.left >= one.faulted for one in found)
+    share = 100.0 * sum(one.left for one in found) / sum(one.faulted for one in found)
+    whole = sum(one.faithful_left == one.faithful for one in found)
+    nothing = sum(not one.faithful_left for one in found)
+    kept = 100.0 * sum(one.faithful_left for one in found) / sum(one.faithful for one in found)
+    note = f"of {len(found)} answers of {asked.claims} sentences, one false, {POLICY}"
     return [
-        Row("falsified answers of which a faulted byte left", float(leaked), "", note=note),
-        Row(
-            "share of what was faulted that left",
-            100.0 * left_chars / faulted_chars,
-            "%",
-            note="false sentences and what follows",
-        ),
-        Row("falsified answers that were halted", float(halted), ""),
-        Row("clean answers that arrived whole", float(clean), "", note=f"of the same {answers}, without the fault"),
+        Row("falsified: nothing of what is faulted left", float(none), "", note=note),
+        Row("falsified: a part left", float(len(found) - none - everything), ""),
+        Row("falsified: everything left", float(everything), "", note="the judge found no fault"),
+        Row("falsified: ended as withheld", float(sum(one.halted for one in found)), ""),
+        Row("share of what was faulted that left", share, "%", note="false sentences and what follows"),
+        Row("faithful: arrived whole", float(whole), "", note="of the same answers, without the fault"),
+        Row("faithful: a part arrived", float(len(found) - whole - nothing), ""),
+        Row("faithful: nothing arrived", float(nothing), ""),
+        Row("share of faithful answers that left", kept, "%"),
     ]
 
 
@@ -156,20 +198,21 @@ async def run(asked: argparse.Namespace, folder: Path) -> None:
     async with provider.serving() as upstream:
         given = {
             "GROUNDTRAIL_HTTP__PORT": str(port),
-            "GROUNDTRAIL_HTTP__CALL_TIMEOUT_S": "300",
+            "GROUNDTRAIL_HTTP__CALL_TIMEOUT_S": "3600",
+            "GROUNDTRAIL_HTTP__RUN_TIMEOUT_S": "3600",
             "GROUNDTRAIL_LLM__BASE_URL": upstream,
             "GROUNDTRAIL_CHAT__MODE": "check",
         }
         serving = Installation(sys.executable, folder).serving(given=given)
         await asyncio.to_thread(serving.__enter__)
         try:
-            async with httpx.AsyncClient(timeout=600.0, trust_env=False) as http:
+            async with httpx.AsyncClient(timeout=3_600.0, trust_env=False) as http:
                 door = Door(http, f"http://127.0.0.1:{port}/v1")
                 await door.streamed(*falsified(2, _TIMED_SEED - 1, false_at=None))  # loads the models
                 if asked.rounds:
                     show("A checked stream and its reader", await measure_time(door, provider, asked))
-                if asked.answers:
-                    show("Hold-back with the real judge", await measure_release(door, asked.answers, asked.claims))
+                if asked.answers and (found := await ask_pairs(door, asked)):
+                    show("Hold-back with the real judge", release_rows(found, asked))
         finally:
             await asyncio.to_thread(serving.__exit__, None, None, None)
 
@@ -179,6 +222,8 @@ def main(argv: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--answers", type=int, default=200, help="falsified answers; 0 = none")
     parser.add_argument("--claims", type=int, default=6, help="sentences of each")
+    parser.add_argument("--within-s", type=float, default=float("inf"), help="longest time for the answers, in seconds")
+    parser.add_argument("--each", type=Path, help="a file for what left of each answer; lines are added")
     parser.add_argument("--timed-claims", type=int, default=36, help="sentences of the answers that are timed")
     parser.add_argument("--tokens-per-s", type=float, default=50.0)
     parser.add_argument("--rounds", type=int, default=3, help="timed answers; 0 = none")

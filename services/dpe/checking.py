@@ -42,7 +42,7 @@ class BroughtFact:
 
 @dataclass(frozen=True, slots=True)
 class CheckInput:
-    """What is to be checked; ``earlier_answers`` oldest first."""
+    """What is to be checked; ``earlier_answers`` oldest first, ``is_beginning`` of an answer still being written."""
 
     answer: str = field(repr=False)
     question: str = field(repr=False)
@@ -51,6 +51,7 @@ class CheckInput:
     earlier_answers: tuple[str, ...] = field(default=(), repr=False)
     grounding_mode: GroundingMode = GroundingMode.CONTEXT_PREFERRED
     opinion_limits: AskedLimits | None = None
+    is_beginning: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +110,7 @@ class CheckApp:
                 priors,
                 prompt=given.question,
                 opinion_limits=given.opinion_limits,
+                is_beginning=given.is_beginning,
             )
         )
         warnings = tuple(

@@ -36,7 +36,9 @@ def seen_by(folder: Path, *program: str, forms: Collection[str], cwd: Path | Non
     with ScriptedChat(answer).running() as base:
         providers = {f"GROUNDTRAIL_{form}__BASE_URL": base for form in forms}
         model = {"GROUNDTRAIL_LLM__MODEL": "gpt-4o-mini"} if "LLM" in forms else {}
-        env = environment(folder / "data", GROUNDTRAIL_HTTP__PORT=str(port), **providers, **model)
+        # Within a short deadline a busy machine leaves stages out, and an answer that was not read is withheld.
+        patience = {"GROUNDTRAIL_HTTP__CALL_TIMEOUT_S": str(patient(60))}
+        env = environment(folder / "data", GROUNDTRAIL_HTTP__PORT=str(port), **providers, **model, **patience)
         made = command(folder, "keys", "create", "--label", "client", "--role", "writer", "--json", env=env)
         assert made.returncode == 0, made.stdout + made.stderr
         server = start(folder, "suite", env=env)

@@ -32,7 +32,8 @@ def proxy(tmp_path_factory):
     folder = tmp_path_factory.mktemp("litellm")
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
-    env = environment(folder / "data", GROUNDTRAIL_HTTP__PORT=str(port))
+    patience = {"GROUNDTRAIL_HTTP__CALL_TIMEOUT_S": str(patient(60))}
+    env = environment(folder / "data", GROUNDTRAIL_HTTP__PORT=str(port), **patience)
     made = command(folder, "keys", "create", "--label", "proxy", "--role", "reader", "--json", env=env)
     assert made.returncode == 0, made.stdout + made.stderr
     server = start(folder, "suite", env=env)

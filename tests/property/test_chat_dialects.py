@@ -5,6 +5,7 @@ Text comes in events that are cut anywhere, inside words, numbers, JSON escapes 
 
 import asyncio
 import json
+import random
 from itertools import pairwise
 
 import pytest
@@ -16,7 +17,7 @@ from services.gateway.doors.http.chat.forms import OpenAiDialect
 from services.gateway.doors.http.chat.sending import HeldBack, held_back_answer
 from services.gateway.doors.http.messages.forms import AnthropicDialect
 from tests.fakes.chat_door import events_of
-from tests.property.test_chat_held_back import FAULT, Scripted, streams
+from tests.property.test_chat_held_back import FAULT, PARTS, Scripted, streams
 
 BOTH = pytest.mark.parametrize("dialect", [OpenAiDialect(), AnthropicDialect()], ids=["openai", "anthropic"])
 
@@ -139,3 +140,24 @@ def test_blocks_of_a_message_are_numbered_and_closed(stream, cuts, blocks):
             assert data["index"] == open_now
             open_now = None if kind == "content_block_stop" else open_now
     assert open_now is None
+
+
+def test_nothing_faulted_leaves_a_thousand_streams_and_nothing_clean_is_lost():
+    faulted, dialects = 0, (OpenAiDialect(), AnthropicDialect())
+    for seed in range(1_000):
+        chance = random.Random(seed)
+        parts = [chance.choice(PARTS) for _ in range(chance.randrange(1, 8))]
+        is_faulted = chance.random() < 0.7
+        if is_faulted:
+            parts.insert(chance.randrange(len(parts) + 1), f"{FAULT}. ")
+        text, cuts = " ".join(parts), [chance.randrange(2_000) for _ in range(chance.randrange(40))]
+        dialect, check = dialects[seed % 2], Scripted(chance.randrange(20), chance.random() < 0.5)
+        sent = run(dialect, provided(dialect, in_utf16(text, cuts), chance.randrange(1, 4)), check)
+        left = text_of(sent)
+        if not is_faulted:
+            assert left == text, seed
+            continue
+        faulted += 1
+        assert text.startswith(left), seed
+        assert len(left) <= text.index(FAULT), seed
+    assert 600 < faulted < 800

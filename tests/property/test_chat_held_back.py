@@ -10,18 +10,17 @@ from services.common.reading.sentences import sentences
 from services.gateway.dispatch.held_back import Released, held_back
 
 FAULT = "Gamma is 7 units"
-SENTENCES = st.sampled_from(
-    (
-        "Alpha is 3.5 m long.",
-        "Dr. Beta said so on 3 May 2024!",
-        "Is it? ",
-        "\n\n- first item\n- second item\n\n",
-        "“Quoted text.” ",
-        "Version 2.0.1 costs €1,200.50 😀.",
-        "| a | b |\n|---|---|\n| 1 | 2 |\n\n",
-        "No end here",
-    )
+PARTS = (
+    "Alpha is 3.5 m long.",
+    "Dr. Beta said so on 3 May 2024!",
+    "Is it? ",
+    "\n\n- first item\n- second item\n\n",
+    "“Quoted text.” ",
+    "Version 2.0.1 costs €1,200.50 😀.",
+    "| a | b |\n|---|---|\n| 1 | 2 |\n\n",
+    "No end here",
 )
+SENTENCES = st.sampled_from(PARTS)
 
 
 @st.composite

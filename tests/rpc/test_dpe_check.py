@@ -98,6 +98,29 @@ async def test_without_a_question_nothing_is_said_about_completeness(client):
     assert (await client.call("Check", asked)).report.HasField("completeness_score")
 
 
+async def test_a_beginning_is_judged_as_within_the_whole_and_not_asked_whether_it_answers(client):
+    question = "Does the Globex tariff of 77 euros apply, and what is the fee?"
+    asked = pb.CheckRequest(answer="For Globex 77 euros apply.", facts=[fact()], question=question, is_beginning=True)
+    report = (await client.call("Check", asked)).report
+    (stage,) = [one for one in report.stages if one.number == 8]
+    assert (stage.status, stage.reason) == (taxonomy.STAGE_STATUS_NOT_APPLICABLE, "UNFINISHED_ANSWER")
+    assert not report.HasField("completeness_score")
+    assert not report.HasField("relevance")
+    assert report.fabrication_count == 0  # what the question itself names is not made up
+    asked.question = ""
+    assert (await client.call("Check", asked)).report.fabrication_count
+
+
+async def test_what_models_said_of_a_beginning_serves_the_whole():
+    parts, fee, hail = judged(), "The late reports' fee is 5 euros.", "Covered up to 900 euros is hail."
+    async with World(models=parts).serving() as client:
+        asked = pb.CheckRequest(answer=fee, facts=[fact(), fact(HAIL)], question="What is the fee?", is_beginning=True)
+        await client.call("Check", asked)
+        whole = pb.CheckRequest(answer=f"{fee} {hail}", facts=asked.facts, question=asked.question)
+        await client.call("Check", whole)
+    assert [[request.claim for request in call] for call in parts.grounding.calls] == [["a"], [fee], [hail]]
+
+
 async def test_earlier_answers_are_windows_before_this_one(client):
     asked = pb.CheckRequest(answer=FEE, earlier_answers=[FEE, "The fee for late reports is 9 euros."])
     report = (await client.call("Check", asked)).report

@@ -141,7 +141,7 @@ class TestHeldBack:
         assert text == f"{ANSWER} "
         assert outcome.halted.halt_reason == "CRITICAL_HALLUCINATION_RISK"
         assert headers_of(outcome)["CRP-Safety-Retry-After"] == "oversight-required"
-        assert "900" not in outcome.halted.report.SerializeToString().decode("latin-1").replace("\\", "")
+        assert b"900 days" not in outcome.halted.report.SerializeToString()  # digits alone stand in hashes by chance
         assert world.statuses() == ["FAILED"]
         assert model.left == 1
         assert [event["halt_reason"] for event in world.events_of("SAFETY_HALT")] == ["CRITICAL_HALLUCINATION_RISK"]

@@ -255,7 +255,7 @@ def test_checks_of_a_long_stream_read_a_bounded_multiple_of_it():
 
 
 @pytest.mark.parametrize(
-    "text", ["Dr. Jones", "Prof. Jones says", "It costs 3. 5 euros", "approx. Five", "e.g. Hail", "so. it goes"]
+    "text", ["Dr. Jones", "Prof. Jones says", "It costs 3.5 euros", "approx. Five", "e.g. Hail", "so. it goes"]
 )
 def test_what_rather_goes_on_ends_no_beginning(text):
     holding = Holding(OpenAIForm())

@@ -19,6 +19,7 @@ from dataclasses import is_dataclass
 from functools import partial
 from pathlib import Path
 
+import groundtrail
 import pytest
 
 import services
@@ -27,6 +28,7 @@ from services.common.questions.decomposition import LONGEST_SENTENCE_CHARS
 from services.ercp.domain.wording.understanding import MAX_WORDS_CHARS
 from tests.tenth import tenth
 
+PACKAGES = (services, groundtrail)
 COMMON = (
     *(" ", "\n", "\t", '"', "'", "(", "[", "a", "A", "1", ".", ",", "-", "_", "%", "\u00a0", "\u201c", "#", "<", "$"),
     *(
@@ -136,14 +138,22 @@ def _written_in(source):
             yield node.func.attr, re.compile(first.value, re.IGNORECASE if ignores_case else 0)
 
 
+def _sources():
+    """Yield the folder of each package, with each of its files."""
+    for package in PACKAGES:
+        folder = Path(package.__file__).parent
+        for path in folder.rglob("*.py"):
+            yield folder, path
+
+
 def _searched_names():
     """Return what some code searches with, or hands on to who knows whom: names, and private ones with their module.
 
     A private name is that of its module alone, unless another imports it.
     """
     searched, shared = set(), set()
-    for path in Path(services.__file__).parent.rglob("*.py"):
-        module = ".".join(path.relative_to(Path(services.__file__).parents[1]).with_suffix("").parts)
+    for folder, path in _sources():
+        module = ".".join(path.relative_to(folder.parent).with_suffix("").parts)
         module = module.removesuffix(".__init__")
         anchored = set()
         tree = ast.parse(path.read_text())
@@ -173,7 +183,9 @@ def _is_anchored(places, searched):
 def _collected():
     """Return where each pattern stands; the same pattern may stand at some places."""
     found = {}
-    for module in pkgutil.walk_packages(services.__path__, "services."):
+    for module in [
+        one for package in PACKAGES for one in pkgutil.walk_packages(package.__path__, f"{package.__name__}.")
+    ]:
         if module.name.endswith("__main__"):
             continue
         loaded = importlib.import_module(module.name)

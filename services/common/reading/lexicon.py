@@ -84,35 +84,6 @@ APPROXIMATORS: Final = _listed(
 )
 """Words before a number that say it is rounded."""
 
-ABBREVIATIONS: Final = _listed(
-    """
-    mr mrs ms dr prof rev hon sr jr st gen col capt lt sgt gov sen rep pres supt messrs mme e.g i.e eg ie cf viz
-    al approx ca vs v art arts sec secs ch chap fig figs eq eqs ex no nos nr vol vols pp p s r par para paras cl ss
-    ed eds inc ltd co corp llc plc bros dept est univ assn intl natl govt admin dist jan feb mar apr jun jul aug
-    sep sept oct nov dec mon tue tues wed thu thur thurs fri sat sun a.m p.m am pm u.s u.k u.n e.u u.s.a ph.d
-    m.d b.a m.a d.c max min avg temp tel ext incl excl resp dpt rd ave blvd mt ft oz lb lbs in sq hr hrs mins
-    """
-)
-"""Words whose full stop does not end a sentence by itself."""
-
-ABBREVIATIONS_THAT_MAY_END: Final = _listed(
-    """
-    inc ltd co corp llc plc etc a.m p.m am pm u.s u.k u.n e.u u.s.a ph.d m.d jr sr in mins hrs hr max min ed al
-    no
-    """
-)
-"""Abbreviations that do end a sentence when a capital follows and the next word is a usual opener."""
-
-OPENERS: Final = _listed(
-    """
-    the a an this that these those it its they their he his she her we our you your i there here in on at by for
-    from to with as if when while after before since although however but and or so moreover furthermore finally
-    first second third then next also each every all any no some most many both another such one what which who
-    how why claims customers employees members policies
-    """
-)
-"""Words that often begin a sentence."""
-
 SUBJECT_OPENERS: Final = _listed(
     """
     it they he she we you i this that these those there the a an its their his her our your my all each every

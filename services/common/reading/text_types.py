@@ -4,7 +4,11 @@ from dataclasses import dataclass
 from decimal import Decimal
 from enum import StrEnum, unique
 
+from groundtrail.reading.boundaries import SentenceKind
+
 from services.common.ports.recognition import Entity, EntityKind
+
+__all__ = ["Claim", "ClaimType", "Sentence", "SentenceKind", "Span", "Value"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,18 +17,6 @@ class Span:
 
     start: int
     end: int
-
-
-@unique
-class SentenceKind(StrEnum):
-    """What a sentence is part of."""
-
-    PROSE = "PROSE"
-    LIST_ITEM = "LIST_ITEM"
-    HEADING = "HEADING"
-    TABLE_ROW = "TABLE_ROW"
-    CODE = "CODE"
-    OTHER_LANGUAGE = "OTHER_LANGUAGE"
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from collections import deque
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-from services.common.reading.growing import FinishedSentence, GrowingText
+from groundtrail.reading.growing import FinishedSentence, GrowingText
 
 _MOST_HEADS: Final = 5
 """Lines with a colon that are judged with the sentence behind them, at most."""

@@ -19,6 +19,7 @@ def check_input(request: pb.CheckRequest) -> CheckInput:
         tuple(request.earlier_answers),
         grounding_mode(request.grounding_mode, taxonomy_pb2.GROUNDING_MODE_UNSPECIFIED),
         asked_limits(request),
+        request.is_beginning,
     )
 
 

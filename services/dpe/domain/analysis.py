@@ -68,6 +68,8 @@ class AnalysisInput:
     """What tools told that a document contradicts: one side of a disagreement, and no evidence (ADR 0161)."""
     stands_alone: bool = False
     """Nobody was given an answer of any window before this one (ADR 0160)."""
+    is_beginning: bool = False
+    """The answer goes on: whether it answers its question is not asked yet (ADR 0172)."""
 
     @property
     def is_first(self) -> bool:

@@ -49,6 +49,7 @@ class Reason(StrEnum):
     PII_NOT_SEARCHED = "PII_NOT_SEARCHED"
     DEADLINE_TOO_SHORT = "DEADLINE_TOO_SHORT"
     NO_QUESTION = "NO_QUESTION"
+    UNFINISHED_ANSWER = "UNFINISHED_ANSWER"
 
 
 DETAILS: Final = {
@@ -81,6 +82,7 @@ DETAILS: Final = {
     Reason.PII_NOT_SEARCHED: "The system's class depends on whether there is personal data, and stage 11 did not say.",
     Reason.DEADLINE_TOO_SHORT: "The caller's deadline left no time for it; the report says what was computed without.",
     Reason.NO_QUESTION: "No question was given: whether the answer answers it cannot be said.",
+    Reason.UNFINISHED_ANSWER: "The answer is still being written: whether it answers its question is not asked yet.",
 }
 """One sentence for people about each reason."""
 

@@ -5,7 +5,9 @@ from services.dpe.domain.analysis import Analysis
 
 
 def parts(analysis: Analysis) -> list[str]:
-    """Return the parts of the query, each once; none where the answer came without its question (ADR 0098)."""
+    """Return the parts of the query, each once; none without a question (ADR 0098), and of a beginning (ADR 0172)."""
+    if analysis.input.is_beginning:
+        return []
     every = analysis.input.sub_queries or (analysis.input.query,)
     return [part for part in dict.fromkeys(every) if part.strip()]
 

@@ -35,7 +35,9 @@ _NUMBER: Final = re.compile(r"\d+(?:[.,]\d+)*")
 
 
 def question_texts(analysis: Analysis) -> list[str]:
-    """Return the questions as vectors are wanted of them: each with what it leans on."""
+    """Return the questions as vectors are wanted of them: each with what it leans on; of a beginning none."""
+    if analysis.input.is_beginning:
+        return []
     return [_text_of(analysis, question) for question in needs(analysis.input.query)]
 
 

@@ -7,18 +7,20 @@ ends the stream at once. The last check is that of the whole answer, as if it ha
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator
+from bisect import bisect_right
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Protocol
 
-from services.common.computing import compute_unless_small
-from services.common.reading.sentences import sentences
+from groundtrail.reading.boundaries import skip_blanks
+from groundtrail.reading.growing import FinishedSentence, GrowingText
+
 from services.common.streaming.release import ReleaseBuffer
 from services.gateway.domain.holding import Hold
 
 _MOST_CHARS: Final = 1_000_000
-_ENDS: Final = frozenset(".!?…。！？:;\n\r")  # noqa: RUF001 - full-width marks end sentences as well
-"""Without one of them no sentence ends."""
+_AT_ONCE: Final = 4_096
+"""Characters that are read before others get their turn."""
 
 
 class Check(Protocol):
@@ -103,7 +105,9 @@ class _Held:
         self._whole = 0
         self._asked = 0
         self._passed = 0
-        self._may_end = False
+        self._growing = GrowingText()
+        self._starts: list[int] = [0]
+        """Where each sentence begins, the unfinished one last."""
         self._checking: asyncio.Future[dict[str, Any]] | None = None
 
     def checking(self) -> "asyncio.Future[dict[str, Any]] | None":
@@ -129,13 +133,16 @@ class _Held:
         """Take in the next piece."""
         self._buffer.add(piece)
         self._text += piece
-        if self._hold is Hold.ALL or (not self._may_end and _ENDS.isdisjoint(piece)):
+        if self._hold is Hold.ALL:
             return
-        start = max(self._passed, self._asked)
-        found = await compute_unless_small(len(self._text) - start, sentences, self._text[start:])
-        if len(found) > 1:  # the last one may go on
-            self._whole = start + found[-1].start
-        self._may_end = not _ENDS.isdisjoint(self._text[max(start, self._whole) :])
+        for at in range(0, len(piece), _AT_ONCE):
+            if at:
+                await asyncio.sleep(0)
+            self._note(self._growing.add(piece[at : at + _AT_ONCE]))
+        self._whole = self._starts[-1]
+
+    def _note(self, found: Sequence[FinishedSentence]) -> None:
+        self._starts += [one.clear_to for one in found]
 
     async def end(self) -> list[Released | Ended]:
         """Return what is left once the whole text is there."""
@@ -143,6 +150,8 @@ class _Held:
             await asyncio.wait({self._checking})  # it has asked the models what the last check asks again
             self._checking.exception()
             self._checking = None
+        if self._hold is Hold.SENTENCES:
+            self._note(self._growing.end())
         told = await self._check(self._text, is_whole=True) if self._text.strip() else {}
         if told.get("withheld"):
             return await self._halted(told)
@@ -156,10 +165,10 @@ class _Held:
         """
         at = told.get("faulted_at")
         if at is not None and self._hold is Hold.SENTENCES:
-            found = await compute_unless_small(len(self._text), sentences, self._text)
-            before = max((one.start for one in found if one.start <= at), default=0)
-            if before > self._passed and not (await self._check(self._text[:before], is_whole=False))["withheld"]:
-                self._passed = before
+            before = skip_blanks(self._text, self._starts[bisect_right(self._starts, at) - 1])
+            unseen = self._text[self._passed : before].strip()
+            if not unseen or not (await self._check(self._text[:before], is_whole=False))["withheld"]:
+                self._passed = max(self._passed, before)
         self._buffer.halt(self._passed)
         left = self.released()
         return [*([Released(left)] if left else []), Ended(told, halted=True)]

@@ -11,6 +11,7 @@ from groundtrail.guarding.forms import OpenAIForm
 from groundtrail.guarding.holding import Holding
 from groundtrail.guarding.rules import Checked, Judged, Rules
 from groundtrail.guarding.streams import AsyncGuardedStream, GuardedStream
+from groundtrail.reading.growing import MOST_SENTENCE_CHARS
 from groundtrail.results import CheckResult, Claim
 
 TRUE = (
@@ -163,7 +164,8 @@ def test_a_word_without_an_end_is_searched_in_linear_time():
         holding, began = Holding(OpenAIForm()), time.process_time()
         for _ in range(pieces):
             holding.add(_chunk("a" * 100))
-            assert holding.due() is None
+            if (text := holding.due()) is not None:  # what has no end is cut after so many characters
+                assert len(text) % MOST_SENTENCE_CHARS == 0
         return time.process_time() - began
 
     few = min(spent(50) for _ in range(3))

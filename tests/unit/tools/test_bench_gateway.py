@@ -1,6 +1,7 @@
 """The benches of the door in short, with the scripted provider in the door's place: what is counted and shed."""
 
 import argparse
+import json
 import os
 
 import httpx
@@ -34,14 +35,19 @@ async def test_what_is_refused_is_said():
     assert dict(seen.fates) == {"shed: 429": 1}
 
 
-async def test_what_left_of_a_falsified_answer_is_measured():
-    provider = PacedProvider()
+async def test_what_left_of_a_falsified_answer_is_measured(tmp_path):
+    provider, each = PacedProvider(), tmp_path / "each.jsonl"
     asked = argparse.Namespace(rounds=1, timed_claims=2, tokens_per_s=1000.0)
+    pairs = argparse.Namespace(answers=2, claims=3, within_s=60.0, each=each)
     async with provider.serving() as root, httpx.AsyncClient() as http:
         door = gateway_judge.Door(http, root)
-        leaked, share, halted, clean = await gateway_judge.measure_release(door, 2, 3)
+        found = await gateway_judge.ask_pairs(door, pairs)
+        assert await gateway_judge.ask_pairs(door, argparse.Namespace(answers=2, claims=3, within_s=0.0)) == []
         times = await gateway_judge.measure_time(door, provider, asked)
-    assert (leaked.value, share.value, halted.value, clean.value) == (2.0, 100.0, 0.0, 2.0)
+    none, part, everything, halted, share, whole, *_ = gateway_judge.release_rows(found, pairs)
+    assert (none.value, part.value, everything.value, halted.value) == (0.0, 0.0, 2.0, 0.0)
+    assert (share.value, whole.value) == (100.0, 2.0)
+    assert [json.loads(line)["left"] for line in each.read_text().splitlines()] == [one.left for one in found]
     assert "of the unstreamed; aim: at most 0.35" in times[2].note
 
 

@@ -353,7 +353,7 @@ class CheckDocument(_message.Message):
     def __init__(self, name: _Optional[str] = ..., content: _Optional[bytes] = ..., media_type: _Optional[str] = ...) -> None: ...
 
 class CheckRequest(_message.Message):
-    __slots__ = ("answer", "question", "facts", "documents", "earlier_answers", "grounding_mode", "opinion_limits")
+    __slots__ = ("answer", "question", "facts", "documents", "earlier_answers", "grounding_mode", "opinion_limits", "is_beginning")
     ANSWER_FIELD_NUMBER: _ClassVar[int]
     QUESTION_FIELD_NUMBER: _ClassVar[int]
     FACTS_FIELD_NUMBER: _ClassVar[int]
@@ -361,6 +361,7 @@ class CheckRequest(_message.Message):
     EARLIER_ANSWERS_FIELD_NUMBER: _ClassVar[int]
     GROUNDING_MODE_FIELD_NUMBER: _ClassVar[int]
     OPINION_LIMITS_FIELD_NUMBER: _ClassVar[int]
+    IS_BEGINNING_FIELD_NUMBER: _ClassVar[int]
     answer: str
     question: str
     facts: _containers.RepeatedCompositeFieldContainer[CheckFact]
@@ -368,7 +369,8 @@ class CheckRequest(_message.Message):
     earlier_answers: _containers.RepeatedScalarFieldContainer[str]
     grounding_mode: _taxonomy_pb2.GroundingMode
     opinion_limits: _opinion_pb2.OpinionLimits
-    def __init__(self, answer: _Optional[str] = ..., question: _Optional[str] = ..., facts: _Optional[_Iterable[_Union[CheckFact, _Mapping]]] = ..., documents: _Optional[_Iterable[_Union[CheckDocument, _Mapping]]] = ..., earlier_answers: _Optional[_Iterable[str]] = ..., grounding_mode: _Optional[_Union[_taxonomy_pb2.GroundingMode, str]] = ..., opinion_limits: _Optional[_Union[_opinion_pb2.OpinionLimits, _Mapping]] = ...) -> None: ...
+    is_beginning: bool
+    def __init__(self, answer: _Optional[str] = ..., question: _Optional[str] = ..., facts: _Optional[_Iterable[_Union[CheckFact, _Mapping]]] = ..., documents: _Optional[_Iterable[_Union[CheckDocument, _Mapping]]] = ..., earlier_answers: _Optional[_Iterable[str]] = ..., grounding_mode: _Optional[_Union[_taxonomy_pb2.GroundingMode, str]] = ..., opinion_limits: _Optional[_Union[_opinion_pb2.OpinionLimits, _Mapping]] = ..., is_beginning: _Optional[bool] = ...) -> None: ...
 
 class CheckedFact(_message.Message):
     __slots__ = ("fact_id", "content", "title", "location")

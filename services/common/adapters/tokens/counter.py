@@ -13,6 +13,7 @@ import threading
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final
 
@@ -50,6 +51,7 @@ class BpeTokenCounter:
         self, profiles: Mapping[str, ModelProfile], counts: Mapping[str, Count], approximate_margin_ratio: float = 0.25
     ) -> None:
         self._profiles = dict(profiles)
+        self._names = tuple(sorted(profiles))
         self._patterns = sorted((name for name in profiles if "*" in name), key=lambda name: (-len(name), name))
         self._counts = dict(counts)
         self._stand_in = ModelProfile(
@@ -112,7 +114,7 @@ class BpeTokenCounter:
 
     def models(self) -> tuple[str, ...]:
         """Return the known model names, sorted."""
-        return tuple(sorted(self._profiles))
+        return self._names
 
     def _counting(self, model: str) -> ModelProfile:
         return self._stand_in if model == APPROXIMATE else self.profile(model)
@@ -131,7 +133,7 @@ class BpeTokenCounter:
 
     def _unknown(self, model: str) -> InvalidRequestError:
         names = self.models()
-        near = difflib.get_close_matches(model, names, n=_NEAREST)
+        near = _nearest(model, names)
         family = family_of(model)
         hint = f" Did you mean {near[0]}?" if near and family is None else ""
         what = (
@@ -149,6 +151,12 @@ class BpeTokenCounter:
             nearest=", ".join(near),
             known_models=listed,
         )
+
+
+@lru_cache(maxsize=256)
+def _nearest(model: str, names: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the names that are most like a model's; a deployment's own models are asked for again and again."""
+    return tuple(difflib.get_close_matches(model, names, n=_NEAREST))
 
 
 async def open_token_counter(settings: InferenceSettings) -> BpeTokenCounter:

@@ -40,6 +40,8 @@ def ask_vectors(analysis: Analysis) -> Requests:
 
 def apply(analysis: Analysis) -> Analysis:
     """Check each part against all sentences of the session."""
+    if analysis.input.is_beginning:
+        return analysis.ended(StageOutcome(STAGE, StageStatus.NOT_APPLICABLE, Reason.UNFINISHED_ANSWER))
     table, relevance = analysis.models.vectors, assess(analysis)
     if table is None:
         failed = StageOutcome(STAGE, StageStatus.FAILED, Reason.EMBEDDING_MODEL_FAILED)

@@ -1,10 +1,10 @@
 """Sentences of a text that is still being written: told as soon as nothing can change them, and not before."""
 
 import pytest
+from groundtrail.reading.growing import CONTEXT_CHARS, MOST_SENTENCE_CHARS, GrowingText
 from hypothesis import given
 from hypothesis import strategies as st
 
-from services.common.reading.growing import CONTEXT_CHARS, MOST_SENTENCE_CHARS, GrowingText
 from services.common.reading.sentences import sentences
 from tests.each import each
 

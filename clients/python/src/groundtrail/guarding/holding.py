@@ -1,22 +1,16 @@
 """A stream that is held back: which beginnings are to be checked, and which events may leave. Pure.
 
-A beginning ends where a sentence surely does, so that what leaves is whole sentences. Checks read from the beginning;
+A beginning ends where a sentence surely does, by the services' own rules. Checks read from the beginning;
 each covers an eighth more than has passed, so all of them together read a bounded multiple of the answer.
 """
 
-import re
 from collections import deque
 from typing import Any, Final
 
 from groundtrail.guarding.forms import Form
 from groundtrail.guarding.rules import Judged
+from groundtrail.reading.growing import GrowingText
 
-_END: Final = re.compile(r"(?P<word>[^\W\d_]{3,40})[.!?…][\"'”’)\]]{0,3}\s{1,100}(?=[^\W\d_])|[。！？]|\n[ \t]*\n")  # noqa: RUF001
-_SHORT: Final = frozenset(
-    "abs approx bzw corp dept dist etc est fig figs inc incl ltd max min misc mrs nos prof resp tel usw vgl vol".split()  # noqa: SIM905
-)
-"""Words before a full stop that rather go on."""
-_LOOK_BACK_CHARS: Final = 200
 _GROWTH: Final = 8
 
 
@@ -33,7 +27,7 @@ class Holding:
         self._events: deque[tuple[Any, int]] = deque()
         self._pieces: dict[int, list[str]] = {}
         self._text = ""
-        self._searched = 0
+        self._growing = GrowingText()
         self._ends = 0
         self._asked = 0
         self._passed = 0
@@ -49,20 +43,16 @@ class Holding:
         self.unchecked += [name for name in piece.unchecked if name not in self.unchecked]
         for number, text in piece.texts.items():
             self._pieces.setdefault(number, []).append(text)
-        self._text += piece.texts.get(0, "")
+        text = piece.texts.get(0, "")
+        self._text += text
+        for one in self._growing.add(text):
+            self._ends = one.clear_to
         self._events.append((event, len(self._text)))
 
     def due(self) -> str | None:
         """Return the beginning that is to be checked now, or ``None``; answers side by side wait for their ends."""
         if self._pieces.keys() - {0}:
             return None
-        least = max(0, self._searched - _LOOK_BACK_CHARS)
-        start = max(self._text.rfind(" ", max(0, least - _LOOK_BACK_CHARS), least) + 1, least - _LOOK_BACK_CHARS, 0)
-        for found in _END.finditer(self._text, start):
-            following = self._text[found.end() : found.end() + 1]
-            if found["word"] is None or not (following.islower() or found["word"].lower() in _SHORT):
-                self._ends = max(self._ends, found.end())
-        self._searched = len(self._text)
         if self._ends - self._asked <= self._asked // _GROWTH:
             return None
         self._asked = self._ends

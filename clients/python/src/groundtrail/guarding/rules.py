@@ -98,7 +98,9 @@ class Checked:
         if not (self.facts or self.grounds.sources):
             return None
         request = check_request(_whole(text), self.facts, "", map(_whole, self.grounds.earlier_answers))
-        request.question = _whole(self.question or self.grounds.question) if is_whole else ""
+        request.question = _whole(self.question or self.grounds.question)
+        if not is_whole:
+            request.is_beginning = True
         for source in self.grounds.sources:
             content = _whole(source.text).encode()
             request.documents.add(name=_whole(source.title[:1_000]), content=content, media_type=_MARKDOWN)

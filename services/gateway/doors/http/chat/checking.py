@@ -134,7 +134,7 @@ class Judge:
             except UnicodeEncodeError:
                 raise wrong(FIELD, "must be Unicode text; it holds half of a surrogate pair") from None
             if not is_whole:
-                message.question = ""
+                message.is_beginning = True
             if not has_sources(message):
                 return _unjudged(options, force)
             found = await self.stub.Check(message, timeout=self.settings.call_timeout_s, metadata=metadata)

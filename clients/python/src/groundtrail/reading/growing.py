@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-from services.common.reading.sentences import (
+from groundtrail.reading.boundaries import (
     CLOSERS,
     FENCE,
     MARKS_AFTER,
@@ -18,6 +18,7 @@ from services.common.reading.sentences import (
     TABLE_RULE_CHARS,
     TERMINATOR,
     WORD_AFTER,
+    SentenceKind,
     classify_line,
     hangs_on_what_follows,
     is_boundary,
@@ -25,7 +26,6 @@ from services.common.reading.sentences import (
     trimmed,
     wraps,
 )
-from services.common.reading.text_types import SentenceKind
 
 MOST_SENTENCE_CHARS: Final = 4_000
 """A sentence that has no end after so many characters is cut at the last blank."""

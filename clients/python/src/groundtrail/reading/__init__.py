@@ -1,0 +1,1 @@
+"""Reads a text as the services do; standard library alone."""
