@@ -77,6 +77,9 @@ def _ends(agent: SessionSnapshot, fresh: NewWindow) -> list[WindowRecord]:
     )
 
 
-def _incomplete(session_id: str, status: str, **named: str) -> PreconditionError:
+def _incomplete(session_id: str, status: str, window_id: str = "") -> PreconditionError:
     text = f"the fan-in needs the answer of agent's session {session_id}, which is {status}"
-    return PreconditionError(ErrorReason.FAN_IN_INCOMPLETE, text, session_id=session_id, status=status, **named)
+    named = {"session_id": session_id, "window_id": window_id, "status": status}
+    error = PreconditionError(ErrorReason.FAN_IN_INCOMPLETE, text)
+    error.metadata |= {name: value for name, value in named.items() if value}
+    return error
