@@ -10,7 +10,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-
 EAGER = 60
 EAGER_S = 0.01
 HESITANT_S = 0.5
