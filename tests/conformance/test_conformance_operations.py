@@ -2,6 +2,7 @@
 
 import json
 from contextlib import contextmanager
+from typing import Any
 
 import grpc
 import pytest
@@ -25,7 +26,7 @@ PROFILES = {
 }
 
 
-def exported(client, session_id: str, form: int) -> list[dict]:
+def exported(client, session_id: str, form: Any) -> list[dict]:
     request = session_service_pb2.ExportAuditRequest(session_id=session_id, format=form)
     stream = client.sessions.ExportAudit(request, metadata=client.metadata, timeout=TIMEOUT_S)
     return [json.loads(each.line) for each in stream]
@@ -84,6 +85,10 @@ def test_spec_002_a_region_that_is_not_served_is_refused_before_anything_is_proc
         assert refusal == Refusal("INVALID_ARGUMENT", "INVALID_FIELD", ("data_residency",))
 
 
+def health(channel) -> Any:
+    return health_pb2_grpc.HealthStub(channel)
+
+
 @contextmanager
 def guarded(folder):
     """Serve one service whose clients have to show a certificate; yield its address and the files."""
@@ -108,14 +113,14 @@ def test_spec_015_a_client_without_a_certificate_gets_no_connection(target, tmp_
         request = health_pb2.HealthCheckRequest()
         shown = grpc.ssl_channel_credentials(certificate, key, certificate)
         with grpc.secure_channel(address, shown) as channel:
-            status = health_pb2_grpc.HealthStub(channel).Check(request, timeout=TIMEOUT_S).status
+            status = health(channel).Check(request, timeout=TIMEOUT_S).status
             assert status == health_pb2.HealthCheckResponse.SERVING
         for nothing in (
             grpc.secure_channel(address, grpc.ssl_channel_credentials(certificate)),
             grpc.insecure_channel(address),
         ):
             with nothing, pytest.raises(grpc.RpcError) as caught:
-                health_pb2_grpc.HealthStub(nothing).Check(request, timeout=20)
+                health(nothing).Check(request, timeout=20)
             assert caught.value.code() is grpc.StatusCode.UNAVAILABLE
 
 

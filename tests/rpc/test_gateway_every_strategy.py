@@ -66,7 +66,9 @@ async def fanned_in(client):
 
 
 def world_of(generative):
-    return GatewayWorld(script=Script(parts=parts_of, hands_on=True), model=streaming(Asked(SAID)) if generative else answerer())
+    return GatewayWorld(
+        script=Script(parts=parts_of, hands_on=True), model=streaming(Asked(SAID)) if generative else answerer()
+    )
 
 
 async def drawn(client, session_id):
