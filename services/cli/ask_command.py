@@ -19,60 +19,67 @@ else:
 _ELSEWHERE: Final = {DispatchStrategy.BATCH: "ask --batch FILE", DispatchStrategy.STREAMING: "ask --stream"}
 
 
+Pointer = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--continue",
+        metavar="CONTINUATION_ID",
+        help="Continue this window of the session, not its latest; several are merged (fan-in).",
+    ),
+]
+MergeAgent = Annotated[
+    list[str] | None,
+    typer.Option(metavar="SESSION", help="Merge the latest answer of this agent's session too; repeatable."),
+]
+PartialFanIn = Annotated[bool, typer.Option("--partial", help="Merge without windows and agents that have no answer.")]
+Wanted = Annotated[
+    DispatchStrategy | None,
+    typer.Option(
+        help="How it is answered; none = push, or fan-in where several are merged. Batch and streaming are --batch "
+        "and --stream."
+    ),
+]
+SafetyBudget = Annotated[float | None, typer.Option(min=0.0, max=1.0, help="Ceiling of the session's safety budget.")]
+RetrievalMode = Annotated[
+    str, typer.Option(help="dense, text, hybrid, reranked or late-interaction; none = the deployment's.")
+]
+ActiveFact = Annotated[
+    list[str] | None, typer.Option(metavar="FACT_ID", help="A fact that the context holds already; repeatable.")
+]
+Streamed = Annotated[
+    bool, typer.Option("--stream", help="Print each sentence when it has passed; with --json one line each.")
+]
+BatchFile = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        allow_dash=True,
+        help="Ask every line of a file (- = standard input), a JSON text or an object with fields of "
+        "DispatchRequest, and print the results as JSON Lines.",
+    ),
+]
+
+
 def ask_question(  # noqa: PLR0913, PLR0917 - one for each option
     context: typer.Context,
     question: Annotated[str, typer.Argument(help="The question; none with --batch.")] = "",
     session: Annotated[str, typer.Option(help="Continue this session.")] = "",
-    pointer: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--continue",
-            metavar="CONTINUATION_ID",
-            help="Continue this window of the session, not its latest; several are merged (fan-in).",
-        ),
-    ] = None,
-    merge_agent: Annotated[
-        list[str] | None,
-        typer.Option(metavar="SESSION", help="Merge the latest answer of this agent's session too; repeatable."),
-    ] = None,
-    partial_fan_in: Annotated[
-        bool, typer.Option("--partial", help="Merge without windows and agents that have no answer.")
-    ] = False,
+    pointer: Pointer = None,
+    merge_agent: MergeAgent = None,
+    partial_fan_in: PartialFanIn = False,
     agent_of: Annotated[str, typer.Option(metavar="SESSION", help="Begin an agent's session under this one.")] = "",
-    strategy: Annotated[
-        DispatchStrategy | None,
-        typer.Option(
-            help="How it is answered; none = push, or fan-in where several are merged. Batch and streaming are --batch "
-            "and --stream."
-        ),
-    ] = None,
+    strategy: Wanted = None,
     model: Annotated[str, typer.Option(help="Model that answers; none = that of your settings.")] = "",
     policy: Annotated[str, typer.Option(help="Safety policy, e.g. 'halt-on HIGH; oversight human-review'.")] = "",
-    safety_budget: Annotated[
-        float | None, typer.Option(min=0.0, max=1.0, help="Ceiling of the session's safety budget.")
-    ] = None,
+    safety_budget: SafetyBudget = None,
     system: Annotated[str, typer.Option(help="Registered AI system that asks.")] = "",
-    retrieval_mode: Annotated[
-        str, typer.Option(help="dense, text, hybrid, reranked or late-interaction; none = the deployment's.")
-    ] = "",
-    active_fact: Annotated[
-        list[str] | None, typer.Option(metavar="FACT_ID", help="A fact that the context holds already; repeatable.")
-    ] = None,
+    retrieval_mode: RetrievalMode = "",
+    active_fact: ActiveFact = None,
     *,
     include_superseded: Superseded = False,
     headers: Annotated[bool, typer.Option("--headers", help="Also show the CRP headers.")] = False,
-    stream: Annotated[
-        bool, typer.Option("--stream", help="Print each sentence when it has passed; with --json one line each.")
-    ] = False,
-    batch: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            allow_dash=True,
-            help="Ask every line of a file (- = standard input), a JSON text or an object with fields of "
-            "DispatchRequest, and print the results as JSON Lines.",
-        ),
-    ] = None,
+    stream: Streamed = False,
+    batch: BatchFile = None,
     as_json: AsJson = False,
 ) -> None:
     """Ask a question; see how sure the answer is, what is wrong with it, and the words that each claim rests on."""

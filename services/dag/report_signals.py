@@ -87,8 +87,8 @@ def _of(one: Mapping[str, Any], *names: str) -> dict[str, Any]:
     return {name: one[name] for name in names if name in one}
 
 
-def _single(*kinds: int) -> list[FieldDescriptor]:
-    fields = report_pb2.DpeReport.DESCRIPTOR.fields
+def _single(*kinds: int) -> list[Any]:
+    fields: Any = report_pb2.DpeReport.DESCRIPTOR.fields
     return [field for field in fields if field.name in _KEPT and field.type in kinds and not field.is_repeated]
 
 
