@@ -28,6 +28,7 @@ BENCHMARKS: Final = {
     "guard_streams": "Token streams under oversight: the kernel, and gRPC against an empty bidirectional echo",
     "gateway": "What the door adds to a call of the provider, analysis off and on, and memory of an open stream",
     "fairness": "Two tenants that saturate a server, and one beside another's flood; fails when a bound is broken",
+    "policy_trial": "A safety policy tried on 10,000 stored windows; how much processor time, of 10 s",
     "deadlines": "What calls with a deadline of a second leave behind, in processor time",
     "loop_latency": "An echo beside threads that compute, by their number and the switch interval",
     "ercp_solver": "Consistency of 10 to 300 predicates against Z3 asked once",

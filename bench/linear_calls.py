@@ -32,6 +32,7 @@ SHORT: Final = frozenset(
     supersedes_uris oversight_id api_key base_url models
     request_id uri title media_type key value fact_id fact_ids supersedes_fact_ids source_id source_ids communities
     community page_token policy_hash agent_session_parent trace_id session_token continuation_ids session_id window_id
+    agent_session agent_sessions agents_left_out
     oversight_id
     model reason source_location source_window_id transfer_type facts_seen deferred_fact_ids if_match_etag if_match
     cache_directives transferred_fact_ids active_fact_ids label key_id ai_system_id name sector intended_purpose

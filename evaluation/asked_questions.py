@@ -21,6 +21,7 @@ from evaluation.embedded_suite import KnownSuite
 from evaluation.held_back import rows_of
 from evaluation.shares import Share
 from evaluation.tables import Table
+from services.cli.commands.ask import Asked as Typed
 from services.cli.commands.ask import send
 from services.cli.local_state import LocalState
 from services.common.documents.facts.sentences import split_sentences
@@ -115,8 +116,8 @@ async def ask_all(questions: Sequence[AskedQuestion], known: KnownSuite) -> list
     for asked in questions:
         session = ""
         for earlier in asked.before:
-            session = _session_of(await send(known.suite, state, earlier, session), session)
-        answered.append(Answered(asked, *_said(await send(known.suite, state, asked.question, session))))
+            session = _session_of(await send(known.suite, state, Typed(earlier, session)), session)
+        answered.append(Answered(asked, *_said(await send(known.suite, state, Typed(asked.question, session)))))
     return answered
 
 

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from services.cli.ask_command import ask_question
 from services.cli.check_command import check_answer
 from services.cli.ercp_commands import ercp_app
 from services.cli.feedback_commands import feedback_app
-from services.cli.forms import AsJson, DagForm, ExportForm, MinCosignatures, WitnessKeys, sure
+from services.cli.forms import AsJson, DagForm, ExportForm, MinCosignatures, Superseded, WitnessKeys, sure
 from services.cli.key_commands import key_app
 from services.cli.knowledge_commands import fact_app, source_app
 from services.cli.later import Later, run
@@ -26,15 +27,14 @@ from services.cli.store_commands import store_app
 from services.cli.system_commands import system_app
 from services.cli.violation_report_commands import violation_report_app
 from services.common.document_kinds import ACCEPTED
-from services.common.taxonomy import DispatchStrategy, GroundingMode
+from services.common.taxonomy import GroundingMode
 
 if TYPE_CHECKING:
-    from services.cli.commands import ask as ask_command
-    from services.cli.commands import ask_batch, audit, dag, doctor, ingest, preview_ingestion, search, version
+    from services.cli.commands import audit, dag, doctor, ingest, preview_ingestion, search, version
 else:
-    ask_command, ask_batch, audit, dag, doctor, ingest, preview_ingestion, search, version = (
+    audit, dag, doctor, ingest, preview_ingestion, search, version = (
         Later(f"services.cli.commands.{name}")
-        for name in ("ask", "ask_batch", "audit", "dag", "doctor", "ingest", "preview_ingestion", "search", "version")
+        for name in ("audit", "dag", "doctor", "ingest", "preview_ingestion", "search", "version")
     )
 
 app = typer.Typer(
@@ -118,16 +118,6 @@ def serve(  # noqa: PLR0913 - an argument for each option
         raise typer.BadParameter(str(error), param_hint="SERVICE") from None
 
 
-Superseded = Annotated[
-    bool,
-    typer.Option(
-        "--include-superseded",
-        help="Also facts that do not hold now: superseded, no longer or not yet valid. Without it only where the "
-        "question asks for the past or for what is to come.",
-    ),
-]
-
-
 @app.command("ingest", help=f"Ingest documents: {ACCEPTED}.")
 def ingest_documents(  # noqa: PLR0913, PLR0917 - the options of a command
     paths: Annotated[list[Path], typer.Argument(metavar="PATH", help="Files, or folders to search.")],
@@ -183,50 +173,7 @@ def search_facts(
     run(work, as_json=as_json)
 
 
-@app.command()
-def ask(  # noqa: PLR0913 - one for each option
-    question: Annotated[str, typer.Argument(help="The question; none with --batch.")] = "",
-    session: Annotated[str, typer.Option(help="Continue this session.")] = "",
-    system: Annotated[str, typer.Option(help="Registered AI system that asks.")] = "",
-    strategy: Annotated[
-        DispatchStrategy, typer.Option(help="How it is answered; batch and streaming have calls of their own.")
-    ] = DispatchStrategy.PUSH,
-    retrieval_mode: Annotated[
-        str, typer.Option(help="dense, text, hybrid, reranked or late-interaction; none = the deployment's.")
-    ] = "",
-    active_fact: Annotated[
-        list[str] | None, typer.Option(metavar="FACT_ID", help="A fact that the context holds already; repeatable.")
-    ] = None,
-    *,
-    include_superseded: Superseded = False,
-    headers: Annotated[bool, typer.Option("--headers", help="Also show the CRP headers.")] = False,
-    stream: Annotated[
-        bool, typer.Option("--stream", help="Print each sentence when it has passed; with --json one line each.")
-    ] = False,
-    batch: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            allow_dash=True,
-            help="Ask every line of a file (- = standard input), a JSON text or an object with fields of "
-            "DispatchRequest, and print the results as JSON Lines.",
-        ),
-    ] = None,
-    as_json: AsJson = False,
-) -> None:
-    """Ask a question; see how sure the answer is, what is wrong with it, and the words that each claim rests on."""
-    if batch is not None:
-        if question or session or system or retrieval_mode or active_fact or include_superseded or headers or stream:
-            raise typer.BadParameter("takes --json alone: a line of the file says the rest", param_hint="--batch")
-        run(partial(ask_batch.ask_batch, path=batch), as_json=as_json)
-        return
-    if not question:
-        raise typer.BadParameter("say what is asked, or name a file with --batch", param_hint="QUESTION")
-    context = ask_command.ContextWishes(retrieval_mode, tuple(active_fact or ()), include_superseded)
-    asked = ask_command.Asked(question, session, system, strategy)
-    run(partial(ask_command.ask, asked=asked, context=context, headers=headers, stream=stream), as_json=as_json)
-
-
+app.command("ask")(ask_question)
 app.command("check")(check_answer)
 app.command("scan")(scan_files)
 app.command("mcp")(serve_tools)

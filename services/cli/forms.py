@@ -67,3 +67,13 @@ class ExportForm(StrEnum):
 
     NDJSON = "ndjson"
     OCSF = "ocsf"
+
+
+Superseded = Annotated[
+    bool,
+    typer.Option(
+        "--include-superseded",
+        help="Also facts that do not hold now: superseded, no longer or not yet valid. Without it only where the "
+        "question asks for the past or for what is to come.",
+    ),
+]

@@ -3,11 +3,14 @@
 import json
 import os
 import re
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
 _SESSION_ID: Final = re.compile(r"crp_sess_[A-Za-z0-9]{16,32}")
+_MOST_TOKENS: Final = 50
+"""Of a session: so many windows a session has by default."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,12 +18,14 @@ class HeldSession:
     """What it takes to continue a session.
 
     Attributes:
-        continuation_id: empty when the session is complete.
+        continuation_id: of the latest answer; empty when the session is complete.
+        tokens: that came with each answer's pointer, oldest first: they continue a window that is not the latest.
     """
 
     session_id: str
     session_token: str
     continuation_id: str
+    tokens: Mapping[str, str] = field(default_factory=dict)
 
 
 class LocalState:
@@ -49,7 +54,12 @@ class LocalState:
             return None
 
     def keep_session(self, held: HeldSession) -> None:
-        """Keep the newest token of a session."""
+        """Keep the newest token of a session, beside those of its latest windows."""
+        before = self.session(held.session_id)
+        tokens = {} if before is None else dict(before.tokens)
+        if held.continuation_id:
+            tokens[held.continuation_id] = held.session_token
+        held = replace(held, tokens=dict(list(tokens.items())[-_MOST_TOKENS:]))
         self._write(f"{held.session_id}.json", json.dumps(asdict(held)))
 
     def _write(self, name: str, text: str) -> None:

@@ -344,13 +344,21 @@ class SessionApp:
         if state.window_number == 0:
             opening = open_root(before, ask, fresh, state.safety_budget, token.policy_hash)
         else:
-            opening = open_child(before, state, token.policy_hash, ask, fresh)
+            agents = [await self._agent(caller, session_id) for session_id in ask.agent_sessions]
+            opening = open_child(before, state, token.policy_hash, ask, fresh, agents)
         notes = [note_of(stored.events, parent, before.session) for parent in opening.window.parent_ids]
         check_policies(notes, token.policy_hash, ask.has_compared)
         change, opened = await self._opened(before, opening, verification)
         ancestors = {prior.window_id for prior in opened.prior_windows}
         kept = {report.window_id: report.inputs for report in stored.reports if report.window_id in ancestors}
         return change, replace(opened, questions=questions(kept))
+
+    async def _agent(self, caller: Caller, session_id: str) -> SessionSnapshot:
+        """Return an agent's session whose answers are to be merged: what flows is what its record proves (§15.1)."""
+        stored = await self.expiry.load(caller.tenant_id, session_id)
+        check_not_erased(stored.snapshot.session)
+        await self.chains.verified(stored)
+        return stored.snapshot
 
     async def _commit(self, caller: Caller, ask: CommitCommand, lost: int, turns: Turns) -> tuple[Changes, Committed]:
         stored = await self.expiry.load(caller.tenant_id, ask.session_id)
@@ -439,6 +447,7 @@ class SessionApp:
             degradation=quality.degradation(history),
             draft_key=secrets.token_bytes(DRAFT_KEY_BYTES),
             depleted=self._policy.profile.depleted(window.safety_budget),
+            agents_left_out=opening.agents_left_out,
         )
 
     async def _change(self, step: Step, before: SessionSnapshot, *, check: bool = True) -> SessionChange:

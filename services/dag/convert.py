@@ -83,6 +83,7 @@ def open_command(request: pb.OpenWindowRequest) -> OpenCommand:
         branch=request.branch,
         policy=request.policy,
         compared=tuple(request.compared_policy_hashes),
+        agent_sessions=tuple(request.agent_sessions),
     )
 
 
@@ -256,8 +257,8 @@ def edge(record: EdgeRecord) -> dag_pb2.WindowEdge:
         )
 
 
-def parent(record: WindowRecord, transfer: Transfer) -> pb.ParentContext:
-    """Return what flows from one parent."""
+def parent(record: WindowRecord, transfer: Transfer, session_id: str) -> pb.ParentContext:
+    """Return what flows from one parent, or from a window of an agent's session, into a window of the session."""
     return pb.ParentContext(
         window_id=record.window_id,
         window_number=record.window_number,
@@ -269,6 +270,7 @@ def parent(record: WindowRecord, transfer: Transfer) -> pb.ParentContext:
         skipped=transfer.skipped,
         summary_tokens=transfer.summary_tokens,
         fallback_text=transfer.fallback_text,
+        agent_session="" if record.session_id == session_id else record.session_id,
     )
 
 

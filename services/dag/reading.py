@@ -166,7 +166,7 @@ class SessionReads:
         return report
 
     async def reports(
-        self, tenant_id: str, session_id: str, *, after: str, limit: int
+        self, tenant_id: str, session_id: str, *, after: str, limit: int, with_inputs: bool = True
     ) -> list[ReportRecord | UnreadableRecordError]:
         """Return up to ``limit`` reports with an id above ``after``; an empty session id means all sessions.
 
@@ -177,4 +177,4 @@ class SessionReads:
         """
         if session_id:
             await self._chains.snapshot(tenant_id, session_id)
-        return await self._store.page_reports(tenant_id, session_id, after=after, limit=limit)
+        return await self._store.page_reports(tenant_id, session_id, after=after, limit=limit, with_inputs=with_inputs)

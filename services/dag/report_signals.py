@@ -3,13 +3,14 @@
 A stored body is cut down before it is made into a message: a body is some tens of kilobytes, its signals are two.
 """
 
-import json
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from crp.dag.v1 import session_service_pb2 as pb
 from crp.dpe.v1 import report_pb2
+from google.protobuf.descriptor import FieldDescriptor
 from google.protobuf.json_format import ParseDict, ParseError
+from pydantic_core import from_json
 
 from services.common.errors import UnreadableRecordError
 from services.common.ports.sessions import ReportRecord
@@ -40,7 +41,7 @@ def _summary(report: ReportRecord | UnreadableRecordError) -> pb.ReportSummary:
     if isinstance(report, UnreadableRecordError) or not report.body:
         return convert.report_summary(report)
     try:
-        found = signals(json.loads(report.body))
+        found = signals(from_json(report.body))
     except (ValueError, TypeError, ParseError, RecursionError, AttributeError):
         brief = convert.report_summary(report)
         brief.unreadable = "body"
@@ -54,11 +55,8 @@ def signals(body: Mapping[str, Any]) -> report_pb2.DpeReport:
     Raises:
         ValueError, TypeError, ParseError, AttributeError: it is none.
     """
-    kept: dict[str, Any] = {name: value for name, value in body.items() if name in _KEPT}
-    if relevance := body.get("relevance"):
-        kept["relevance"] = _of(relevance, "status", "score", "reason")
-    found = ParseDict(kept, report_pb2.DpeReport(), ignore_unknown_fields=True)
-    # Lists are filled by hand: reading them from JSON would cost most of the time.
+    found = _fields(body)
+    # Numbers, levels and lists are filled by hand: reading them from JSON would cost most of the time.
     for claim in body.get("claims", ()):
         if claim.get("verdict") in _JUDGED:
             found.claims.add(verdict=claim["verdict"])
@@ -69,5 +67,40 @@ def signals(body: Mapping[str, Any]) -> report_pb2.DpeReport:
     return found
 
 
+def _fields(body: Mapping[str, Any]) -> report_pb2.DpeReport:
+    found, rest = report_pb2.DpeReport(), dict[str, Any]()
+    for name, value in body.items():
+        if name in _NUMBERS:
+            setattr(found, name, value)
+        elif name in _LEVELS:
+            setattr(found, name, _LEVELS[name].get(value, 0))
+        elif name in _KEPT:
+            rest[name] = value
+    if relevance := body.get("relevance"):
+        rest["relevance"] = _of(relevance, "status", "score", "reason")
+    if rest:
+        ParseDict(rest, found, ignore_unknown_fields=True)
+    return found
+
+
 def _of(one: Mapping[str, Any], *names: str) -> dict[str, Any]:
     return {name: one[name] for name in names if name in one}
+
+
+def _single(*kinds: int) -> list[Any]:
+    fields: Any = report_pb2.DpeReport.DESCRIPTOR.fields
+    return [field for field in fields if field.name in _KEPT and field.type in kinds and not field.is_repeated]
+
+
+_NUMBERS: Final = frozenset(
+    field.name
+    for field in _single(
+        FieldDescriptor.TYPE_DOUBLE, FieldDescriptor.TYPE_UINT32, FieldDescriptor.TYPE_BOOL, FieldDescriptor.TYPE_STRING
+    )
+)
+"""Fields whose JSON value is the field's own; a 64-bit number's would be a text."""
+_LEVELS: Final = {
+    field.name: {value.name: value.number for value in field.enum_type.values}
+    for field in _single(FieldDescriptor.TYPE_ENUM)
+}
+"""Fields that hold one value of an enum, whose name the JSON has."""

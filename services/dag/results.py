@@ -31,6 +31,7 @@ class Opened:
         questions: what they answer, by window id; only those that were kept.
         draft_key: random; stands in the remembered answer alone (ADR 0055).
         depleted: the window starts with a budget that ends a session.
+        agents_left_out: sessions of agents that had no answer to merge.
     """
 
     session: SessionRecord
@@ -45,6 +46,7 @@ class Opened:
     draft_key: bytes = field(repr=False)
     depleted: bool
     questions: Mapping[str, str] = field(default_factory=dict, repr=False)
+    agents_left_out: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

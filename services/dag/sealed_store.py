@@ -125,10 +125,10 @@ class SealedSessionStore:
         return None if found is None else await self._open_report(tenant_id, found)
 
     async def page_reports(
-        self, tenant_id: str, session_id: str, *, after: str, limit: int
+        self, tenant_id: str, session_id: str, *, after: str, limit: int, with_inputs: bool = True
     ) -> list[ReportRecord | UnreadableRecordError]:
         """Return the next reports by id."""
-        found = await self._inner.page_reports(tenant_id, session_id, after=after, limit=limit)
+        found = await self._inner.page_reports(tenant_id, session_id, after=after, limit=limit, with_inputs=with_inputs)
         return [await self._opened_report(tenant_id, one) for one in found]
 
     async def get_receipt(self, tenant_id: str, rpc: str, request_id: str) -> Receipt | None:

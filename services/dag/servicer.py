@@ -177,7 +177,9 @@ class SessionServicer(pb_grpc.SessionServiceServicer):
         bound = ("ListReports", _tenant(), request.session_id)
         page = decode_page(request.page_size, request.page_token, bound)
         limit = min(page.limit, MOST_SIGNALS) if request.with_signals else page.limit
-        reports = await self._reads.reports(_tenant(), request.session_id, after=page.after, limit=limit + 1)
+        reports = await self._reads.reports(
+            _tenant(), request.session_id, after=page.after, limit=limit + 1, with_inputs=not request.with_signals
+        )
         more = encode_page_token(convert.listed_id(reports[limit - 1]), bound) if len(reports) > limit else ""
         told = await compute(summaries_with_signals, reports[:limit]) if request.with_signals else None
         return pb.ListReportsResponse(

@@ -71,6 +71,12 @@ def open_window(request: pb.OpenWindowRequest) -> None:
     for index, continuation_id in enumerate(ids[:MAX_CONTINUATIONS]):
         text = "must be crp_cont_ and 16 to 32 alphanumerics"
         found.require(_CONTINUATION.fullmatch(continuation_id), f"continuation_ids[{index}]", text)
+    agents, field = list(request.agent_sessions), "agent_sessions"
+    found.require(len(agents) <= MAX_CONTINUATIONS, field, f"must be at most {MAX_CONTINUATIONS}")
+    found.require(len(set(agents)) == len(agents), field, "must not name one twice")
+    found.require(not agents or request.session_token, field, "needs the session_token that they are merged under")
+    for index, session_id in enumerate(agents[:MAX_CONTINUATIONS]):
+        _session(found, session_id, f"{field}[{index}]")
     if request.HasField("safety_budget_ceiling"):
         _fraction(found, "safety_budget_ceiling", request.safety_budget_ceiling)
     if request.branch:

@@ -10,17 +10,45 @@ from contextlib import contextmanager
 import pytest
 
 from tests.conformance import provider
+from tests.conformance.levels import MARKER, reached, told
 from tests.conformance.wire import DOCUMENT, NEXT_QUESTION, QUESTION, Client
 from tests.e2e.processes import command, environment, start
 
 EMBEDDED = "embedded"
 PROVIDER_KEY = "key-for-the-provider-alone"
+REGION = "EU"
 
 
 def pytest_addoption(parser):
     group = parser.getgroup("conformance")
     group.addoption("--target", default=EMBEDDED, help="embedded, or host:port of the server to test")
     group.addoption("--api-key", default="", help="credential with the role writer, for a host:port target")
+
+
+OUTCOMES = pytest.StashKey[list]()
+
+
+def pytest_configure(config):
+    config.addinivalue_line("markers", f"{MARKER}(names): rows of CRP-SPEC-014 that the test shows (levels.py)")
+    config.stash[OUTCOMES] = []
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item, call):
+    """Keep what came of a test with the rows that it belongs to: of its call, or of a setup that ended it."""
+    report = yield
+    if report.when == "call" or not report.passed:
+        rows = [name for mark in item.iter_markers(MARKER) for name in mark.args]
+        item.config.stash[OUTCOMES] += [(name, report.outcome) for name in rows]
+    return report
+
+
+def pytest_terminal_summary(terminalreporter, config):
+    """Say which level the run has shown."""
+    if config.stash[OUTCOMES]:
+        terminalreporter.section("CRP-SPEC-014")
+        for line in told(reached(config.stash[OUTCOMES])):
+            terminalreporter.write_line(line)
 
 
 @pytest.fixture(scope="session")
@@ -101,7 +129,12 @@ def llm(target, tmp_path_factory):
     folder = tmp_path_factory.mktemp("conformance-llm")
     with (
         provider.running() as fake,
-        _embedded(folder, GROUNDTRAIL_LLM__BASE_URL=fake.base_url, GROUNDTRAIL_LLM__API_KEY=PROVIDER_KEY) as pair,
+        _embedded(
+            folder,
+            GROUNDTRAIL_LLM__BASE_URL=fake.base_url,
+            GROUNDTRAIL_LLM__API_KEY=PROVIDER_KEY,
+            GROUNDTRAIL_GATEWAY__DATA_RESIDENCY=REGION,
+        ) as pair,
     ):
         one = Client(*pair)
         one.ingest(DOCUMENT, "file:conformance-lighthouse.md")

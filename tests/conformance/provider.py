@@ -1,11 +1,19 @@
 """An OpenAI-compatible provider on loopback that answers with one fixed text and keeps every byte that reaches it."""
 
+import contextlib
 import json
+import re
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+EAGER = 60
+EAGER_S = 0.01
+HESITANT_S = 0.5
+"""A stream's first words come at once, the others so slowly that whoever stops it does so before its end."""
 
 
 @dataclass(frozen=True)
@@ -19,11 +27,15 @@ class Seen:
 
 @dataclass
 class Provider:
-    """The running provider; ``text`` is what it will say next, after what stands in ``first``."""
+    """The running provider; ``text`` is what it will say next, after what stands in ``first``.
+
+    ``sent`` counts the words that were streamed.
+    """
 
     base_url: str
     text: str = "Nothing."
     first: list[str] = field(default_factory=list)
+    sent: int = 0
     requests: list[Seen] = field(default_factory=list)
 
     @property
@@ -48,10 +60,37 @@ def running() -> Iterator[Provider]:
 
         def do_POST(self):
             said = provider.first.pop(0) if provider.first else provider.text
-            self.answer(self.rfile.read(int(self.headers["content-length"])), _completion(said))
+            body = self.rfile.read(int(self.headers["content-length"]))
+            if json.loads(body).get("stream"):
+                self.stream(body, said)
+            else:
+                self.answer(body, _completion(said))
+
+        def stream(self, body: bytes, said: str):
+            """Send the text word by word, as long as somebody reads."""
+            self.keep(body)
+            self.send_response(200)
+            self.send_header("content-type", "text/event-stream")
+            self.end_headers()
+            with contextlib.suppress(OSError):
+                for number, piece in enumerate(re.findall(r"\S+\s*", said)):
+                    self.chunk({"content": piece} | ({"role": "assistant"} if not number else {}), None)
+                    provider.sent += 1
+                    time.sleep(EAGER_S if number < EAGER else HESITANT_S)
+                self.chunk({}, "stop")
+                self.wfile.write(b"data: [DONE]\n\n")
+
+        def chunk(self, delta: dict, finish: str | None):
+            choice = {"index": 0, "delta": delta, "finish_reason": finish}
+            named = {"id": "x", "object": "chat.completion.chunk", "created": 0, "model": "fixed-text"}
+            self.wfile.write(f"data: {json.dumps(named | {'choices': [choice]})}\n\n".encode())
+            self.wfile.flush()
+
+        def keep(self, body: bytes):
+            provider.requests.append(Seen(self.path, {k.lower(): v for k, v in self.headers.items()}, body))
 
         def answer(self, body: bytes, reply: dict):
-            provider.requests.append(Seen(self.path, {k.lower(): v for k, v in self.headers.items()}, body))
+            self.keep(body)
             payload = json.dumps(reply).encode()
             self.send_response(200)
             self.send_header("content-type", "application/json")

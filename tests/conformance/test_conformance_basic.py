@@ -13,6 +13,7 @@ from crp.gateway.v1 import dispatch_pb2
 
 from tests.conformance.conftest import PROVIDER_KEY
 from tests.conformance.header_formats import SESSION
+from tests.conformance.levels import row
 from tests.conformance.wire import DOCUMENT, QUESTION, headers
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(120)]
@@ -33,6 +34,7 @@ def exchange(llm):
     return fake, client.dispatch(QUESTION), client
 
 
+@row("session id", "session token", "protocol version")
 class TestSession:
     def test_spec_002_session_id_is_well_formed_and_said_alike_everywhere(self, first):
         said = headers(first)["CRP-Context-Session-Id"]
@@ -60,6 +62,7 @@ class TestSession:
         assert headers(first)["CRP-Set-Session"].startswith(f"token={first.answer.session_token}; ")
 
 
+@row("risk and score", "HMAC and chain integrity")
 class TestRiskAndChain:
     def test_spec_005_7_risk_and_score_are_the_reports(self, first):
         report = first.answer.report
@@ -101,6 +104,7 @@ class TestRiskAndChain:
         assert not verdict.HasField("fault")
 
 
+@row("451")
 class TestHalt:
     def test_spec_006_halt_withholds_the_text_and_says_why(self, halted, first):
         assert halted.WhichOneof("outcome") == "halted"
@@ -123,6 +127,7 @@ class TestHalt:
         assert not found.response_text
 
 
+@row("Axiom 4")
 class TestAxiom4:
     """Nothing of CRP leaves towards the provider, and nothing that the provider says becomes control."""
 
@@ -188,6 +193,7 @@ def office(llm):
     return fake, client
 
 
+@row("risk and score")
 class TestLevelFollowsVerdicts:
     """SPEC-005 §7.4 with the floors of ADR 0093, under the deployment's default policy."""
 

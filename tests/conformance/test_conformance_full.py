@@ -1,4 +1,4 @@
-"""CRP-SPEC-014, level Full, as far as this version furnishes it: fan-out, fan-in, agents, summaries."""
+"""CRP-SPEC-014, level Full: fan-out, fan-in, agents, summaries."""
 
 import hashlib
 import json
@@ -10,6 +10,7 @@ from crp.common.v1 import taxonomy_pb2
 from crp.dag.v1 import dag_pb2, session_service_pb2
 
 from tests.conformance.header_formats import faults
+from tests.conformance.levels import row
 from tests.conformance.wire import DOCUMENT, NEXT_QUESTION, QUESTION, Refusal, ask, headers
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
@@ -59,6 +60,7 @@ def merged(client, children):
     return client.dispatch(SYNTHESIS, **merging(children, strategies=[FAN_IN]))
 
 
+@row("strategy fan-out", "fan-out and fan-in merge")
 class TestFanOut:
     def test_spec_004_6_siblings_share_number_and_parent_and_nothing_else(self, parent, children):
         windows = [child.answer.window for child in children]
@@ -95,6 +97,7 @@ class TestFanOut:
         assert refusal == Refusal("UNAUTHENTICATED", "TOKEN_SPENT", ())
 
 
+@row("strategy fan-in", "fan-out and fan-in merge")
 class TestFanIn:
     def test_spec_004_7_4_the_window_has_every_child_as_its_parent(self, children, merged):
         window = merged.answer.window
@@ -150,9 +153,11 @@ class TestFanIn:
         assert (refusal.status, refusal.reason) == ("FAILED_PRECONDITION", "FAN_IN_INCOMPLETE")
 
 
+@row("agent budgets")
 class TestAgentBudgets:
     """SPEC-004 §15.2 and the circuit breaker of CRP-SPEC-012, over sessions under a session."""
 
+    @row("circuit breaker")
     def test_spec_012_half_open_delegates_nothing(self, client):
         root = client.dispatch(QUESTION, safety_budget=0.5)
         assert root.circuit_breaker == taxonomy_pb2.BREAKER_STATE_HALF_OPEN
@@ -194,6 +199,7 @@ def summarised(llm):
     return client, long, outcome, SUMMARY, [json.loads(seen.body) for seen in fake.completions[start:]]
 
 
+@row("fan-out and fan-in merge")
 class TestSummary:
     """SPEC-004 §12 with a provider that can be watched."""
 

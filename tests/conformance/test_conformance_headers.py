@@ -3,6 +3,7 @@
 import pytest
 
 from tests.conformance.header_formats import faults
+from tests.conformance.levels import row
 from tests.conformance.wire import QUESTION, ask, headers
 from tests.patience import patient
 
@@ -22,6 +23,7 @@ BASIC = {
 }
 
 
+@row("provenance headers", "compliance headers")
 @pytest.mark.parametrize("outcome", ["first", "second", "halted", "not_modified"])
 def test_spec_002_values_and_order_are_as_the_table_says(outcome, request):
     assert faults(headers(request.getfixturevalue(outcome))) == []
@@ -55,6 +57,7 @@ def test_spec_002_metadata_says_what_the_headers_say(client):
     assert sent == {name.lower(): value for name, value in headers(response).items()}
 
 
+@row("envelope and ETag")
 def test_spec_003_10_window_facts_and_tokens_agree_with_the_envelope(first):
     said, envelope = headers(first), first.answer.envelope
     assert said["CRP-Context-Facts-Used"] == f"{envelope.facts_included}/{envelope.facts_available}"

@@ -6,11 +6,13 @@ import pytest
 from crp.common.v1 import taxonomy_pb2
 from crp.dag.v1 import dag_pb2
 
+from tests.conformance.levels import row
 from tests.conformance.wire import NEXT_QUESTION, QUESTION, Client, Refusal, ask, headers
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(120)]
 
 
+@row("envelope and ETag")
 class TestConditional:
     def test_spec_003_11_2_an_etag_that_holds_gives_not_modified_and_no_window(self, first, not_modified):
         assert not_modified.WhichOneof("outcome") == "not_modified"
@@ -43,6 +45,7 @@ class TestConditional:
         assert refusal == Refusal("INVALID_ARGUMENT", "INVALID_FIELD", ("if_match",))
 
 
+@row("continuation")
 class TestContinuation:
     def test_spec_004_5_second_window_is_the_child_of_the_first(self, first, second):
         assert second.answer.session_id == first.answer.session_id
@@ -103,6 +106,7 @@ class TestContinuation:
         )
         assert client.refused(client.gateway.Dispatch, request) == Refusal("NOT_FOUND", "CONTINUATION_NOT_FOUND", ())
 
+    @row("policy inheritance")
     def test_spec_006_a_session_cannot_relax_its_policy(self, client):
         answer = client.dispatch(safety_policy="halt-on HIGH; require-grounding 0.10").answer
         request = ask(
@@ -113,6 +117,7 @@ class TestContinuation:
         )
         assert client.refused(client.gateway.Dispatch, request).reason == "POLICY_RELAXED"
 
+    @row("policy inheritance")
     def test_spec_006_a_later_window_may_tighten_and_inherits_the_rest(self, client):
         answer = client.dispatch(safety_policy="halt-on CRITICAL; require-grounding 0.10").answer
         tighter = client.dispatch(
@@ -124,6 +129,7 @@ class TestContinuation:
         assert headers(tighter)["CRP-Safety-Policy-Applied"] == "halt-on CRITICAL; warn-on LOW; require-grounding 0.1"
 
 
+@row("policy")
 class TestPolicyAndRequest:
     def test_spec_006_an_unknown_directive_is_refused(self, client):
         refusal = client.refused(client.gateway.Dispatch, ask(safety_policy="halt-on HIGH; dance-on HIGH"))

@@ -711,6 +711,14 @@ class TestPages:
         ]
         assert pages == [["0-s", "1-s", "2-s"], ["1-s"], ["0-s", "0-t", "1-s"], []]
 
+    async def test_reports_come_without_their_inputs_where_nobody_reads_them(self, store):
+        kept = replace(report("s", "r"), inputs='{"query":"Why?"}')
+        await store.write(SessionChange(session("s"), reports=(kept,)))
+        for of in ("", "s"):
+            assert await store.page_reports("tenant-a", of, after="", limit=9) == [kept]
+            bare = await store.page_reports("tenant-a", of, after="", limit=9, with_inputs=False)
+            assert bare == [replace(kept, inputs="")]
+
 
 class TestTenants:
     async def test_a_tenant_sees_only_its_own(self, store):

@@ -156,6 +156,8 @@ class Script:
     analyses: tuple = ()
     summary: object = None
     report_of: object = None
+    hands_on: bool = False
+    """Facts of parents' envelopes are handed on, as the envelope service does (SPEC-004 §7.3.3)."""
     faults: dict = field(default_factory=dict)
     asked: dict = field(default_factory=dict)
     hold: Hold | None = None
@@ -195,7 +197,7 @@ class ScriptedEnvelopes(envelope_service_pb2_grpc.EnvelopeServiceServicer):
         script = self.script
         if request.compare_only and not script.not_modified:
             return env.BuildEnvelopeResponse(cache_status="MISS; reason=unknown-etag")
-        seen = set(request.facts_seen)
+        seen = set(request.facts_seen) - (set(request.transferred_fact_ids) if script.hands_on else set())
         known = [(f"f-{content[:12]}", content, "") for content in script.facts]
         carried = [(f"c-{text.content[:12]}", text.content, text.source_window_id) for text in request.carried_facts]
         facts = [

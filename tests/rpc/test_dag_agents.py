@@ -1,6 +1,7 @@
 """Agents' sessions under an orchestrator's (SPEC-004 §15), and the bound on appended events."""
 
 import asyncio
+import json
 
 import pytest
 from crp.common.v1 import taxonomy_pb2 as taxonomy
@@ -11,6 +12,7 @@ from services.common.settings.dag import DagSettings
 from tests.fakes.dag_world import World, fresh_uuid
 
 FAN_OUT = taxonomy.DISPATCH_STRATEGY_FAN_OUT
+FAN_IN = taxonomy.DISPATCH_STRATEGY_FAN_IN
 
 
 @pytest.fixture
@@ -120,6 +122,11 @@ async def test_an_agent_takes_its_parents_policy_and_may_only_tighten_it(client)
     assert (await client.fails("OpenWindow", opening)).reason == "POLICY_RELAXED"
 
 
+def open_request(parent, **fields):
+    values = {"request_id": fresh_uuid(), "session_token": parent.session_token, "available_budget_tokens": 1000}
+    return pb.OpenWindowRequest(**(values | fields))
+
+
 def append(session_id):
     return pb.AppendEventRequest(
         request_id=fresh_uuid(),
@@ -143,3 +150,103 @@ async def test_appended_events_are_bounded_and_the_services_own_are_not():
         assert refusal.metadata["limit"] == "6"
         second = await client.window(first.session_token)
         assert second.chain_integrity == taxonomy.CHAIN_INTEGRITY_VALID
+
+
+def merging(parent, *agents, **fields):
+    """A synthesis of agents' own sessions behind the orchestrator's window."""
+    named = [agent.session.session_id for agent in agents]
+    return {"strategy": FAN_IN, "agent_sessions": named, "available_budget_tokens": 1000} | fields
+
+
+async def agent_under(client, parent, *answers, risk="LOW"):
+    """A session under another one, with a window for each answer; its latest."""
+    opened = await client.open(agent_session_parent=parent.session.session_id)
+    latest = await client.commit(opened, answers[0], risk=risk)
+    for answer in answers[1:]:
+        latest = await client.commit(await client.open(latest.session_token), answer, risk=risk)
+    return latest
+
+
+async def test_a_fan_in_merges_the_latest_answers_of_agents_own_sessions(world, client):
+    """§15.1: agents with chains of two, three and one windows; the synthesis is the orchestrator's second window."""
+    orchestrator = await client.window()
+    a = await agent_under(client, orchestrator, "A began.", "A found.\n\nA concludes.", risk="MEDIUM")
+    b = await agent_under(client, orchestrator, "B began.", "B went on.", "B concludes.")
+    c = await agent_under(client, orchestrator, "C concludes.")
+    opened = await client.open(orchestrator.session_token, **merging(orchestrator, a, b, c))
+    own, *agents = opened.parents
+    assert (own.window_id, own.agent_session) == (orchestrator.window.window_id, "")
+    assert [each.response_text for each in agents] == ["A concludes.", "B concludes.", "C concludes."]
+    assert {each.transfer_type for each in agents} == {dag_pb2.TRANSFER_TYPE_RESULT_ONLY}
+    assert [each.agent_session for each in agents] == [each.session.session_id for each in (a, b, c)]
+    assert list(opened.window.parent_ids) == [orchestrator.window.window_id]
+    assert (opened.window.window_number, opened.safety_budget) == (2, min(a.safety_budget, 1.0))
+    synthesis = await client.commit(opened, "All of it.")
+    events = world.held(orchestrator.session.session_id).events
+    (merged,) = [json.loads(event.data) for event in events if event.event_type == "FAN_IN_MERGED"]
+    assert merged["agents"] == {
+        each.window.window_id: {
+            "hmac": each.window.hmac,
+            "safety_budget": each.safety_budget,
+            "session_id": each.session.session_id,
+        }
+        for each in (a, b, c)
+    }
+    for session in (synthesis, a, b, c):
+        request = pb.VerifyChainRequest(session_id=session.session.session_id)
+        assert (await client.call("VerifyChain", request)).integrity == taxonomy.CHAIN_INTEGRITY_VALID
+    # The agents' sessions go on: nothing of theirs was taken.
+    assert (await client.window(c.session_token)).window.window_number == 2
+
+
+async def test_what_an_agent_has_not_answered_is_waited_for_or_left_out(client):
+    orchestrator = await client.window()
+    done = await agent_under(client, orchestrator, "Done.")
+    silent = await client.call("CreateSession", create(orchestrator))
+    asking = merging(orchestrator, done, silent)
+    refusal = await client.fails("OpenWindow", open_request(orchestrator, **asking))
+    told = (refusal.code.name, refusal.reason, refusal.metadata["session_id"], refusal.metadata["status"])
+    assert told == ("FAILED_PRECONDITION", "FAN_IN_INCOMPLETE", silent.session.session_id, "NO_ANSWER")
+    partial = asking | {"fan_in_policy": pb.FAN_IN_POLICY_PARTIAL}
+    nobody = partial | {"agent_sessions": [silent.session.session_id]}
+    assert (await client.fails("OpenWindow", open_request(orchestrator, **nobody))).reason == "FAN_IN_INCOMPLETE"
+    pending = await client.open(done.session_token)
+    refusal = await client.fails("OpenWindow", open_request(orchestrator, **partial))
+    assert (refusal.reason, refusal.metadata["window_id"]) == ("FAN_IN_INCOMPLETE", pending.window.window_id)
+    await client.commit(pending, "Done again.")
+    opened = await client.open(orchestrator.session_token, **partial)
+    assert [parent.response_text for parent in opened.parents[1:]] == ["Done again."]
+    assert list(opened.agents_left_out) == [silent.session.session_id]
+
+
+async def test_only_sessions_under_this_one_are_merged_and_only_by_a_fan_in(world, client):
+    orchestrator = await client.window()
+    agent = await agent_under(client, orchestrator, "Done.")
+    below = await agent_under(client, agent, "Deeper.")
+    stranger = await client.window()
+    for other in (below, stranger, orchestrator):
+        refusal = await client.fails("OpenWindow", open_request(orchestrator, **merging(orchestrator, other)))
+        assert (refusal.code.name, refusal.reason) == ("FAILED_PRECONDITION", "UNSUPPORTED_STRATEGY")
+    asked = open_request(orchestrator, **merging(orchestrator, agent, strategy=FAN_OUT))
+    assert (await client.fails("OpenWindow", asked)).reason == "UNSUPPORTED_STRATEGY"
+    asked = open_request(orchestrator, **merging(orchestrator, agent, agent_sessions=["crp_sess_" + "0" * 32]))
+    assert (await client.fails("OpenWindow", asked)).reason == "SESSION_NOT_FOUND"
+    asked = open_request(orchestrator, **merging(orchestrator, agent, agent, agent, session_token=""))
+    refusal = await client.fails("OpenWindow", asked)
+    assert (refusal.reason, set(refusal.fields)) == ("INVALID_FIELD", {"agent_sessions"})
+    world.tamper(agent.session.session_id, agent.window.window_id, risk_level="LOWER")
+    asked = open_request(orchestrator, **merging(orchestrator, agent))
+    assert (await client.fails("OpenWindow", asked)).reason == "CHAIN_BROKEN"
+
+
+async def test_an_erased_agents_session_is_not_merged_and_no_more_ends_than_a_window_may_have_children():
+    world = World(settings=DagSettings(max_fan_out=1))
+    async with world.serving() as client:
+        orchestrator = await client.window()
+        one, two = [await agent_under(client, orchestrator, "Done.") for _ in range(2)]
+        asked = open_request(orchestrator, **merging(orchestrator, one, two))
+        assert (await client.fails("OpenWindow", asked)).reason == "FAN_OUT_LIMIT"
+        erase = pb.EraseSessionRequest(request_id=fresh_uuid(), session_id=one.session.session_id, reason="asked for")
+        await client.call("EraseSession", erase)
+        asked = open_request(orchestrator, **merging(orchestrator, one))
+        assert (await client.fails("OpenWindow", asked)).reason == "SESSION_CLOSED"

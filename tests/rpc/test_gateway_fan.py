@@ -5,13 +5,13 @@ import asyncio
 import grpc
 import pytest
 from crp.common.v1 import taxonomy_pb2 as taxonomy
-from crp.dag.v1 import dag_pb2
+from crp.dag.v1 import dag_pb2, session_service_pb2, session_service_pb2_grpc
 from crp.gateway.v1 import dispatch_pb2
 
 from services.common.errors import ErrorReason, UnavailableError
 from services.common.settings import GatewaySettings
 from services.gateway.domain.prompt import MERGE_NOTICE
-from tests.fakes.dag_world import TIERS
+from tests.fakes.dag_world import TIERS, fresh_uuid
 from tests.fakes.gateway_world import GatewayWorld, Script, headers_of
 
 FAN_OUT = taxonomy.DISPATCH_STRATEGY_FAN_OUT
@@ -220,3 +220,38 @@ async def test_persistent_deficiency_may_be_refused(refuse):
             assert (await client.dispatch("And?", **fields)).answer.text
     assert "QUALITY_CRITICAL" in [warning.code for warning in last.warnings]
     assert TIERS["D"] == last.answer.window.quality_tier
+
+
+async def test_a_synthesis_of_agents_own_sessions_gets_their_conclusions_and_says_who_has_none():
+    world = GatewayWorld(replies=("The plan.", "A began.\n\nA concludes.", "B concludes.", "All of it."))
+    async with world.serving() as client:
+        sessions = session_service_pb2_grpc.SessionServiceStub(client.channel)
+        root = (await client.dispatch()).answer
+        agents = [
+            (await client.dispatch(f"Part {n}?", agent_session_parent=root.session_id)).answer.session_id
+            for n in range(2)
+        ]
+        beginning = session_service_pb2.CreateSessionRequest(
+            request_id=fresh_uuid(), agent_session_parent=root.session_id
+        )
+        begun = await sessions.CreateSession(beginning, metadata=(("authorization", "alice"),))
+        silent = begun.session.session_id
+        named = {"session_token": root.session_token, "agent_sessions": [*agents, silent]}
+        refused = await client.fails(SYNTHESIS, **named)
+        wrong = await client.fails(SYNTHESIS, **named, strategies=[taxonomy.DISPATCH_STRATEGY_PUSH])
+        alone = await client.fails(SYNTHESIS, agent_sessions=agents)
+        partly = await client.dispatch(SYNTHESIS, **named, fan_in_policy=dispatch_pb2.FAN_IN_POLICY_PARTIAL)
+        verified = await client.verify(root.session_id)
+    assert (refused.reason, refused.metadata["session_id"]) == ("FAN_IN_INCOMPLETE", silent)
+    assert (wrong.reason, wrong.fields) == ("INVALID_FIELD", ("strategies",))
+    assert (alone.reason, alone.fields) == ("INVALID_FIELD", ("agent_sessions",))
+    carried = world.script.asked["BuildEnvelope"][-1].carried_facts
+    assert [each.content for each in carried][1:] == ["A concludes.", "B concludes."]
+    assert MERGE_NOTICE in world.model.requests[-1].messages[0].content
+    said = headers_of(partly)
+    assert (said["CRP-Context-Strategy"], said["CRP-Context-Window"]) == ("fan-in", "2/5")
+    (left_out,) = [each.message for each in partly.warnings if each.code == "PART_WITHOUT_ANSWER"]
+    assert silent in left_out
+    (merged,) = world.events_of("FAN_IN_MERGED")
+    assert {each["session_id"] for each in merged["agents"].values()} == set(agents)
+    assert verified.integrity == taxonomy.CHAIN_INTEGRITY_VALID

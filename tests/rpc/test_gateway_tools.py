@@ -5,6 +5,7 @@ import json
 
 import pytest
 from crp.common.v1 import taxonomy_pb2 as taxonomy
+from crp.dpe.v1 import quality_pb2
 from crp.gateway.v1 import dispatch_pb2
 
 from services.common.adapters.memory.inference import MemoryLanguageModel
@@ -271,3 +272,24 @@ async def test_an_agent_stops_where_its_budget_or_its_iterations_are_spent():
     assert "ITERATIONS_SPENT" in codes(response)
     assert headers_of(response)["CRP-Agent-Phase"] == "EVALUATE"
     assert "NO_TOOLS" in codes(response)
+
+
+def refuses(request):
+    """Say that the answer says that there is none."""
+    return open_part(request) | {"relevance": {"status": quality_pb2.RELEVANCE_STATUS_REFUSAL}}
+
+
+async def test_an_agent_that_finds_nothing_says_so_once():
+    script = Script(analyses=({"plan": CONTINUES},), report_of=refuses)
+    world = world_with(Box(), *["The documents do not say."] * 5, script=script)
+    response = await ask(world)
+    assert response.answer.text == "The documents do not say."
+    assert "ITERATION_FOUND_NOTHING" in codes(response)
+    assert len(world.windows()) == 1
+
+
+async def test_an_agent_that_a_tool_told_something_goes_on_after_a_refusal():
+    script = Script(analyses=({"plan": CONTINUES}, {}), report_of=refuses)
+    world = world_with(Box(rates=RATE), asked("a"), NONE, "Not said.", NONE, "Nor that.", script=script)
+    response = await ask(world)
+    assert response.answer.text == "Not said.\n\nNor that."

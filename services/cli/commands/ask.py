@@ -4,9 +4,11 @@ Streamed, each sentence is printed when it has passed; with ``--json`` every pie
 """
 
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from crp.dag.v1 import dag_pb2
+from crp.gateway.v1 import dispatch_pb2
 from crp.gateway.v1 import dispatch_service_pb2 as dispatch
 
 from services.cli import outcomes, render
@@ -37,73 +39,115 @@ class ContextWishes:
 
 
 @dataclass(frozen=True, slots=True)
+class Places:
+    """What a question continues beside the session's latest window.
+
+    Attributes:
+        pointers: of windows of the session, instead of its latest; several are merged.
+        agents: sessions under the session whose latest answers are merged.
+        parent: of the agent's session that begins; empty = none.
+        partial: what has no answer is left out of a merge.
+    """
+
+    pointers: tuple[str, ...] = ()
+    agents: tuple[str, ...] = ()
+    parent: str = ""
+    partial: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """What the answer is held to; empty and ``None`` = the deployment's.
+
+    Attributes:
+        safety_budget: ceiling of the session's, 0.0 to 1.0.
+    """
+
+    model: str = ""
+    policy: str = ""
+    safety_budget: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Asked:
-    """A question of the command line; empty session = a new one, empty system = none."""
+    """A question of the command line; empty session = a new one, empty system and no strategy = none."""
 
     question: str
     session_id: str = ""
     ai_system_id: str = ""
-    strategy: DispatchStrategy = DispatchStrategy.PUSH
+    strategy: DispatchStrategy | None = None
+    places: Places = Places()
+    terms: Terms = Terms()
 
 
-async def send(  # noqa: PLR0913 - one for each option
+async def send(
     suite: Suite,
     state: LocalState,
-    question: str,
-    session_id: str = "",
-    ai_system_id: str = "",
+    asked: Asked,
     context: ContextWishes = ContextWishes(),
     *,
     told: Callable[[str], None] | None = None,
-    strategy: DispatchStrategy = DispatchStrategy.PUSH,
 ) -> dispatch.DispatchResponse:
     """Send a question, continuing the session when one is named, and keep the token that comes back.
 
     Args:
         suite: of the services.
         state: tokens of sessions.
-        question: what is asked.
-        session_id: continued; empty = a new one.
-        ai_system_id: that asks; empty = none.
+        asked: the question, and what it continues.
         context: how the envelope is built.
         told: gets the pieces of a streamed answer; ``None`` = it is not streamed.
-        strategy: how it is answered.
 
     Raises:
         InvalidRequestError: there is no such mode of retrieval.
-        NotFoundError: this machine holds no token of the session.
+        NotFoundError: this machine holds no token of the session, or none of the window that is continued.
         PreconditionError: the session is complete.
     """
+    terms, places = asked.terms, asked.places
     request = dispatch.DispatchRequest(
         request_id=str(uuid.uuid4()),
-        query=question,
-        strategies=[enums.STRATEGIES.number(strategy)],
-        ai_system_id=ai_system_id,
+        query=asked.question,
+        strategies=[] if asked.strategy is None else [enums.STRATEGIES.number(asked.strategy)],
+        ai_system_id=asked.ai_system_id,
+        model=terms.model,
+        safety_policy=terms.policy,
+        safety_budget=terms.safety_budget,
+        agent_session_parent=places.parent,
+        agent_sessions=places.agents,
+        fan_in_policy=dispatch_pb2.FAN_IN_POLICY_PARTIAL if places.partial else None,
         retrieval_mode=search_mode("--retrieval-mode", context.retrieval_mode) if context.retrieval_mode else None,
         active_fact_ids=context.active_fact_ids,
         include_superseded=context.include_superseded,
     )
-    if session_id:
-        held = state.session(session_id)
-        if held is None:
-            raise NotFoundError(
-                ErrorReason.SESSION_NOT_FOUND,
-                f"no token of session {session_id} is held here, so it cannot be continued from this machine",
-                session_id=session_id,
-            )
-        if not held.continuation_id:
-            raise PreconditionError(
-                ErrorReason.SESSION_CLOSED,
-                f"session {session_id} is complete; ask without --session",
-                session_id=session_id,
-            )
-        request.session_token = held.session_token
-        request.continuation_ids.append(held.continuation_id)
+    if asked.session_id:
+        _continue(request, state, asked.session_id, places.pointers)
     response = await _answered(suite, request, told)
     if response.HasField("answer"):
         answer = response.answer
         state.keep_session(HeldSession(answer.session_id, answer.session_token, answer.continuation_id))
     return response
+
+
+def _continue(request: dispatch.DispatchRequest, state: LocalState, session_id: str, pointers: Sequence[str]) -> None:
+    """Put the token in that continues the session's latest window, or those that are named."""
+    held = state.session(session_id)
+    if held is None:
+        raise NotFoundError(
+            ErrorReason.SESSION_NOT_FOUND,
+            f"no token of session {session_id} is held here, so it cannot be continued from this machine",
+            session_id=session_id,
+        )
+    if not pointers and not held.continuation_id:
+        raise PreconditionError(
+            ErrorReason.SESSION_CLOSED,
+            f"session {session_id} is complete; ask without --session",
+            session_id=session_id,
+        )
+    token = held.tokens.get(pointers[0], "") if pointers else held.session_token
+    if not token:
+        text = f"no token of window {pointers[0]} is held here: name one that an answer to this machine had"
+        raise NotFoundError(ErrorReason.CONTINUATION_NOT_FOUND, text, continuation_id=pointers[0])
+    request.session_token = token
+    request.continuation_ids.extend(pointers or [held.continuation_id])
 
 
 async def _answered(
@@ -165,16 +209,7 @@ async def ask(
 
     state = LocalState(Path(settings.store.data_dir))
     async with connect(settings) as suite:
-        response = await send(
-            suite,
-            state,
-            asked.question,
-            asked.session_id,
-            asked.ai_system_id,
-            context,
-            told=told if stream else None,
-            strategy=asked.strategy,
-        )
+        response = await send(suite, state, asked, context, told=told if stream else None)
     if stream:
         output.flow("\n\n")
         output.line(render.response_json(response))
@@ -182,5 +217,9 @@ async def ask(
         output.result(render.response_json(response))
     code = show_outcome(response, output, headers=headers, repeated=not stream)
     if response.HasField("answer") and response.answer.continuation_id:
-        output.say(f'go on:  groundtrail ask "…" --session {response.answer.session_id}', style="dim")
+        answer = response.answer
+        # A child of a fan-out is one of several: it is named by its pointer.
+        parallel = answer.window.pattern == dag_pb2.WINDOW_PATTERN_FAN_OUT
+        one_of = f" --continue {answer.continuation_id}" if parallel else ""
+        output.say(f'go on:  groundtrail ask "…" --session {answer.session_id}{one_of}', style="dim")
     return code

@@ -11,7 +11,7 @@ from crp.common.v1 import taxonomy_pb2 as taxonomy
 from crp.dag.v1 import session_service_pb2 as sessions
 
 from services.cli import render
-from services.cli.commands.ask import send, show_outcome
+from services.cli.commands.ask import Asked, send, show_outcome
 from services.cli.commands.ingest import Terms, documents, ingest_all
 from services.cli.connection import connect
 from services.cli.console import Output
@@ -52,7 +52,7 @@ async def demo(settings: Settings, output: Output) -> Exit:
         for number, question in enumerate(conversation(), start=1):
             how = "opens a session" if number == 1 else "continues it with its token"
             output.say(f"\n{number + 1}. Window {number} {how}: {question}", style="bold cyan")
-            response = await send(suite, state, question, session_id)
+            response = await send(suite, state, Asked(question, session_id))
             output.say("")
             code = show_outcome(response, output)
             if code is not Exit.OK:

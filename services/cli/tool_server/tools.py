@@ -13,6 +13,7 @@ from pydantic import Field
 
 from services.allinone.check import in_force
 from services.allinone.check_result import result_of
+from services.cli.commands.ask import Asked as AskedQuestion
 from services.cli.commands.ask import send
 from services.cli.connection import Suite
 from services.cli.local_state import LocalState
@@ -87,7 +88,7 @@ class SuiteTools:
         """Answer a question from the documents: every claim with its verdict and the words that bear it out."""
 
         async def answered(suite: Suite) -> GivenAnswer:
-            return given_answer(await send(suite, self._state, question, session_id))
+            return given_answer(await send(suite, self._state, AskedQuestion(question, session_id)))
 
         return await _told(answered(self._acting(context)))
 

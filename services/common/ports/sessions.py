@@ -359,9 +359,12 @@ class SessionStore(TransparencyLog, SessionLists, Protocol):
         ...
 
     async def page_reports(
-        self, tenant_id: str, session_id: str, *, after: str, limit: int
+        self, tenant_id: str, session_id: str, *, after: str, limit: int, with_inputs: bool = True
     ) -> list[ReportRecord | UnreadableRecordError]:
-        """Return up to ``limit`` reports with ``report_id > after``, ordered by id; empty session = all sessions."""
+        """Return up to ``limit`` reports with ``report_id > after``, ordered by id; empty session = all sessions.
+
+        Without ``with_inputs`` their ``inputs`` are empty, and are not read: they are the larger part of a report.
+        """
         ...
 
     async def get_receipt(self, tenant_id: str, rpc: str, request_id: str) -> Receipt | None:

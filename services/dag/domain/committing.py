@@ -217,7 +217,7 @@ def _own_drafts(
             OwnEvent.DISPATCH_COMPLETED, window.window_id, window_data(window, dag.edges_into(window.window_id))
         ),
     ]
-    if window.pattern is WindowPattern.FAN_IN:
+    if window.pattern is WindowPattern.FAN_IN or note.agents:
         drafts.append(_merged(window, dag, note))
     if end_cause == BUDGET_DEPLETED:
         data = {"safety_budget": window.safety_budget, "risk_level": window.risk_level}
@@ -227,11 +227,13 @@ def _own_drafts(
 
 def _merged(window: WindowRecord, dag: DagView, note: OpeningNote) -> PendingEvent:
     parents = [dag.by_id[parent] for parent in sorted(window.parent_ids)]
-    data = {
+    data: dict[str, Any] = {
         "parents": {
             parent.window_id: {"hmac": parent.hmac, "safety_budget": parent.safety_budget} for parent in parents
         },
         "fan_in_policy": note.fan_in_policy,
         "left_out": list(note.left_out),
     }
+    if note.agents:  # SPEC-004 §15.1: what binds the agents' sessions to this one
+        data |= {"agents": dict(note.agents), "agents_left_out": list(note.agents_left_out)}
     return PendingEvent(OwnEvent.FAN_IN_MERGED, window.window_id, data)

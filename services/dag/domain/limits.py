@@ -47,6 +47,11 @@ class Limits:
         if children >= self.max_fan_out:
             raise _exceeded(ErrorReason.FAN_OUT_LIMIT, "the window has max_fan_out children", self.max_fan_out)
 
+    def check_merged(self, ends: int) -> None:
+        """Refuse to merge more ends of agents' sessions than a window may have children (§11.2): FAN_OUT_LIMIT."""
+        if ends > self.max_fan_out:
+            raise _exceeded(ErrorReason.FAN_OUT_LIMIT, "one window merges at most max_fan_out ends", self.max_fan_out)
+
     def check_loop_depth(self, loop_depth: int) -> None:
         """Refuse an agent that is nested too deeply (§15.3): LimitExceededError, LOOP_DEPTH_LIMIT."""
         if loop_depth > self.max_loop_depth:

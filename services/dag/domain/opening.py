@@ -12,6 +12,7 @@ from typing import Final
 from services.common.errors import ErrorReason, NotFoundError, PreconditionError
 from services.common.ports.sessions import EdgeRecord, SessionRecord, SessionSnapshot, WindowPattern, WindowRecord
 from services.common.taxonomy import WindowStatus
+from services.dag.domain.agents import answers_of
 from services.dag.domain.branch import place_branch
 from services.dag.domain.breaker import check_delegation
 from services.dag.domain.budget import starting_budget
@@ -47,6 +48,7 @@ class OpenCommand:
         policy: the text that ``policy_hash`` is over; empty when the caller does not give it.
         policy_tightened: the caller compared the policies, all of them.
         compared: hashes of the policies that it compared.
+        agent_sessions: sessions under this one whose latest answers are merged (§15.1).
         loop_depth: ``None`` = the parent session's plus one, 0 without a parent.
         budget_ceiling: lowers the starting budget; ``None`` = no ceiling.
         available_budget_tokens: decides the transfer type; ``None`` for a root.
@@ -70,6 +72,7 @@ class OpenCommand:
     branch: bool = False
     policy: str = ""
     compared: tuple[str, ...] = ()
+    agent_sessions: tuple[str, ...] = ()
 
     def has_compared(self, held: str) -> bool:
         """Say whether the caller found its policy to be at least as strict as the one with this hash."""
@@ -80,7 +83,7 @@ class OpenCommand:
         """How a window of this request hangs on its parents; a root is always LINEAR."""
         if self.branch:
             return WindowPattern.BRANCH
-        if self.strategy == FAN_IN or len(self.continuation_ids) > 1:
+        if len(self.continuation_ids) > 1 or (self.strategy == FAN_IN and not self.agent_sessions):
             return WindowPattern.FAN_IN
         return WindowPattern.FAN_OUT if self.strategy in PARALLEL_STRATEGIES else WindowPattern.LINEAR
 
@@ -92,6 +95,7 @@ class Opening:
     step: Step
     window: WindowRecord
     transfers: tuple[tuple[WindowRecord, Transfer], ...] = ()
+    agents_left_out: tuple[str, ...] = ()
 
 
 def check_strategy(ask: OpenCommand, *, continues: bool) -> None:
@@ -107,7 +111,9 @@ def check_strategy(ask: OpenCommand, *, continues: bool) -> None:
     text = ""
     if ask.strategy == FAN_OUT and len(ask.continuation_ids) > 1:
         text = "a fan-out has one parent; name one continuation id, or merge several with fan-in"
-    elif not continues and (ask.pattern in (WindowPattern.FAN_IN, WindowPattern.BRANCH)):
+    elif ask.agent_sessions and ask.strategy != FAN_IN:
+        text = "answers of agents' sessions are merged with strategy fan-in alone"
+    elif not continues and (ask.agent_sessions or ask.pattern in (WindowPattern.FAN_IN, WindowPattern.BRANCH)):
         text = f"the first window of a session merges and branches from nothing, strategy {ask.strategy} needs parents"
     if text:
         raise PreconditionError(ErrorReason.UNSUPPORTED_STRATEGY, text, strategy=ask.strategy)
@@ -171,7 +177,12 @@ def open_root(
 
 
 def open_child(
-    before: SessionSnapshot, token: TokenState, policy_hash: str, ask: OpenCommand, fresh: NewWindow
+    before: SessionSnapshot,
+    token: TokenState,
+    policy_hash: str,
+    ask: OpenCommand,
+    fresh: NewWindow,
+    agents: Sequence[SessionSnapshot] = (),
 ) -> Opening:
     """Open a child of the windows that token and pointers name (SPEC-004 §4.2, §5-§7).
 
@@ -181,6 +192,7 @@ def open_child(
         policy_hash: in force from now on; empty keeps the session's.
         ask: what the caller wants; ``available_budget_tokens`` is set.
         fresh: the impure values.
+        agents: the sessions that ``ask.agent_sessions`` names, verified, in that order.
 
     Raises:
         NotFoundError: CONTINUATION_NOT_FOUND.
@@ -195,10 +207,13 @@ def open_child(
     limits.check_window_number(max(parent.window_number for parent in parents) + 1)
     limits.check_nodes(len(dag.windows))
     place = _place(dag, parents, ask, limits, fresh)
-    merged = place.pattern is WindowPattern.FAN_IN
+    found = answers_of(agents, before.session.session_id, fresh, partial=ask.partial)
+    merged = place.pattern is WindowPattern.FAN_IN or bool(found.ends)
+    limits.check_merged(len(found.ends))
     room = Room(ask.available_budget_tokens or 0, ask.summariser)
-    transfers = choose_transfers(place.parents, room, merged=merged)
-    inherited = (before.session.budget_ceiling, *(parent.safety_budget for parent in place.parents))
+    transfers = choose_transfers(place.parents, room, merged=merged, agents=found.ends)
+    sources = (*place.parents, *found.ends)
+    inherited = (before.session.budget_ceiling, *(source.safety_budget for source in sources))
     if place.pattern is WindowPattern.FAN_OUT:
         check_delegation(min(inherited), before.session.session_id)
     budget = starting_budget(inherited, ask.budget_ceiling)
@@ -209,11 +224,14 @@ def open_child(
         summary_tokens={parent.window_id: flow.summary_tokens for parent, flow in transfers if flow.summary_tokens},
         fan_in_policy=(PARTIAL if ask.partial else REQUIRE_ALL) if merged else "",
         left_out=place.left_out,
+        agents=found.named(),
+        agents_left_out=found.left_out,
     )
     window = _window(before.session, place, ask, fresh, budget)
     session = _with_policy(before, window, note)
     begin = (_session_draft(OwnEvent.SESSION_CONTINUED, session), *_fan_out_created(dag, window, limits))
-    return _opening(dag, session, (place, window), transfers, (note, begin))
+    opened = _opening(dag, session, (place, window), transfers, (note, begin))
+    return replace(opened, agents_left_out=found.left_out)
 
 
 def _named(dag: DagView, token: TokenState, ask: OpenCommand) -> list[WindowRecord]:
@@ -303,6 +321,7 @@ def _opening(
     edges = tuple(
         EdgeRecord(session.session_id, parent.window_id, window.window_id, flow.transfer_type, flow.tokens)
         for parent, flow in transfers
+        if parent.session_id == session.session_id  # an edge joins windows of one session (§3.2)
     )
     data = {**window_data(window, edges), **note_data(note, transfers)}
     started = PendingEvent(OwnEvent.DISPATCH_STARTED, window.window_id, data)

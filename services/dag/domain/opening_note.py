@@ -31,6 +31,8 @@ class OpeningNote:
         left_out: windows that a partial fan-in goes without.
         policy: the text that ``policy_hash`` is over; empty when the caller gave none.
         compared: hashes of the policies that the caller found it to be at least as strict as (ADR 0093).
+        agents: windows of agents' sessions that are merged, by id: session, HMAC, budget (SPEC-004 §15.1, ADR 0170).
+        agents_left_out: sessions of agents that had no answer.
     """
 
     policy_hash: str = ""
@@ -39,6 +41,8 @@ class OpeningNote:
     left_out: tuple[str, ...] = ()
     policy: str = ""
     compared: tuple[str, ...] = ()
+    agents: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    agents_left_out: tuple[str, ...] = ()
 
 
 def note_data(note: OpeningNote, transfers: Sequence[tuple[WindowRecord, Transfer]]) -> dict[str, Any]:
@@ -54,6 +58,8 @@ def note_data(note: OpeningNote, transfers: Sequence[tuple[WindowRecord, Transfe
         data["policy_tightened_from"] = list(note.compared)
     if note.fan_in_policy:
         data |= {"fan_in_policy": note.fan_in_policy, "left_out": list(note.left_out)}
+    if note.agents:
+        data |= {"agents": dict(note.agents), "agents_left_out": list(note.agents_left_out)}
     return data
 
 
@@ -67,6 +73,8 @@ def note_of(events: Sequence[AuditEventRecord], window_id: str, session: Session
                 summary_tokens=data.get("summary_tokens", {}),
                 fan_in_policy=data.get("fan_in_policy", ""),
                 left_out=tuple(data.get("left_out", ())),
+                agents=data.get("agents", {}),
+                agents_left_out=tuple(data.get("agents_left_out", ())),
             )
         if event.window_id == window_id and event.event_type == OwnEvent.DISPATCH_COMPLETED:
             adopted = json.loads(event.data).get("adopted")

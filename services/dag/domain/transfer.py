@@ -62,7 +62,7 @@ class Transfer:
 
 
 def choose_transfers(
-    parents: Sequence[WindowRecord], room: Room, *, merged: bool
+    parents: Sequence[WindowRecord], room: Room, *, merged: bool, agents: Sequence[WindowRecord] = ()
 ) -> tuple[tuple[WindowRecord, Transfer], ...]:
     """Return each parent of a window with what flows from it.
 
@@ -70,11 +70,15 @@ def choose_transfers(
         parents: committed windows.
         room: the whole budget.
         merged: the window is a fan-in: its parents share the budget evenly.
+        agents: ends of agents' sessions that are merged as well; of each the conclusion flows (ADR 0170).
     """
     if not merged:
         return tuple((parent, choose_transfer(parent, room)) for parent in parents)
-    share = Room(room.available_tokens // len(parents), room.summariser)
-    return tuple((parent, choose_merged_transfer(parent, share)) for parent in parents)
+    share = Room(room.available_tokens // (len(parents) + len(agents)), room.summariser)
+    return (
+        *((parent, choose_merged_transfer(parent, share)) for parent in parents),
+        *((end, choose_agent_transfer(end)) for end in agents),
+    )
 
 
 def choose_transfer(parent: WindowRecord, room: Room) -> Transfer:
@@ -121,6 +125,13 @@ def choose_merged_transfer(parent: WindowRecord, room: Room) -> Transfer:
     transfer = summary if summary is not None else _result(parent, (why_not,))
     # SPEC-004 §7.3.3, step 3: what a synthesis says of its parents' facts must find these facts in its envelope.
     return replace(transfer, transferred_fact_ids=parent.facts_included)
+
+
+def choose_agent_transfer(end: WindowRecord) -> Transfer:
+    """Return what a fan-in takes from an agent's session: its conclusion, and the facts that it rests on (ADR 0170)."""
+    if _is_absent(end):
+        return Transfer(TransferType.FACTS_ONLY, 0, "", (), (NOT_HERE,))
+    return replace(_result(end, ()), transferred_fact_ids=end.facts_included)
 
 
 def summary_length(response_tokens: int, available_tokens: int) -> int:

@@ -140,6 +140,7 @@ def open_request(command: OpenWindow) -> session_service_pb2.OpenWindowRequest:
         available_budget_tokens=command.available_budget_tokens,
         summariser_available=command.summariser_available,
         branch=continuation.branch,
+        agent_sessions=continuation.agent_sessions,
         fan_in_policy=None
         if continuation.fan_in_policy is None
         else wire.DAG_FAN_IN_POLICIES.number(continuation.fan_in_policy),
@@ -169,6 +170,7 @@ def opened_window(response: session_service_pb2.OpenWindowResponse, agent: Agent
         breaker=enums.BREAKER_STATES.get(response.circuit_breaker, BreakerState.CLOSED),
         safety_budget=response.safety_budget,
         halt_reason=response.halt_reason,
+        agents_left_out=tuple(response.agents_left_out),
     )
 
 

@@ -40,7 +40,7 @@ class Admission:
         generation, settings = command.generation, self._settings
         default = settings.default_temperature
         command, suspicions = await screened_command(command, settings.suspected_queries)
-        strategy = strategy_named(served_strategy(command.strategies, len(command.continuation.continuation_ids)))
+        strategy = strategy_named(served_strategy(command.strategies, command.continuation.merges))
         admitted = AdmittedDispatch(
             command=command,
             policy=await self._policy(command, tenant_id),

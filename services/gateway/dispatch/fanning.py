@@ -92,7 +92,7 @@ class FanOutApp:
         Raises:
             CrpError: as the contract lists.
         """
-        if self._by_intent and not command.strategies and len(command.continuation.continuation_ids) <= 1:
+        if self._by_intent and not command.strategies and command.continuation.merges <= 1:
             return await self._chosen(command, outlet)
         return await self._as_asked(command, outlet)
 

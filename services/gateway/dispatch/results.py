@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from services.common.settings import GatewaySettings
-from services.common.taxonomy import SUSTAINED_OR_WORSE, Degradation
+from services.common.taxonomy import SUSTAINED_OR_WORSE, Degradation, DispatchStrategy
 from services.gateway.domain.admitted import AdmittedDispatch
 from services.gateway.domain.ai_systems import UNACCEPTABLE_CLASS
 from services.gateway.domain.command import (
@@ -45,7 +45,7 @@ class Results:
         last = parts[-1]
         inputs = self._inputs(last.draft, last.committed, "")
         inputs = replace(inputs, report=_gravest([part.draft.report for part in parts]))
-        notices = [notice for part in parts for notice in (*part.draft.notices, *_degradation(part.committed))]
+        notices = [notice for part in parts for notice in (*part.draft.notices, *_degradation(part))]
         violations = tuple(violation for part in parts for violation in part.draft.verdict.violations)
         return DispatchResult(
             outcome=Answered(tuple(parts)),
@@ -152,8 +152,10 @@ def _gravest(reports: Sequence[ReportSummary]) -> ReportSummary:
     return replace(reports[-1], risk_level=worst.risk_level, composite_score=worst.composite_score)
 
 
-def _degradation(committed: CommittedWindow) -> tuple[Notice, ...]:
-    """SPEC-004 §13.2: what the trend advises; SPEC-003 §14.3: the strategy that it recommends."""
+def _degradation(part: Part) -> tuple[Notice, ...]:
+    """SPEC-004 §13.2: what the trend advises; SPEC-003 §14.3: the strategy that it recommends, unless it was taken."""
+    committed, hierarchical = part.committed, part.draft.strategy is DispatchStrategy.HIERARCHICAL
     code = _DEGRADATION_CODES.get(committed.degradation)
     advised = (Notice(code, committed.degradation_advice),) if code and committed.degradation_advice else ()
-    return (*advised, _HIERARCHICAL) if committed.degradation in SUSTAINED_OR_WORSE else advised
+    recommended = committed.degradation in SUSTAINED_OR_WORSE and not hierarchical
+    return (*advised, _HIERARCHICAL) if recommended else advised

@@ -261,6 +261,10 @@ def _told(opened: OpenedWindow, envelope: BuiltEnvelope) -> list[Notice]:
     return [
         *(Notice("ENVELOPE", text) for text in envelope.warnings),
         *(Notice("TRANSFER_REDUCED", text) for text in opened.notes),
+        *(
+            Notice("PART_WITHOUT_ANSWER", f"agent's session {session_id} has no answer and is left out")
+            for session_id in opened.agents_left_out
+        ),
     ]
 
 

@@ -33,6 +33,13 @@ class Continuation:
     continuation_ids: tuple[str, ...] = ()
     fan_in_policy: FanInPolicy | None = None
     branch: bool = False
+    agent_sessions: tuple[str, ...] = ()
+
+    @property
+    def merges(self) -> int:
+        """Count the windows that are continued or merged; agents' sessions count as one each (SPEC-004 §7, §15.1)."""
+        named = len(self.continuation_ids)
+        return max(1, named) + len(self.agent_sessions) if self.agent_sessions else named
 
     @property
     def is_root(self) -> bool:

@@ -91,6 +91,7 @@ class OpenedWindow:
         fresh: this call opened it. Else it was opened before, under the same request id, and may have ended since.
         breaker: circuit breaker at the budget that it starts with.
         safety_budget: that budget; ``halt_reason`` is SAFETY_BUDGET_DEPLETED when it ends a session, else empty.
+        agents_left_out: sessions of agents that had no answer to merge (SPEC-004 §15.1).
     """
 
     place: WindowPlace
@@ -105,6 +106,7 @@ class OpenedWindow:
     breaker: BreakerState = BreakerState.CLOSED
     safety_budget: float = 1.0
     halt_reason: str = ""
+    agents_left_out: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -84,7 +84,7 @@ def test_a_key_that_no_header_can_carry_is_refused(key):
 def test_state_that_was_cut_short_counts_as_none(tmp_path, text):
     state = LocalState(tmp_path)
     state.keep_session(HeldSession(SESSION, "token", "crp_cont_1"))
-    assert state.session(SESSION) == HeldSession(SESSION, "token", "crp_cont_1")
+    assert state.session(SESSION) == HeldSession(SESSION, "token", "crp_cont_1", {"crp_cont_1": "token"})
     (tmp_path / "cli" / f"{SESSION}.json").write_text(text, encoding="utf-8")
     assert state.session(SESSION) is None
 

@@ -73,7 +73,7 @@ class CreateSessionResponse(_message.Message):
     def __init__(self, session: _Optional[_Union[_dag_pb2.Session, _Mapping]] = ..., session_token: _Optional[str] = ..., set_session: _Optional[str] = ...) -> None: ...
 
 class OpenWindowRequest(_message.Message):
-    __slots__ = ("request_id", "session_token", "continuation_ids", "strategy", "policy_hash", "loop_depth", "safety_budget_ceiling", "agent_session_parent", "available_budget_tokens", "fan_in_policy", "policy_tightened", "summariser_available", "branch", "policy", "compared_policy_hashes")
+    __slots__ = ("request_id", "session_token", "continuation_ids", "strategy", "policy_hash", "loop_depth", "safety_budget_ceiling", "agent_session_parent", "available_budget_tokens", "fan_in_policy", "policy_tightened", "summariser_available", "branch", "policy", "compared_policy_hashes", "agent_sessions")
     REQUEST_ID_FIELD_NUMBER: _ClassVar[int]
     SESSION_TOKEN_FIELD_NUMBER: _ClassVar[int]
     CONTINUATION_IDS_FIELD_NUMBER: _ClassVar[int]
@@ -89,6 +89,7 @@ class OpenWindowRequest(_message.Message):
     BRANCH_FIELD_NUMBER: _ClassVar[int]
     POLICY_FIELD_NUMBER: _ClassVar[int]
     COMPARED_POLICY_HASHES_FIELD_NUMBER: _ClassVar[int]
+    AGENT_SESSIONS_FIELD_NUMBER: _ClassVar[int]
     request_id: str
     session_token: str
     continuation_ids: _containers.RepeatedScalarFieldContainer[str]
@@ -104,10 +105,11 @@ class OpenWindowRequest(_message.Message):
     branch: bool
     policy: str
     compared_policy_hashes: _containers.RepeatedScalarFieldContainer[str]
-    def __init__(self, request_id: _Optional[str] = ..., session_token: _Optional[str] = ..., continuation_ids: _Optional[_Iterable[str]] = ..., strategy: _Optional[_Union[_taxonomy_pb2.DispatchStrategy, str]] = ..., policy_hash: _Optional[str] = ..., loop_depth: _Optional[int] = ..., safety_budget_ceiling: _Optional[float] = ..., agent_session_parent: _Optional[str] = ..., available_budget_tokens: _Optional[int] = ..., fan_in_policy: _Optional[_Union[FanInPolicy, str]] = ..., policy_tightened: _Optional[bool] = ..., summariser_available: _Optional[bool] = ..., branch: _Optional[bool] = ..., policy: _Optional[str] = ..., compared_policy_hashes: _Optional[_Iterable[str]] = ...) -> None: ...
+    agent_sessions: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, request_id: _Optional[str] = ..., session_token: _Optional[str] = ..., continuation_ids: _Optional[_Iterable[str]] = ..., strategy: _Optional[_Union[_taxonomy_pb2.DispatchStrategy, str]] = ..., policy_hash: _Optional[str] = ..., loop_depth: _Optional[int] = ..., safety_budget_ceiling: _Optional[float] = ..., agent_session_parent: _Optional[str] = ..., available_budget_tokens: _Optional[int] = ..., fan_in_policy: _Optional[_Union[FanInPolicy, str]] = ..., policy_tightened: _Optional[bool] = ..., summariser_available: _Optional[bool] = ..., branch: _Optional[bool] = ..., policy: _Optional[str] = ..., compared_policy_hashes: _Optional[_Iterable[str]] = ..., agent_sessions: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class ParentContext(_message.Message):
-    __slots__ = ("window_id", "window_number", "response_text", "transfer_type", "transferred_tokens", "deferred_fact_ids", "skipped", "transferred_fact_ids", "summary_tokens", "fallback_text")
+    __slots__ = ("window_id", "window_number", "response_text", "transfer_type", "transferred_tokens", "deferred_fact_ids", "skipped", "transferred_fact_ids", "summary_tokens", "fallback_text", "agent_session")
     WINDOW_ID_FIELD_NUMBER: _ClassVar[int]
     WINDOW_NUMBER_FIELD_NUMBER: _ClassVar[int]
     RESPONSE_TEXT_FIELD_NUMBER: _ClassVar[int]
@@ -118,6 +120,7 @@ class ParentContext(_message.Message):
     TRANSFERRED_FACT_IDS_FIELD_NUMBER: _ClassVar[int]
     SUMMARY_TOKENS_FIELD_NUMBER: _ClassVar[int]
     FALLBACK_TEXT_FIELD_NUMBER: _ClassVar[int]
+    AGENT_SESSION_FIELD_NUMBER: _ClassVar[int]
     window_id: str
     window_number: int
     response_text: str
@@ -128,7 +131,8 @@ class ParentContext(_message.Message):
     transferred_fact_ids: _containers.RepeatedScalarFieldContainer[str]
     summary_tokens: int
     fallback_text: str
-    def __init__(self, window_id: _Optional[str] = ..., window_number: _Optional[int] = ..., response_text: _Optional[str] = ..., transfer_type: _Optional[_Union[_dag_pb2.TransferType, str]] = ..., transferred_tokens: _Optional[int] = ..., deferred_fact_ids: _Optional[_Iterable[str]] = ..., skipped: _Optional[_Iterable[str]] = ..., transferred_fact_ids: _Optional[_Iterable[str]] = ..., summary_tokens: _Optional[int] = ..., fallback_text: _Optional[str] = ...) -> None: ...
+    agent_session: str
+    def __init__(self, window_id: _Optional[str] = ..., window_number: _Optional[int] = ..., response_text: _Optional[str] = ..., transfer_type: _Optional[_Union[_dag_pb2.TransferType, str]] = ..., transferred_tokens: _Optional[int] = ..., deferred_fact_ids: _Optional[_Iterable[str]] = ..., skipped: _Optional[_Iterable[str]] = ..., transferred_fact_ids: _Optional[_Iterable[str]] = ..., summary_tokens: _Optional[int] = ..., fallback_text: _Optional[str] = ..., agent_session: _Optional[str] = ...) -> None: ...
 
 class ParentTransfer(_message.Message):
     __slots__ = ("source_window_id", "transfer_type", "transferred_tokens", "summary_text", "fidelity_score", "model_fingerprint", "reason")
@@ -161,7 +165,7 @@ class PriorWindow(_message.Message):
     def __init__(self, window_id: _Optional[str] = ..., window_number: _Optional[int] = ..., text: _Optional[str] = ..., query: _Optional[str] = ...) -> None: ...
 
 class OpenWindowResponse(_message.Message):
-    __slots__ = ("session", "window", "parents", "facts_seen", "safety_budget", "chain_integrity", "prior_windows", "quality_history", "degradation", "window_position", "draft_key", "fresh", "circuit_breaker", "halt_reason")
+    __slots__ = ("session", "window", "parents", "facts_seen", "safety_budget", "chain_integrity", "prior_windows", "quality_history", "degradation", "window_position", "draft_key", "fresh", "circuit_breaker", "halt_reason", "agents_left_out")
     SESSION_FIELD_NUMBER: _ClassVar[int]
     WINDOW_FIELD_NUMBER: _ClassVar[int]
     PARENTS_FIELD_NUMBER: _ClassVar[int]
@@ -176,6 +180,7 @@ class OpenWindowResponse(_message.Message):
     FRESH_FIELD_NUMBER: _ClassVar[int]
     CIRCUIT_BREAKER_FIELD_NUMBER: _ClassVar[int]
     HALT_REASON_FIELD_NUMBER: _ClassVar[int]
+    AGENTS_LEFT_OUT_FIELD_NUMBER: _ClassVar[int]
     session: _dag_pb2.Session
     window: _dag_pb2.WindowNode
     parents: _containers.RepeatedCompositeFieldContainer[ParentContext]
@@ -190,7 +195,8 @@ class OpenWindowResponse(_message.Message):
     fresh: bool
     circuit_breaker: _taxonomy_pb2.BreakerState
     halt_reason: str
-    def __init__(self, session: _Optional[_Union[_dag_pb2.Session, _Mapping]] = ..., window: _Optional[_Union[_dag_pb2.WindowNode, _Mapping]] = ..., parents: _Optional[_Iterable[_Union[ParentContext, _Mapping]]] = ..., facts_seen: _Optional[_Iterable[str]] = ..., safety_budget: _Optional[float] = ..., chain_integrity: _Optional[_Union[_taxonomy_pb2.ChainIntegrity, str]] = ..., prior_windows: _Optional[_Iterable[_Union[PriorWindow, _Mapping]]] = ..., quality_history: _Optional[_Iterable[_Union[_taxonomy_pb2.QualityTier, str]]] = ..., degradation: _Optional[_Union[_dag_pb2.QualityDegradation, _Mapping]] = ..., window_position: _Optional[str] = ..., draft_key: _Optional[bytes] = ..., fresh: _Optional[bool] = ..., circuit_breaker: _Optional[_Union[_taxonomy_pb2.BreakerState, str]] = ..., halt_reason: _Optional[str] = ...) -> None: ...
+    agents_left_out: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, session: _Optional[_Union[_dag_pb2.Session, _Mapping]] = ..., window: _Optional[_Union[_dag_pb2.WindowNode, _Mapping]] = ..., parents: _Optional[_Iterable[_Union[ParentContext, _Mapping]]] = ..., facts_seen: _Optional[_Iterable[str]] = ..., safety_budget: _Optional[float] = ..., chain_integrity: _Optional[_Union[_taxonomy_pb2.ChainIntegrity, str]] = ..., prior_windows: _Optional[_Iterable[_Union[PriorWindow, _Mapping]]] = ..., quality_history: _Optional[_Iterable[_Union[_taxonomy_pb2.QualityTier, str]]] = ..., degradation: _Optional[_Union[_dag_pb2.QualityDegradation, _Mapping]] = ..., window_position: _Optional[str] = ..., draft_key: _Optional[bytes] = ..., fresh: _Optional[bool] = ..., circuit_breaker: _Optional[_Union[_taxonomy_pb2.BreakerState, str]] = ..., halt_reason: _Optional[str] = ..., agents_left_out: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class CommitWindowRequest(_message.Message):
     __slots__ = ("request_id", "session_id", "window_id", "response_text", "report", "envelope_etag", "quality_tier", "token_count", "response_tokens", "facts_included", "deferred_facts", "strategy", "model_fingerprint", "ckf_state_hash", "analysis_inputs", "transfers")

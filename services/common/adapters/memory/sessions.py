@@ -2,6 +2,7 @@
 
 import secrets
 from collections.abc import Sequence
+from dataclasses import replace
 
 from services.common.adapters.memory.event_feed import MemoryEventFeed
 from services.common.adapters.memory.log import MemoryLogs
@@ -89,12 +90,13 @@ class MemorySessionStore(MemorySessionLists):
         return next((held.reports[report_id] for held in self._of(tenant_id) if report_id in held.reports), None)
 
     async def page_reports(
-        self, tenant_id: str, session_id: str, *, after: str, limit: int
+        self, tenant_id: str, session_id: str, *, after: str, limit: int, with_inputs: bool = True
     ) -> list[ReportRecord | UnreadableRecordError]:
         """Return the next reports by id."""
         sessions = [held for held in self._of(tenant_id) if session_id in ("", held.record.session_id)]
         reports = sorted((report for held in sessions for report in held.reports.values()), key=lambda r: r.report_id)
-        return [*[report for report in reports if report.report_id > after][:limit]]
+        page = [report for report in reports if report.report_id > after][:limit]
+        return [report if with_inputs else replace(report, inputs="") for report in page]
 
     async def get_receipt(self, tenant_id: str, rpc: str, request_id: str) -> Receipt | None:
         """Return a remembered answer."""

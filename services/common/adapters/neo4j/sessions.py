@@ -153,12 +153,14 @@ class Neo4jSessionStore(Neo4jSessionLists):
         return report_of(rows[0]["report"]) if rows else None
 
     async def page_reports(
-        self, tenant_id: str, session_id: str, *, after: str, limit: int
+        self, tenant_id: str, session_id: str, *, after: str, limit: int, with_inputs: bool = True
     ) -> list[ReportRecord | UnreadableRecordError]:
         """Return the next reports by id."""
         statement, whose = session_statements.PAGE_REPORTS_OF_TENANT, key(tenant_id)
         if session_id:
             statement, whose = session_statements.PAGE_REPORTS_OF_SESSION, key(tenant_id, session_id)
+        if not with_inputs:
+            statement = statement.replace("{.*} AS report", "{.*, inputs: ''} AS report")
         rows = await self._rows(statement, key=whose, sort_key=sort_key(after), after=after, limit=limit)
         return _reports_of(rows)
 

@@ -79,17 +79,25 @@ def page_events(
 
 
 def page_reports(
-    connection: sqlite3.Connection, tenant_id: str, session_id: str, after: str, limit: int
+    connection: sqlite3.Connection,
+    tenant_id: str,
+    session_id: str,
+    after: str,
+    limit: int,
+    *,
+    with_inputs: bool = True,
 ) -> list[ReportRecord | UnreadableRecordError]:
-    """Return up to ``limit`` reports, of all sessions where none is named.
+    """Return up to ``limit`` reports, of all sessions where none is named; their inputs are empty unless asked for.
 
     A row without an id that a list can name and go on from is left out.
     """
-    asked = limit
+    asked, statement = limit, _REPORTS_OF if session_id else _REPORTS
+    if not with_inputs:
+        statement = statement.replace(", inputs FROM", ", '' FROM", 1)
     while True:
         values = (tenant_id, after, asked, session_id) if session_id else (tenant_id, after, asked)
         with damaged_pages("session", session_id, session_id) if session_id else nullcontext():
-            rows: list[Row] = fetch(connection, _REPORTS_OF if session_id else _REPORTS, values)
+            rows: list[Row] = fetch(connection, statement, values)
         named = [row for row in rows if isinstance(row[_REPORT_ID], str)]
         if len(named) >= limit or len(rows) < asked:
             return [listed_report_of(row) for row in named[:limit]]

@@ -2,6 +2,7 @@
 
 import sqlite3
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, Final
 
 from services.common.adapters.log_tips import LogTips
@@ -147,10 +148,11 @@ class SqliteSessionStore(SqliteSessionLists):
         return report_of(rows[0]) if rows else None
 
     async def page_reports(
-        self, tenant_id: str, session_id: str, *, after: str, limit: int
+        self, tenant_id: str, session_id: str, *, after: str, limit: int, with_inputs: bool = True
     ) -> list[ReportRecord | UnreadableRecordError]:
         """Return the next reports by id."""
-        return await self._database.read(lambda c: session_reads.page_reports(c, tenant_id, session_id, after, limit))
+        read = partial(session_reads.page_reports, with_inputs=with_inputs)
+        return await self._database.read(lambda c: read(c, tenant_id, session_id, after, limit))
 
     async def get_receipt(self, tenant_id: str, rpc: str, request_id: str) -> Receipt | None:
         """Return a remembered answer."""

@@ -19,7 +19,9 @@ from services.gateway.dispatch.outlet import Outlet
 from services.gateway.domain.admitted import AdmittedDispatch
 from services.gateway.domain.approach import Approach
 from services.gateway.domain.command import Answered, DispatchResult, Notice, Part
+from services.gateway.domain.directives import REFUSAL
 from services.gateway.domain.remedies import Focus
+from services.gateway.domain.tools import ToolOutcome
 
 BUDGET_STOP: Final = 0.10
 """CRP-SPEC-008: an agent stops at this safety budget."""
@@ -45,6 +47,10 @@ class AgenticCourse:
         for number in range(1, windows.tools.settings.max_iterations):
             focus = parts[-1].draft.focus
             if focus is None or not parts[-1].committed.continuation_id:
+                break
+            if _found_nothing(parts[-1]):
+                text = "neither documents nor tools answer what is open: another iteration would say the same"
+                notices.append(Notice("ITERATION_FOUND_NOTHING", text))
                 break
             if why := _hindrance(windows, parts[-1], took):
                 notices.append(why)
@@ -79,6 +85,12 @@ def _next(admitted: AdmittedDispatch, parts: Sequence[Part], focus: Focus, numbe
     following = continuing(admitted, parts[-1], focus, number)
     made = tuple(call for part in parts for call in part.draft.tool_calls)
     return replace(following, approach=replace(admitted.approach, tool_calls=made))
+
+
+def _found_nothing(last: Part) -> bool:
+    """Say whether a turn found that there is no answer, and no tool told it anything."""
+    told = any(call.outcome is ToolOutcome.ANSWERED for call in last.draft.tool_calls)
+    return last.draft.report.relevance_status == REFUSAL and not told
 
 
 def _hindrance(windows: Windows, last: Part, took_s: float) -> Notice | None:

@@ -28,7 +28,7 @@ def served_strategy(wanted: tuple[DispatchStrategy, ...], parents: int) -> Dispa
 
     Args:
         wanted: most wanted first; empty = no wish.
-        parents: number of continuation ids that the request names; several are a fan-in (SPEC-004 §14.4).
+        parents: number of windows that the request names; several are a fan-in (SPEC-004 §14.4, §15.1).
 
     Raises:
         PreconditionError: UNSUPPORTED_STRATEGY with those that are served.
@@ -42,8 +42,8 @@ def served_strategy(wanted: tuple[DispatchStrategy, ...], parents: int) -> Dispa
             return name
     if served:
         text = (
-            f"{', '.join(served)} does not take {parents} continuation ids: fan-in merges the windows that they name, "
-            "every other strategy continues one"
+            f"{', '.join(served)} does not take {parents} windows: fan-in merges those that continuation_ids and "
+            "agent_sessions name, every other strategy continues one"
         )
         raise InvalidRequestError.of(FieldViolation("strategies", text))
     names = ", ".join(_BY_NAME)

@@ -58,6 +58,7 @@ def dispatch_command(request: pb.DispatchRequest) -> DispatchCommand:
             continuation_ids=tuple(request.continuation_ids),
             fan_in_policy=wire.FAN_IN_POLICIES.get(request.fan_in_policy),
             branch=request.branch,
+            agent_sessions=tuple(request.agent_sessions),
         ),
         strategies=_strategies(request),
         grounding_mode=enums.GROUNDING_MODES.get(request.grounding_mode, GroundingMode.CONTEXT_PREFERRED),

@@ -153,6 +153,14 @@ def _continuation(request: pb.DispatchRequest, found: Violations) -> None:
         found.require(_SESSION_ID.fullmatch(request.session_id), "session_id", "must be crp_sess_ and 16-32 characters")
         given = request.session_token or ids
         found.require(given, "session_id", "needs the session_token that continues the session")
+    agents, field = request.agent_sessions, "agent_sessions"
+    found.require(len(agents) <= most, field, f"must hold at most {most} ids")
+    found.require(len(set(agents)) == len(agents), field, "must not hold an id twice")
+    sound = all(_SESSION_ID.fullmatch(agent) for agent in agents[:most])
+    found.require(sound, field, "must hold ids of crp_sess_ and 16-32 characters")
+    found.require(
+        not agents or request.session_token, field, "needs the session_token of the session under which they are"
+    )
     if request.branch:
         alone = list(request.strategies) == [taxonomy.DISPATCH_STRATEGY_REFLEXIVE]
         found.require(alone, "branch", "needs strategies reflexive, alone")

@@ -1,0 +1,67 @@
+"""Signals of stored reports are what the reports say: filled by hand as protobuf's own JSON reading fills them."""
+
+import pytest
+from crp.common.v1 import taxonomy_pb2 as taxonomy
+from crp.dpe.v1 import claim_pb2, finding_pb2, quality_pb2, report_pb2
+from google.protobuf.json_format import ParseDict
+
+from services.common.rpc.canonical import message_json
+from services.dag.report_signals import signals
+
+REPORT = report_pb2.DpeReport(
+    report_id="r-1",
+    session_id="crp_sess_a",
+    risk_level=taxonomy.RISK_LEVEL_HIGH,
+    composite_score=0.5,
+    composite_level=taxonomy.RISK_LEVEL_MEDIUM,
+    claims_total=3,
+    grounding_pct=0.25,
+    fabrication_count=0,
+    gdpr_pii_detected=False,
+    distortion_types=[finding_pb2.DISTORTION_TYPE_NUMBER_CHANGED],
+    attribution_breakdown={"PARAMETRIC": 2},
+    uncovered_sub_queries=["a secret word"],
+    claims=[
+        claim_pb2.Claim(claim_id="c1", text="a secret word", verdict=claim_pb2.CLAIM_VERDICT_CONTRADICTED),
+        claim_pb2.Claim(claim_id="c2", verdict=claim_pb2.CLAIM_VERDICT_SUPPORTED),
+    ],
+    relevance=quality_pb2.Relevance(status=quality_pb2.RELEVANCE_STATUS_REFUSAL, score=0.75),
+)
+
+
+def test_signals_are_the_reports_own_values_without_a_word_of_it():
+    found = signals(message_json(REPORT))
+    same = ("risk_level", "composite_score", "composite_level", "claims_total", "grounding_pct", "distortion_types")
+    assert [getattr(found, name) for name in same] == [getattr(REPORT, name) for name in same]
+    assert dict(found.attribution_breakdown) == {"PARAMETRIC": 2}
+    assert (found.relevance.status, found.relevance.score) == (quality_pb2.RELEVANCE_STATUS_REFUSAL, 0.75)
+    assert [claim.verdict for claim in found.claims] == [claim_pb2.CLAIM_VERDICT_CONTRADICTED]
+    assert "secret" not in str(found)
+
+
+def test_zero_that_was_said_and_what_was_not_said_differ():
+    found = signals(message_json(REPORT))
+    assert found.HasField("fabrication_count")
+    assert found.HasField("gdpr_pii_detected")
+    assert not found.HasField("contradiction_count")
+    assert not found.HasField("entailment_score")
+
+
+def test_scalars_are_read_as_protobuf_reads_them():
+    body = {name: value for name, value in message_json(REPORT).items() if name not in {"claims", "relevance"}}
+    plain = ParseDict(body, report_pb2.DpeReport())
+    for field in ("session_id", "uncovered_sub_queries"):
+        plain.ClearField(field)
+    assert signals(body) == plain
+
+
+@pytest.mark.parametrize(
+    "value", [{"claims_total": "many"}, {"risk_level": []}, {"claims": [1]}, {"grounding_pct": None}]
+)
+def test_what_is_no_report_is_refused(value):
+    with pytest.raises((ValueError, TypeError, AttributeError)):
+        signals(value)
+
+
+def test_a_level_of_a_later_contract_counts_as_unset():
+    assert signals({"risk_level": "RISK_LEVEL_DREADFUL"}).risk_level == taxonomy.RISK_LEVEL_UNSPECIFIED
