@@ -4,6 +4,7 @@ import pytest
 
 from bench import linear, linear_calls
 from bench.linear_calls import PLACES, Place
+from bench.linear_costs import Cost, Kept
 from bench.linear_kinds import KINDS, Kind
 from bench.linear_load import Reads
 from tests import tenth
@@ -88,20 +89,20 @@ def test_the_whole_is_every_kind_at_every_field():
 
 def test_a_run_goes_on_where_one_ended(tmp_path):
     pairs = [(place, kind) for place in PLACES[:2] for kind in KINDS[:3]]
-    costs = [linear.Cost(place, kind, 1_500, 0.3, 2.0, 0.6, "OK") for place, kind in pairs]
-    first = linear.Kept(tmp_path / "kept")
+    costs = [Cost(place, kind, 1_500, 0.3, 2.0, 0.6, "OK") for place, kind in pairs]
+    first = Kept(tmp_path / "kept")
     for cost in costs[:4]:
         first.add(cost)
     first.add_reads(Reads([0.1], [0.2, 0.3], [0.4]))
-    second = linear.Kept(tmp_path / "kept")
+    second = Kept(tmp_path / "kept")
     assert second.missing(pairs) == pairs[4:]
     second.add(costs[5])
     second.add_reads(Reads([0.5], [], []))
-    third = linear.Kept(tmp_path / "kept")
+    third = Kept(tmp_path / "kept")
     assert third.of(pairs) == [*costs[:4], costs[5]]
     assert third.missing(pairs) == pairs[4:5]
     assert third.reads == Reads([0.1, 0.5], [0.2, 0.3], [0.4])
-    assert linear.Kept(None).missing(pairs) == pairs
+    assert Kept(None).missing(pairs) == pairs
 
 
 @pytest.mark.skipif(not tenth.WHOLE, reason=f"starts the suite: set {tenth.VARIABLE}=1 (make test-faults does)")

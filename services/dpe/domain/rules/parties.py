@@ -45,7 +45,9 @@ _NO_VERB: Final = AUXILIARIES | _BE | _DETERMINERS | _PREPOSITIONS
 _BEHIND_NO_VERB: Final = ((_PREPOSITIONS | _AUXILIARY) - _DETERMINERS) | {"and", "or"}
 _BEFORE_NO_VERB: Final = _BEHIND_NO_VERB | _DETERMINERS
 _BREAK: Final = re.compile(r"[,;:.()]")
-_LIKE_VERBS: Final = frozenset({"towards", "besides", "versus", "perhaps", "thus", "always", "less", "across", "unless"})
+_LIKE_VERBS: Final = frozenset(
+    {"towards", "besides", "versus", "perhaps", "thus", "always", "less", "across", "unless"}
+)
 """Words in -s that stand before a noun phrase as a verb does."""
 _UNNAMED: Final = frozenset(
     {"i", "you", "he", "she", "it", "we", "they", "him", "her", "them", "who", "this", "that", "these", "those", "one"}
