@@ -91,7 +91,7 @@ _FAMILIES: Final[dict[str, str]] = {
     "reported": r"\b(?:said|says|wrote|typed|told|asked|answered|whispers?|claimed|read:|read \"|followed it"
         r"|obeyed|tried|declined)\b",
     "past": r"\b(?:was|were|had|did|been|went|came)\b",
-    "code": r"[{}=;]|\bdef |\breturn\b|=>|\bconst\b|\bimport\b|^\s*(?://|#|--|/\*)",
+    "code": r"[{}=;]|\bdef |\breturn\b|=>|\bconst\b|\bimport\b|^[^\S\n]*(?://|#|--|/\*)",
     "link": r"https?://|www\.|\S@\S|!\[",
     "prompt_code": r"\bprompts?\b ?[=:(]|prompt_|messages ?=|\brole\W{1,4}(?:system|user)|\b(?:client|llm"
         r"|chat)\.?\w*\("

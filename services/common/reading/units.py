@@ -44,7 +44,7 @@ _PINT: Final = {
     "pound": "lb lbs",
     "ounce": "oz ounce ounces",
     "milliliter": "ml cc millilitre millilitres milliliter milliliters",
-    "liter": "litre litres liter liters",
+    "liter": "l litre litres liter liters",
     "hectare": "ha hectare hectares",
     "acre": "acre acres",
     "meter ** 2": "m² m2 sqm",

@@ -57,8 +57,12 @@ _HUNDREDTH: Final = Decimal("0.01")
 _CODES: Final = "USD|EUR|GBP|JPY|CHF|AUD|CAD|NZD|INR|CNY|SEK|NOK|DKK|PLN|CZK|HUF|SGD|HKD|ZAR|BRL|MXN"
 _NAMED_MONEY: Final = "|".join(sorted(_CURRENCY_WORDS, key=len, reverse=True))
 _AFTER_MONEY: Final = rf"(?:(?:{_CODES}|{_NAMED_MONEY})\b|[€£](?!\s?\d))"
-# "1,500 m" is a distance; "5 m customers" and "5 m EUR" are millions.
-_METRE: Final = r"(?-i:m)(?!\s+(?-i:[a-z]+s\b|people\b|[A-Z]{3}\b))"
+# "1,500 m" is a distance, as in "5 m costs 3 EUR"; "5 m customers" and "5 m EUR" are millions.
+_NO_PLURAL: Final = (
+    "is|was|has|does|costs|pays|needs|takes|weighs|stands|requires|applies|exceeds|measures|means|counts|fits|as|its|this"
+    "|across|less|always"
+)
+_METRE: Final = rf"(?-i:m)(?!\s+(?-i:(?!(?:{_NO_PLURAL})\b)[a-z]+s\b|people\b|[A-Z]{{3}}\b))"
 _UNIT: Final = "(?:" + "|".join([*(re.escape(word) for word in UNIT_WORDS if word != "m"), _METRE]) + ")"
 _PERCENT: Final = r"(?:%|per\s?cent\b|percentage\spoints?\b|basis\spoints?\b|bps?\b|pp\b)"
 _BASIS_POINT: Final = Decimal("0.01")

@@ -21,8 +21,8 @@ _CLAUSE: Final = re.compile(
 )
 _DENIED: Final = re.compile(r"\b(?:not|never|no|neither|nor)\b|n['\u2019]t\b", re.IGNORECASE)
 _FIRST_THEN: Final = re.compile(
-    r"\s*(?:[-*\u2022]\s*)?(?P<first>[^.;:!?\n]{3,80}?)\s+first,?\s+(?:and\s+(?:then\s+)?|then\s+)(?P<then>[^.;:!?\n]{3,80}?)"
-    r"\s+(?:second|afterwards|after\sthat|later|next|last)\b",
+    r"\s{0,8}(?:[-*\u2022]\s{0,8})?(?P<first>[^.;:!?\n]{3,80}?)\s{1,8}first,?\s{1,8}(?:and\s{1,8}(?:then\s{1,8})?|then\s{1,8})(?P<then>[^.;:!?\n]{3,80}?)"
+    r"\s{1,8}(?:second|afterwards|after\sthat|later|next|last)\b",
     re.IGNORECASE,
 )
 _MOST: Final = 16

@@ -9,6 +9,7 @@ from services.dpe.domain.rules.contrasts import changed_contrast
 from services.dpe.domain.rules.displaced import displaced
 from services.dpe.domain.rules.finding import Departure
 from services.dpe.domain.rules.frequency import changed_frequency, changed_part_of_day
+from services.dpe.domain.rules.governed import exchanged_phrases
 from services.dpe.domain.rules.meanings import changed_cause, changed_term
 from services.dpe.domain.rules.members import changed_pair, foreign_member
 from services.dpe.domain.rules.modality import changed_force
@@ -28,6 +29,7 @@ RULES: Final[tuple[Callable[[Reading, list[Reading]], Departure | None], ...]] =
     changed_frequency,
     changed_part_of_day,
     changed_parties,
+    exchanged_phrases,
     misplaced_name,
     changed_row,
     changed_cell,

@@ -72,7 +72,7 @@ def misplaced_name(claim: Reading, sources: list[Reading]) -> Departure | None:
     return None
 
 
-_BEFORE: Final = re.compile(r"[A-Z][\w'’-]*\s$")  # noqa: RUF001 - typographic apostrophe
+_BEFORE: Final = re.compile(r"[A-Z][\w'’-]{0,40}\s$")  # noqa: RUF001 - typographic apostrophe
 _BEHIND: Final = re.compile(r"\.?\s[A-Z][\w'’-]*")  # noqa: RUF001 - as above
 
 

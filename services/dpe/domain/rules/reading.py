@@ -34,9 +34,21 @@ _IRREGULAR: Final = {
 }  # fmt: skip
 
 
+_PARTIES: Final = frozenset(
+    {"employer", "employee", "lessor", "lessee", "licensor", "licensee", "payer", "payee", "grantor", "grantee"}
+    | {"assignor", "assignee", "franchisor", "franchisee", "mortgagor", "mortgagee", "consignor", "consignee"}
+    | {"transferor", "transferee", "promisor", "promisee", "trustor", "trustee", "drawer", "drawee", "donor", "donee"}
+    | {"trainer", "trainee", "mentor", "mentee", "interviewer", "interviewee", "examiner", "examinee", "insurer"}
+)
+"""The two sides of a relation, whose endings alone tell them apart: they are no family."""
+
+
 @lru_cache(maxsize=32_768)
 def root(word: str) -> str:
-    """Return what a word shares with the words of its family."""
+    """Return what a word shares with the words of its family; the two parties of a relation share nothing."""
+    single = word.removesuffix("'s").removesuffix("'").removesuffix("s")
+    if single in _PARTIES:
+        return single
     bare = _IRREGULAR.get(word, word)
     bare = stem(bare)
     for suffix in _SUFFIXES:
