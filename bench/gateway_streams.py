@@ -124,6 +124,9 @@ async def run(asked: argparse.Namespace, folder: Path) -> list[Row]:
             "GROUNDTRAIL_HTTP__PORT": str(port),
             "GROUNDTRAIL_LLM__BASE_URL": upstream,
             "GROUNDTRAIL_CHAT__MODE": "check",
+            # They all come from one address, of which the door lets in 128 by itself.
+            "GROUNDTRAIL_HTTP__MAX_CONNECTIONS_PER_ADDRESS": str(2 * asked.open),
+            "GROUNDTRAIL_HTTP__MAX_CONNECTIONS": str(2 * asked.open),
         }
         serving = Installation(sys.executable, folder).serving(given=given)
         pid, _ = await asyncio.to_thread(serving.__enter__)
