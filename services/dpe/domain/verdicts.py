@@ -192,6 +192,8 @@ class ModelOpinion:
     case: Case
     grounding: GroundingVerdict | None
     row: Vectors | None
+    is_without_fact: bool = False
+    """Nothing in the envelope could bear the claim out. Where facts were not compared with it, nobody knows."""
 
     @classmethod
     def of(cls, analysis: Analysis, case: Case) -> "ModelOpinion":
@@ -199,7 +201,8 @@ class ModelOpinion:
         judged, classified = analysis.models.judged, analysis.models.classified
         grounding = judged.get(case.request) if judged is not None and case.request is not None else None
         row = classified.get(case.pair) if classified is not None and case.pair is not None else None
-        return cls(case, grounding, row)
+        is_compared = analysis.outputs.attribution.by_claim is not None or not analysis.input.facts
+        return cls(case, grounding, row, is_without_fact=is_compared and not case.passages)
 
     @property
     def contradicts(self) -> bool:
@@ -297,8 +300,7 @@ def _decided(heard: ModelOpinion, rules: Found) -> tuple[Verdict, Basis | None]:
         found = Verdict.SUPPORTED, Basis.VALUES
     elif grounding is not None and grounding.undecided and not rules.distortions and rules.is_worded:
         found = Verdict.UNDECIDED, Basis.GROUNDING
-    elif grounding is not None or rules.distortions or not heard.case.passages:
-        # Without a fact in the envelope nothing could bear the claim out.
+    elif grounding is not None or rules.distortions or heard.is_without_fact:
         found = Verdict.UNSUPPORTED, Basis.DISTORTION if rules.distortions else Basis.GROUNDING
     return found
 

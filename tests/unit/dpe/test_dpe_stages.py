@@ -160,6 +160,14 @@ async def test_a_model_that_is_down_is_said_and_never_better_than_medium(part, e
     assert finished.analysis.outputs.risk.degraded
 
 
+async def test_of_facts_that_were_not_compared_it_is_not_said_that_there_are_none():
+    finished = await analyse("For late reports the fee is 5 euros.", FEE, using=app(embedding=DownModel()))
+    assert finished.analysis.outputs.fidelity.verdicts == {"c1": Verdict.NONE}
+    assert finished.analysis.outputs.risk.level is not RiskLevel.LOW
+    finished = await analyse("For late reports the fee is 5 euros.", using=app(embedding=DownModel()))
+    assert finished.analysis.outputs.fidelity.verdicts == {"c1": Verdict.UNSUPPORTED}
+
+
 async def test_a_full_queue_ends_the_call():
     down = DownModel(LimitExceededError(ErrorReason.QUEUE_FULL, "Too many texts wait.", retry_after_s=1.0))
     with pytest.raises(LimitExceededError, match="Too many"):
