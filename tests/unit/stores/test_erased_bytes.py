@@ -23,10 +23,16 @@ def bytes_on_disk(directory) -> bytes:
 
 
 async def settled(directory) -> bytes:
-    """Return the bytes when the log is empty: a thread that builds an index may hold it open for a moment."""
+    """Return the bytes when the log is empty and no index is unfinished.
+
+    A thread that builds one may hold the log open for a moment, and removes what it wrote when it hears of the erasure.
+    """
     for _ in range(200):
-        if not any(path.stat().st_size for path in directory.glob("*.db-wal")):
-            break
+        logs = any(path.stat().st_size for path in directory.glob("*.db-wal"))
+        if not logs and not list(directory.rglob("*.unfinished")):
+            found = bytes_on_disk(directory)
+            if not list(directory.rglob("*.unfinished")):
+                return found
         await asyncio.sleep(0.05)
     return bytes_on_disk(directory)
 
