@@ -69,6 +69,8 @@ DEVICES = (
     "Lease, Payment: Device: Plotter P7; Monthly rent: 140 EUR; Deposit: 500 EUR",
     "Lease, Payment: Device: Plotter P9; Monthly rent: 190 EUR; Deposit: 700 EUR",
     "Lease, Payment: Device: Scanner S1; Monthly rent: 30 EUR; Deposit: 100 EUR",
+    "Lease, Payment: Device: Camera K4; Monthly rent: 15 EUR; Deposit: 50 EUR",
+    "Lease, Payment: Device: Camera stand; Monthly rent: 4 EUR; Deposit: 20 EUR",
 )
 
 
@@ -81,6 +83,8 @@ DEVICES = (
         ("The monthly rent of the scanner is 30 EUR.", False, True),
         ("The deposit for the plotter is 500 EUR.", False, False),  # which of the two
         ("The deposit for the plotter P7 is 700 EUR.", True, False),
+        ("The deposit for the camera is 50 EUR.", False, False),  # a stand has the word, too
+        ("The deposit for the copier of 12 kg is 300 EUR.", False, False),
         ("The deposit for the scanner S2 is 300 EUR.", False, False),
         ("The deposit for the scanner is not 100 EUR.", False, False),
         ("The deposit for the scanner and the copier is 100 EUR.", False, False),

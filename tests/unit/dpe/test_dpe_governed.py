@@ -24,6 +24,8 @@ MOVED = "Goods are moved from the northern depot to the main hall."
         ("Goods are moved to the northern depot from the main hall.", MOVED, True),
         ("Goods are moved to the main hall from the northern depot.", MOVED, False),
         ("Letters are sent to the landlord by the tenant of the shop next door.", NOTICE, False),
+        ("The tenant's notice is sent to the bank.", "Notice is sent to the tenant and to the bank.", False),
+        ("Notice is sent by the tenant from the landlord.", NOTICE, False),  # another part, not each other's place
         ("The agent acts in the name of the owner.", "The owner acts in the name of the agent.", True),
     ],
 )
