@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Final
 
 from services.dpe.domain.rules.attribution import changed_source, changed_status, planned_as_fact, told_as_fact
+from services.dpe.domain.rules.bearers import changed_bearer
 from services.dpe.domain.rules.cells import changed_cell, changed_period
 from services.dpe.domain.rules.contrasts import changed_contrast
 from services.dpe.domain.rules.displaced import displaced
@@ -30,6 +31,7 @@ RULES: Final[tuple[Callable[[Reading, list[Reading]], Departure | None], ...]] =
     changed_part_of_day,
     changed_parties,
     exchanged_phrases,
+    changed_bearer,
     misplaced_name,
     changed_row,
     changed_cell,
