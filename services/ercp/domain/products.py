@@ -15,8 +15,7 @@ from services.ercp.domain.predicates import Span, TextFacts
 from services.ercp.domain.predicates.naming import stem_of
 
 _TOTAL: Final = re.compile(
-    r"\b(?:altogether|in total|in all|in sum|all told|overall|therefore|thus|hence|so|together|makes?|adds? up to|"
-    r"total)\b",
+    r"\b(?:altogether|in total|in all|in sum|all told|therefore|makes?|adds? up to|total)\b",
     re.IGNORECASE,
 )
 _EACH_BEHIND: Final = re.compile(r"(?:[\s-]+[a-z]{2,20}){1,3}?\s+(?:each|apiece)\b", re.IGNORECASE)
@@ -35,7 +34,7 @@ def wrong_totals(facts: TextFacts) -> Iterator[tuple[Span, Span]]:
                 stated = _only(amounts[other], kind) if other != at else None
                 if stated is None or _TOTAL.search(facts.text, *_bounds(facts.sentences[other])) is None:
                     continue
-                if counted.kind in {each.kind for each in amounts[other]} and not _agree(whole, stated):
+                if _only(amounts[other], counted.kind) == _value(counted) and not _agree(whole, stated):
                     yield sentence, facts.sentences[other]
         yield from _each_of_many(facts, amounts, at)
 

@@ -32,17 +32,23 @@ _SIDES: Final = 2
 
 @dataclass(frozen=True, slots=True)
 class _Sides:
-    """What stands before and behind a relation, each without what stands on both sides."""
+    """What stands before and behind a relation, each without what stands on both sides, and what leads in."""
 
     span: Span
     before: frozenset[str]
     after: frozenset[str]
+    lead: frozenset[str] = frozenset()
 
     def is_turned(self, other: "_Sides") -> bool:
         """Say whether the sides have changed places."""
         crossed = len(self.before & other.after), len(self.after & other.before)
         straight = len(self.before & other.before) + len(self.after & other.after)
         return all(crossed) and sum(crossed) > _SIDES * straight
+
+    def is_set_apart(self, other: "_Sides") -> bool:
+        """Say whether each has a word that the other lacks: "in Rome" and "in London", each of its own."""
+        mine, theirs = self.before | self.after, other.before | other.after
+        return bool((self.lead and other.lead and self.lead != other.lead) or (mine - theirs and theirs - mine))
 
 
 def reversals(facts: TextFacts) -> Iterator[tuple[Span, Span]]:
@@ -51,7 +57,7 @@ def reversals(facts: TextFacts) -> Iterator[tuple[Span, Span]]:
     for sentence in facts.sentences:
         for how, sides in _comparisons(facts.text, sentence):
             for other in islice(reversed(known[how]), _MOST):
-                if other.is_turned(sides):
+                if other.is_turned(sides) and not other.is_set_apart(sides):
                     yield other.span, sides.span
                     break
             known[how].append(sides)
@@ -70,29 +76,34 @@ def _comparisons(text: str, sentence: Span) -> Iterator[tuple[str, _Sides]]:
         end = stop.start() if stop else sentence.end
         if _DENIED.search(text, start, end):
             continue
-        sides = _sides(sentence, text[start : match.start()], text[match.end() : end])
+        sides = _sides(sentence, text[start : match.start()], text[match.end() : end], text[sentence.start : start])
         if sides is not None:
             yield " ".join(stem_of(each) for each in match["how"].split()), sides
 
 
-def _sides(span: Span, before: str, after: str) -> _Sides | None:
-    first, second = (frozenset(words_of(each)) if each.strip() else frozenset[str]() for each in (before, after))
+def _sides(span: Span, before: str, after: str, leading: str) -> _Sides | None:
+    first, second, lead = (
+        frozenset(words_of(each)) if each.strip() else frozenset[str]() for each in (before, after, leading)
+    )
     own, others = first - second, second - first
-    return _Sides(span, own, others) if own and others else None
+    return _Sides(span, own, others, lead) if own and others else None
 
 
 def _reordered(facts: TextFacts) -> Iterator[tuple[Span, Span]]:
     told = [
         _Sides(each.span, frozenset(each.before) - {*each.after}, frozenset(each.after) - {*each.before})
-        for each in facts.orders[: _MOST * _MOST]
+        for each in facts.orders
     ]
+    behind = 0
     for sentence in facts.sentences:
         match = _FIRST_THEN.match(facts.text, sentence.start, sentence.end)
         if match is None or _DENIED.search(facts.text, match.start(), match.end()):
             continue
         first, then = (frozenset(event_words(match[name])) for name in ("first", "then"))
         sides = _Sides(sentence, first - then, then - first)
-        for other in islice(told, _MOST):
-            if other.span.start < sentence.start and other.is_turned(sides):
+        while behind < len(told) and told[behind].span.start < sentence.start:
+            behind += 1
+        for other in told[max(0, behind - _MOST) : behind]:
+            if other.is_turned(sides):
                 yield other.span, sentence
                 break

@@ -183,3 +183,18 @@ def test_a_quotation_has_to_be_closed(text, wrong):
 )
 def test_two_values_of_one_thing_are_two_readings(text, is_open):
     assert ("ambiguity" in faults_of(text)) == is_open
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "In Rome tea is cheaper than coffee. In London coffee is cheaper than tea.",
+        "In summer, the lake is warmer than the river. In winter, the river is warmer than the lake.",
+        "The order has 3 boxes with 40 sheets each. A month later 2 boxes were opened, so 10 sheets were used.",
+        "The order has 3 boxes with 40 sheets each. In total 2 boxes with 80 sheets were opened.",
+        "Each room has 2 windows. The house has 5 rooms, so 3 windows were replaced.",
+    ],
+)
+def test_what_is_said_of_another_place_or_number_is_no_contradiction(text):
+    facts = readings.facts_of(text, readings.sentences_of(text))
+    assert [*reversals(facts), *wrong_totals(facts)] == []
