@@ -367,7 +367,8 @@ class RunApp:
             fidelity_score=None if course.candidate is None else course.candidate.analysis.fidelity.score,
             outcomes=await compute(_outcomes, course.candidate, state, course.verified),
             duplicates=await compute(duplicates, course.ask.constraints),
-            doubts=course.doubts,
+            # A last candidate whose verification did not end has none that are known.
+            doubts=course.doubts if state.last is not None and state.last.text == course.verified[0] else (),
         )
 
 

@@ -164,6 +164,8 @@ def faults_of(text):
     [
         ('The mosaic "The Winds was laid in 1926. Another, called "Dolphins", is newer.', True),
         ("He calls it \u201cthe pit and goes on.", True),
+        ("Er nennt es \u201eGrube\u201c und geht weiter.", False),
+        ("Er nennt es \u201eGrube und geht weiter.", True),
         ('The 5" pipe and the "old" one fit the 6" hole.', False),
         ('He said "room 5" and left.', False),
         ('"One paragraph of a speech.\n\n"And the next one."', False),
