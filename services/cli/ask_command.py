@@ -84,7 +84,9 @@ def ask_question(  # noqa: PLR0913, PLR0917 - one for each option
 ) -> None:
     """Ask a question; see how sure the answer is, what is wrong with it, and the words that each claim rests on."""
     if batch is not None:
-        if any(value for name, value in context.params.items() if name not in {"batch", "as_json"}):
+        sources = {name: context.get_parameter_source(name) for name in context.params}
+        typed = {name for name, source in sources.items() if source is not None and source.name == "COMMANDLINE"}
+        if typed - {"batch", "as_json"}:
             raise typer.BadParameter("takes --json alone: a line of the file says the rest", param_hint="--batch")
         run(partial(ask_batch.ask_batch, path=batch), as_json=as_json)
         return

@@ -70,17 +70,24 @@ def signals(body: Mapping[str, Any]) -> report_pb2.DpeReport:
 def _fields(body: Mapping[str, Any]) -> report_pb2.DpeReport:
     found, rest = report_pb2.DpeReport(), dict[str, Any]()
     for name, value in body.items():
-        if name in _NUMBERS:
+        if name not in _KEPT:
+            continue
+        if name in _NUMBERS and _is_plain(value, type(getattr(found, name))):
             setattr(found, name, value)
-        elif name in _LEVELS:
-            setattr(found, name, _LEVELS[name].get(value, 0))
-        elif name in _KEPT:
+        elif name in _LEVELS and isinstance(value, str) and value in _LEVELS[name]:
+            setattr(found, name, _LEVELS[name][value])
+        else:
             rest[name] = value
     if relevance := body.get("relevance"):
         rest["relevance"] = _of(relevance, "status", "score", "reason")
     if rest:
         ParseDict(rest, found, ignore_unknown_fields=True)
     return found
+
+
+def _is_plain(value: object, kind: type) -> bool:
+    """Say whether a JSON value is a field's own; "NaN", or 3.0 of a count, is for the reader of JSON."""
+    return type(value) is kind or (kind is float and type(value) is int)
 
 
 def _of(one: Mapping[str, Any], *names: str) -> dict[str, Any]:

@@ -20,6 +20,7 @@ from services.dag.held_keys import MAX_VERSION
 MAX_EVENT_DATA_BYTES: Final = 65_536
 MAX_REASON_CHARS: Final = 500
 MAX_CONTINUATIONS: Final = 1_000
+MAX_AGENT_SESSIONS: Final = 50
 MAX_POLICY_CHARS: Final = 8_192
 """Of a policy in force: the request's and the tenant's together, each of which holds half of it at most."""
 MAX_EARLIER_SIZES: Final = 16
@@ -72,10 +73,10 @@ def open_window(request: pb.OpenWindowRequest) -> None:
         text = "must be crp_cont_ and 16 to 32 alphanumerics"
         found.require(_CONTINUATION.fullmatch(continuation_id), f"continuation_ids[{index}]", text)
     agents, field = list(request.agent_sessions), "agent_sessions"
-    found.require(len(agents) <= MAX_CONTINUATIONS, field, f"must be at most {MAX_CONTINUATIONS}")
+    found.require(len(agents) <= MAX_AGENT_SESSIONS, field, f"must be at most {MAX_AGENT_SESSIONS}")
     found.require(len(set(agents)) == len(agents), field, "must not name one twice")
     found.require(not agents or request.session_token, field, "needs the session_token that they are merged under")
-    for index, session_id in enumerate(agents[:MAX_CONTINUATIONS]):
+    for index, session_id in enumerate(agents[:MAX_AGENT_SESSIONS]):
         _session(found, session_id, f"{field}[{index}]")
     if request.HasField("safety_budget_ceiling"):
         _fraction(found, "safety_budget_ceiling", request.safety_budget_ceiling)

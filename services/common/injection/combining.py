@@ -2,8 +2,8 @@
 
 The page's formula joins stages 1 and 2. Stage 3 is a judgement of the same input as stage 1, by other means: what rules
 find in plain words raises the classifier's odds, and what they find in disguise, which it cannot read, counts in full
-(ADR 0176). The larger of the page's score and the input's counts. So an absent stage changes nothing, and a classifier
-that is sure is not outvoted by an answer that happened to obey nobody.
+(ADR 0176). Beside stage 2 the larger of the page's score and the input's counts, so that a classifier that is sure is
+not outvoted by an answer that happened to obey nobody; without stage 2 the input's own is the score.
 """
 
 import math

@@ -71,9 +71,12 @@ _OF_ITS_PEOPLE: Final = frozenset({"n", "an", "ian", "ish", "ese", "s", "i", "y"
 def akin(one: str, other: str) -> bool:
     """Say whether two names may be forms of one: a shorter and a longer form, or a place and what is of it."""
     left, right = name_key(one).split(), name_key(other).split()
+    if not left or not right:
+        return False
     if set(left) < set(right) or set(right) < set(left):
         return True
-    return any(_is_of(short, long) for short, long in zip(left[:1], right[:1], strict=False))
+    rest, others = set(left[1:]), set(right[1:])
+    return _is_of(left[0], right[0]) and (rest <= others or others <= rest)
 
 
 def _is_of(one: str, other: str) -> bool:

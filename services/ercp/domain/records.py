@@ -189,11 +189,6 @@ class Doubt:
     against: str
     why: str
 
-    @property
-    def key(self) -> str:
-        """The same for one doubt about two drafts."""
-        return f"{self.type}|{self.excerpt}|{self.against}"
-
 
 @dataclass(frozen=True, slots=True)
 class Passage:

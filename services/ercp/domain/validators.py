@@ -107,7 +107,8 @@ _QUOTE: Final = re.compile(
     r'|(?P<closes>(?<=[^\s\d(\[])"|\u201d|(?<=[\w.,;!?…])\u201c)',
     re.MULTILINE,
 )
-"""A quotation mark, one that opens here and closes there by what stands beside it; behind a digit it may be inches or a closing mark."""
+"""A quotation mark, one that opens here and closes there by what stands beside it; behind a digit it may be inches or a
+closing mark."""
 _MAY_CLOSE: Final = re.compile(r'\d"')
 _ENDS: Final = (".", "!", "?", "…", ":", ";", '"', "'", ")", "]", "\u201d", "\u2019", "*", "|", "`", "}", "»")
 _PROSE_WORDS: Final = 4

@@ -4,7 +4,9 @@ import json
 
 import pytest
 from crp.gateway.v1 import dispatch_pb2
+from typer.testing import CliRunner
 
+from services.cli.app import app
 from services.cli.commands.ask_batch import _requests
 from services.common.errors import InvalidRequestError
 
@@ -48,3 +50,12 @@ def test_a_line_that_cannot_be_asked_is_named(line, says):
 def test_an_empty_file_is_refused():
     with pytest.raises(InvalidRequestError, match="no question"):
         _requests(b"\n \n")
+
+
+@pytest.mark.parametrize("option", [["--safety-budget", "0"], ["--stream"], ["--partial"]])
+def test_an_option_beside_a_file_of_questions_is_refused_though_it_be_zero(option, tmp_path):
+    path = tmp_path / "questions"
+    path.write_bytes(lines('"What?"'))
+    result = CliRunner().invoke(app, ["ask", "--batch", str(path), *option])
+    assert result.exit_code == 2
+    assert "--batch" in result.stderr

@@ -3,7 +3,7 @@
 import pytest
 from crp.common.v1 import taxonomy_pb2 as taxonomy
 from crp.dpe.v1 import claim_pb2, finding_pb2, quality_pb2, report_pb2
-from google.protobuf.json_format import ParseDict
+from google.protobuf.json_format import ParseDict, ParseError
 
 from services.common.rpc.canonical import message_json
 from services.dag.report_signals import signals
@@ -56,10 +56,23 @@ def test_scalars_are_read_as_protobuf_reads_them():
 
 
 @pytest.mark.parametrize(
-    "value", [{"claims_total": "many"}, {"risk_level": []}, {"claims": [1]}, {"grounding_pct": None}]
+    "body",
+    [
+        {"risk_level": 4},
+        {"grounding_pct": "NaN"},
+        {"grounding_pct": 1},
+        {"grounding_pct": None},
+        {"claims_total": 3.0},
+        {"repetition_level": "REPETITION_LEVEL_SEVERE"},
+    ],
 )
+def test_other_forms_of_a_value_are_read_as_protobuf_reads_them(body):
+    assert str(signals(body)) == str(ParseDict(body, report_pb2.DpeReport()))
+
+
+@pytest.mark.parametrize("value", [{"claims_total": "many"}, {"risk_level": []}, {"claims": [1]}])
 def test_what_is_no_report_is_refused(value):
-    with pytest.raises((ValueError, TypeError, AttributeError)):
+    with pytest.raises((ValueError, TypeError, AttributeError, ParseError)):
         signals(value)
 
 

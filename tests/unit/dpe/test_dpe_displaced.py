@@ -146,6 +146,9 @@ def test_a_description_of_a_person_is_not_held_against_a_name(claim, fact, is_fo
         ("Romania's", "Romanian", True),
         ("Kestrel Bay", "Kestrel Point", False),
         ("Orrin", "Tarn", False),
+        ("Austria Bank", "Austrian Treaty", False),
+        ("Peter Jackson", "Peters Group", False),
+        ("the", "Tarn", False),
     ],
 )
 def test_forms_of_one_name(one, other, same):

@@ -12,7 +12,6 @@ from typing import Final
 
 from services.common.reading.agreement import agrees
 from services.common.reading.polarity import is_negated
-from services.common.reading.text_types import Value
 from services.common.reading.values import scan_values
 from services.dpe.domain.findings import DistortionType, Rule
 from services.dpe.domain.rules.finding import Departure
@@ -105,7 +104,7 @@ def _gives_value_of_cell(claim: Reading, sources: list[Reading]) -> bool:
 def changed_period(claim: Reading, sources: list[Reading]) -> Departure | None:
     """Return the period for which a claim gives what a row gives for another, or ``None``."""
     per = _PER.search(claim.text)
-    given = claim.once(_values) if per is not None else ()
+    given = claim.once(values_of) if per is not None else ()
     if per is None or not given:
         return None
     told = _period(per)
@@ -147,17 +146,13 @@ def _read(claim: Reading, sources: list[Reading]) -> _Read | None:
     if at is None or _EXCEPTIONS.search(claim.text):
         return None
     found = _own_row(claim, sources)
-    if found is None or claim.once(_values):
+    if found is None or claim.once(values_of):
         return None
     row, source = found
     says = bool(_IS_FREE.search(claim.text)) if charges else True
     known = _is_free if charges else _is_there
     cells = [(cell, known(cell)) for cell in _named_cells(claim, row)]
     return _Read(says != is_negated(claim.text), at.span(), row, source, cells)
-
-
-def _values(claim: Reading) -> tuple[Value, ...]:
-    return scan_values(claim.text)
 
 
 def _own_row(claim: Reading, sources: list[Reading]) -> Placed | None:
