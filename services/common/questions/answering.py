@@ -14,6 +14,7 @@ from services.common.questions.kinds import CLOSED, Kind, holds
 from services.common.questions.matching import fit
 from services.common.questions.reading import Question
 from services.common.questions.terms import MEASURES, STOP_WORDS, plain_words, stem, terms
+from services.common.reading.values import scan_values
 
 ANSWERED: Final = 0.50
 """From here on a question counts as answered."""
@@ -89,9 +90,11 @@ def _one(question: Question, said: Said, tells: Mapping[str, float] | None) -> f
 
 
 def is_bare_answer(question: Question, text: str) -> bool:
-    """Say whether a text is an answer in short: "Within 7 days.", "Ingrid Solheim.", "No."."""
+    """Say whether a text is an answer in short: "Within 7 days.", "Ingrid Solheim.", "No.", "The deposit is 9 EUR."."""
     if question.kind is Kind.YES_NO:
         return bool(_YES_OR_NO.match(text))
+    if _gives_value_of_it(question, text):
+        return question.kind not in CLOSED or _holds(question, text)
     return question.kind in CLOSED and _is_fragment(text) and _holds(question, text)
 
 
@@ -120,6 +123,16 @@ def _new_words(question: Question, text: str) -> frozenset[str]:
 def _is_fragment(text: str) -> bool:
     """Say whether a text names an answer without saying of what: a few words and no finite verb."""
     return len(plain_words(text)) <= _FRAGMENT_WORDS and not _FINITE.search(text)
+
+
+def _gives_value_of_it(question: Question, text: str) -> bool:
+    """Say whether a sentence names nothing but what is asked about, and a value; what it leaves out is asked."""
+    values = scan_values(text)
+    rest = list(text)
+    for value in values:
+        rest[value.start : value.end] = " " * (value.end - value.start)
+    own = frozenset(terms("".join(rest)))
+    return bool(values and own) and own <= question.weights.keys()
 
 
 _MEASURE_STEMS: Final = frozenset(stem(word) for word in MEASURES - STOP_WORDS)

@@ -1,6 +1,6 @@
 import pytest
 
-from services.common.questions.answering import ANSWERED, BESIDE, Said, answered
+from services.common.questions.answering import ANSWERED, BESIDE, Said, answered, is_bare_answer
 from services.common.questions.reading import read_question
 from services.common.questions.refusals import refuses
 
@@ -88,3 +88,19 @@ def test_refusals(text):
 )
 def test_statements_that_deny_are_no_refusals(text):
     assert not refuses(text)
+
+
+@pytest.mark.parametrize(
+    ("question", "answer", "is_answer"),
+    [
+        ("What is the deposit for a cargo bike?", "The deposit is 120 EUR.", True),
+        ("How much is the deposit for a cargo bike?", "The deposit is 120 EUR.", True),
+        ("When does the contract with the supplier end?", "The contract ends on 4 May 2026.", True),
+        ("What is the deposit for a cargo bike?", "The fee is 120 EUR.", False),
+        ("What is the deposit for a cargo bike?", "A cargo bike has a deposit.", False),
+        ("When does the contract with the supplier end?", "The contract ends.", False),
+        ("When does the contract with the supplier end?", "The contract has 12 pages.", False),
+    ],
+)
+def test_what_a_sentence_leaves_out_the_question_has(question, answer, is_answer):
+    assert is_bare_answer(read_question(question, ()), answer) is is_answer
