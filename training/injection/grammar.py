@@ -1,7 +1,8 @@
 r"""Seeds in files, and the sentences that they stand for: slots filled at random, from a named seed.
 
-A file has families (``## class.theme``; what is no such name is a seed, which may open with ``##``) and one seed a line; ``{name}`` is a slot of ``slots.json`` or one that code
-fills (an encoded order), ``{Name}`` the same with a capital, ``\n`` a line break.
+A file has families (``## class.theme``; a line that opens so and is no such name is a seed) and one seed a line;
+``{name}`` is a slot of ``slots.json`` or one that code fills (an encoded order), ``{Name}`` the same with a capital,
+``\n`` a line break.
 """
 
 import base64
