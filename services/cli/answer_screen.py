@@ -4,14 +4,14 @@ An ordinary answer takes at most 40 lines of 80 columns; the answer itself is al
 and, for those who see no colours, marked: ``>>3 years<<``. Everything is escaped by ``console``.
 """
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from typing import Final
 
 from rich.text import Text
 
 from services.cli.console import Output
 from services.cli.render import style_of
-from services.cli.told import Mark, Piece, ToldAnswer, ToldClaim
+from services.cli.told import Mark, Piece, Quote, ToldAnswer, ToldClaim
 
 MAX_LINES: Final = 40
 LEAST_CLAIM_LINES: Final = 9
@@ -24,6 +24,7 @@ _STYLES: Final = {
     Mark.UNDECIDED: "yellow",
 }
 _INDENT: Final = 2
+_WHY_LINES: Final = 3
 
 
 def answer_lines(
@@ -33,13 +34,13 @@ def answer_lines(
 
     Args:
         told: what to tell.
-        warnings: violations and warnings, the gravest first; one line each.
+        warnings: violations and warnings, the gravest first; always whole, for they say what to do.
         tail: what stands below: who wrote it, ids, how to go on; one line each.
         output: whose width holds.
         whole: every claim, however many there are.
     """
     head = [*output.folded([(" · ".join(told.headline), style_of(told.level))])]
-    head += [line for text in warnings for line in output.folded([(f"! {text}", "yellow")], most=2)]
+    head += [line for text in warnings for line in output.folded([(f"! {text}", "yellow")])]
     head += _reasons(told, output)
     head += output.folded([(told.second_opinion, "dim")], most=2) if told.second_opinion else []
     if told.pieces:
@@ -88,15 +89,16 @@ def _claims(claims: Sequence[ToldClaim], output: Output, room: int) -> list[Text
 
 
 def _claim(claim: ToldClaim, said: set[str], output: Output) -> list[Text]:
-    """Return a claim's lines; words that stand above already (``said``) are not quoted again."""
+    """Return a claim's lines; of words that stand above already (``said``) the fact alone is named."""
     verdict = (f"{claim.verdict} ", style_of(claim.verdict))
     lines = output.folded([(f"{claim.claim_id} ", "dim"), verdict, (" ".join(claim.text.split()), "")], most=2)
+    quoted = [quote for quote in claim.quotes if not _is_said(quote, claim, said)]
     if claim.why:
-        lines += output.folded([(claim.why, "red" if claim.is_problem else "")], indent=_INDENT, most=2)
-    for quote in claim.quotes:
+        facts = "".join(f" {quote.fact}" for quote in claim.quotes if quote not in quoted)
+        why = [(claim.why, "red" if claim.is_problem else ""), (facts, "dim")]
+        lines += output.folded(why, indent=_INDENT, most=_WHY_LINES)
+    for quote in quoted:
         words = " ".join(quote.words.split())
-        if not claim.is_problem and claim.why and (words in said or _same(words, claim.text)):
-            continue  # it is the claim itself
         said.add(words)
         place = (
             quote.fact if quote.document and quote.document in claim.why else f"{quote.document} {quote.fact}".strip()
@@ -104,6 +106,12 @@ def _claim(claim: ToldClaim, said: set[str], output: Output) -> list[Text]:
         told = [(f"“{words}” " if words else "", "italic"), (f"— {place}", "dim")]
         lines += output.folded(told, indent=_INDENT, most=2)
     return lines
+
+
+def _is_said(quote: Quote, claim: ToldClaim, said: Container[str]) -> bool:
+    """Say whether a quote is the claim itself, or stands above already."""
+    words = " ".join(quote.words.split())
+    return not claim.is_problem and bool(claim.why) and (words in said or _same(words, claim.text))
 
 
 def _same(words: str, claim: str) -> bool:

@@ -96,8 +96,12 @@ def serve(  # noqa: PLR0913 - an argument for each option
         list[str] | None,
         typer.Argument(metavar="SERVICE", help="knowledge, envelope, dpe, dag, gateway, ercp; none = the whole suite."),
     ] = None,
-    host: Annotated[str | None, typer.Option(help="Address to listen on.")] = None,
-    port: Annotated[int | None, typer.Option(help="Port to listen on; 0 = a free one.")] = None,
+    host: Annotated[
+        str | None, typer.Option(help="Address to listen on; 127.0.0.1 unless the settings say otherwise.")
+    ] = None,
+    port: Annotated[
+        int | None, typer.Option(help="Port to listen on, 0 = a free one; 50051 unless the settings say otherwise.")
+    ] = None,
     http_port: Annotated[int | None, typer.Option(help="Port of the gateway's HTTP; none is served without.")] = None,
     telemetry_port: Annotated[int | None, typer.Option(help="Port of /metrics, /healthz and /readyz.")] = None,
     ready_file: Annotated[Path | None, typer.Option(help="Written as JSON once calls are accepted.")] = None,

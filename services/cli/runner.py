@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from textwrap import wrap
 from typing import Final
 
 import typer
@@ -13,6 +14,7 @@ from services.common.errors import CrpError, ErrorReason, StartupError
 from services.common.settings import Settings, SettingsError, load_settings
 from services.common.telemetry import configure_logs
 
+_HINT_CHARS: Final = 116
 _HINTS: Final = {
     ErrorReason.CREDENTIAL_MISSING: "set GROUNDTRAIL_CLIENT__API_KEY, or unset GROUNDTRAIL_CLIENT__SERVER",
     ErrorReason.CREDENTIAL_INVALID: "`groundtrail keys create` makes a key; give it in GROUNDTRAIL_CLIENT__API_KEY",
@@ -56,9 +58,13 @@ def run(command: Command, *, as_json: bool) -> None:
     raise typer.Exit(code)
 
 
-def _hint(error: CrpError) -> str:
+def hint_of(error: CrpError) -> str:
+    """Return what to do about an error; empty where nothing is known."""
     if error.metadata.get("code") == "UNIMPLEMENTED":  # one service of several processes, or an RPC not furnished
         return "name the process that serves it in GROUNDTRAIL_CLIENT__SERVER, or a proxy before all of them"
+    known = str(error.metadata.get("known", ""))
+    if error.reason is ErrorReason.UNKNOWN_DIRECTIVE and known and known not in error.message:
+        return "\n  ".join(wrap(f"there are {known}", _HINT_CHARS, break_on_hyphens=False))
     return _HINTS.get(error.reason, "")
 
 
@@ -67,7 +73,7 @@ async def _run(command: Command, settings: Settings, output: Output) -> Exit:
         return await command(settings, output)
     except CrpError as error:
         fields = [{"field": v.field, "description": v.description} for v in error.violations]
-        output.error(error.message, reason=error.reason.value, hint=_hint(error), fields=fields)
+        output.error(error.message, reason=error.reason.value, hint=hint_of(error), fields=fields)
         return exit_of(error)
     except OSError as error:
         name = f"{error.filename}: " if error.filename else ""

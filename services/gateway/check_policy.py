@@ -59,7 +59,7 @@ def read_policy_request(request: PolicyRequest, default: str) -> PolicyInForce:
     try:
         return _in_force(request, default)
     except PolicyError as error:
-        violation = FieldViolation("policy", f"{error.directive}: {error}")
+        violation = FieldViolation("policy", str(error) if error.unknown else f"{error.directive}: {error}")
         if not error.unknown:
             raise InvalidRequestError.of(violation) from None
         known = ", ".join(error.known)

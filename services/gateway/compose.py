@@ -289,5 +289,5 @@ def _check_default_policy(text: str) -> None:
     try:
         parse_policy(text)
     except PolicyError as error:
-        problem = f"GROUNDTRAIL_GATEWAY__DEFAULT_SAFETY_POLICY: {error.directive}: {error}"
+        problem = f"GROUNDTRAIL_GATEWAY__DEFAULT_SAFETY_POLICY: {error}"
         raise SettingsError([problem]) from None

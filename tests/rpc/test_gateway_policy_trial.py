@@ -81,7 +81,8 @@ async def test_a_trial_is_bounded_and_confined_to_the_tenant():
     assert strange.windows == 0
     assert writer.reason == "ROLE_MISSING"
     assert (unknown.reason, list(unknown.fields)) == ("INVALID_FIELD", ["safety_policy"])
-    assert stray.reason == "UNKNOWN_DIRECTIVE"
+    assert (stray.reason, list(stray.fields)) == ("UNKNOWN_DIRECTIVE", ["safety_policy"])
+    assert stray.metadata["known"].split(", ")[:2] == ["default-src", "halt-on"]
     assert set(empty.fields) == {"safety_policy", "max_windows"}
 
 

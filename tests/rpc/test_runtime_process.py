@@ -135,13 +135,18 @@ def test_settings_that_cannot_be_used_end_the_process_with_2(tmp_path, arguments
         assert "Traceback" not in started.stderr()
 
 
-def test_a_taken_port_ends_the_process_with_2(tmp_path):
+@pytest.mark.parametrize("typed", [True, False])
+def test_a_taken_port_ends_the_process_with_2_and_is_told_as_it_was_given(tmp_path, typed):
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
-        with process(tmp_path, "--insecure-local", "--port", str(taken.getsockname()[1])) as started:
+        port = str(taken.getsockname()[1])
+        arguments, environment = (("--port", port), {}) if typed else ((), {"GROUNDTRAIL_SERVER__PORT": port})
+        with process(tmp_path, "--insecure-local", *arguments, **environment) as started:
             assert started.child.wait(patient(30)) == 2
-            assert "GROUNDTRAIL_SERVER__PORT" in started.stderr()
+            lines = [line for line in started.stderr().splitlines() if "cannot listen on" in line]
+    named = "--port (GROUNDTRAIL_SERVER__PORT)" if typed else "GROUNDTRAIL_SERVER__PORT"
+    assert [line.split(": ")[1] for line in lines] == [named]
 
 
 def _in_thread(function, *arguments):

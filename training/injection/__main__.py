@@ -38,6 +38,7 @@ from training.injection.fit import (
     Values,
     Windows,
     auroc,
+    bound_at,
     fit_grams,
     fit_joint,
     fit_layer,
@@ -228,10 +229,11 @@ def on_dev(head: InjectionHead, asked: Windowed, windows: Windows) -> dict[str, 
     """Return the figures of the delivered head on s-labs' development part."""
     truth = np.array([row.attack for row in asked.rows])
     scores = scored(head, asked, windows)
+    bound = bound_at(scores[~truth], 0.01)
     return {
         "texts": len(truth),
         "auroc": round(auroc(scores, truth), 4),
-        "recall_at_0.01": round(float((scores[truth] > np.quantile(scores[~truth], 0.99)).mean()), 4),
+        "recall_at_0.01": round(float((scores[truth] >= bound).mean()), 4),
         "recall_at_probability_0.7": round(float((scores[truth] >= OPERATING).mean()), 4),
         "false_positives_at_probability_0.7": round(float((scores[~truth] >= OPERATING).mean()), 4),
     }

@@ -1,7 +1,8 @@
 r"""Seeds in files, and the sentences that they stand for: slots filled at random, from a named seed.
 
-A file has families (``## class.theme``) and one seed a line; ``{name}`` is a slot of ``slots.json`` or one that code
-fills (an encoded order), ``{Name}`` the same with a capital, ``\n`` a line break.
+A file has families (``## class.theme``; a line that opens so and is no such name is a seed) and one seed a line;
+``{name}`` is a slot of ``slots.json`` or one that code fills (an encoded order), ``{Name}`` the same with a capital,
+``\n`` a line break.
 """
 
 import base64
@@ -16,6 +17,7 @@ from urllib.parse import quote
 
 FOLDER: Final = Path(__file__).parent
 _SLOT: Final = re.compile(r"\{([A-Za-z_0-9]+)\}")
+_HEADING: Final = re.compile(r"## ([a-z0-9_]+(?:\.[a-z0-9_]+)*)")
 _MORSE_CODES: Final = (
     ".-", "-...", "-.-.", "-..", ".", "..-.", "--.", "....", "..", ".---", "-.-", ".-..", "--", "-.", "---", ".--.",
     "--.-", ".-.", "...", "-", "..-", "...-", ".--", "-..-", "-.--", "--..",
@@ -35,8 +37,8 @@ def families(name: str) -> dict[str, list[str]]:
     """Return the seeds of a file by family."""
     found: dict[str, list[str]] = {}
     for line in (FOLDER / name).read_text(encoding="utf-8").splitlines():
-        if line.startswith("## "):
-            family = found.setdefault(line[3:].strip(), [])
+        if heading := _HEADING.fullmatch(line):
+            family = found.setdefault(heading[1], [])
         elif line:
             family.append(line)
     return found

@@ -90,7 +90,7 @@ def _sources(wish: CheckWish) -> Sequence[Source]:
     if not wish.paths and not wish.facts:
         text = "name at least one document, or a fact with --fact"
         raise InvalidRequestError.of(FieldViolation("--facts", text))
-    files = documents(wish.paths) if wish.paths else []
+    files = documents(wish.paths, "--facts") if wish.paths else []
     return [*map(Fact, wish.facts), *(Document(name, _bytes("--facts", path)) for path, name in files)]
 
 

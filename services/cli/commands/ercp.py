@@ -3,6 +3,7 @@
 import json
 import os
 import uuid
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,9 @@ from services.common.settings import Settings, SettingsError
 from services.ercp.node_key import NODE_KEY_FILE, read_key_file
 
 RUN_TIMEOUT_S = 3_600.0
+_NO_FACTS = (
+    "the envelope holds no facts: nothing was there to hold the draft against; `groundtrail ingest` brings documents"
+)
 _EXITS = {"converged": Exit.OK, "partial": Exit.VERDICT, "infeasible": Exit.VERDICT, "failed": Exit.FAILURE}
 _STYLES = {"converged": "bold green", "partial": "yellow", "infeasible": "bold red", "failed": "red"}
 
@@ -35,6 +39,8 @@ async def run(
     constraints: Path | None = None,
 ) -> Exit:
     """Run the loop on a question and show each step as it ends.
+
+    With ``--json`` the answer as it came; where no facts were found for it, with ``warnings`` beside what is signed.
 
     Exit code 0: converged; 3: partial or infeasible; 1: a step could not run.
     """
@@ -55,8 +61,9 @@ async def run(
     if result is None:
         output.error("the run ended without a result", reason="INTERNAL")
         return Exit.FAILURE
-    _show_result(result, output)
-    output.result(json_of(result))
+    told = _warnings(result, config)
+    _show_result(result, output, told)
+    output.result(json_of(result) | ({"warnings": told} if told else {}))
     return _EXITS[word_of(ercp_pb2.RunStatus.DESCRIPTOR, result.status)]
 
 
@@ -158,7 +165,16 @@ def _standing(counted: dict[str, Any]) -> str:
     return f", constraints {', '.join(states)}" if states else ""
 
 
-def _show_result(result: ercp_service_pb2.RunResponse, output: Output) -> None:
+def _warnings(result: ercp_service_pb2.RunResponse, config: ercp_service_pb2.RunConfig) -> list[str]:
+    """Return what the run cannot say of itself: that its last draft was written and held against nothing."""
+    if config.HasField("run_fact_check") and not config.run_fact_check:
+        return []
+    drafts = [each for each in result.trace_events if each.operator == ercp_pb2.OPERATOR_GENERATE]
+    totals = [json_of(each)["input_summary"].get("facts_total") for each in drafts[-1:]]
+    return [_NO_FACTS] if totals == [0] else []
+
+
+def _show_result(result: ercp_service_pb2.RunResponse, output: Output, warnings: Sequence[str]) -> None:
     status = word_of(ercp_pb2.RunStatus.DESCRIPTOR, result.status)
     if result.HasField("final_reasoning"):
         output.say("")
@@ -178,7 +194,10 @@ def _show_result(result: ercp_service_pb2.RunResponse, output: Output) -> None:
     faithful = f", fidelity {result.fidelity_score:.3f}" if result.HasField("fidelity_score") else ""
     ended = f"{status} ({result.status_reason}) after {result.iterations} iterations{faithful}"
     output.say(ended, style=_STYLES[status])
-    output.say(f"trace {result.trace_id}, {result.model_fingerprint[:23]}…", style="dim")
+    for text in warnings:
+        output.say(f"! {text}", style="yellow")
+    by = f", answered by {result.model_fingerprint[:23]}…" if result.HasField("final_reasoning") else ""
+    output.say(f"trace {result.trace_id}{by}", style="dim")
     output.say(f"look at it:  groundtrail ercp trace {result.trace_id}", style="dim")
 
 

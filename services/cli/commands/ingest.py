@@ -50,8 +50,12 @@ class Ingested:
     report: dict[str, Any] = field(default_factory=dict)
 
 
-def documents(paths: Sequence[Path]) -> list[tuple[Path, str]]:
+def documents(paths: Sequence[Path], place: str = "PATH") -> list[tuple[Path, str]]:
     """Return the files to send, each with its name below the path that was given, folders searched in order.
+
+    Args:
+        paths: files and folders.
+        place: what the caller named them by, for errors: an argument or an option.
 
     Raises:
         InvalidRequestError: a path does not exist, nothing ingestible is below any of them, or two files have one name,
@@ -66,12 +70,12 @@ def documents(paths: Sequence[Path]) -> list[tuple[Path, str]]:
         elif path.is_file():
             found.append((path, path.name))
         else:
-            raise InvalidRequestError.of(FieldViolation("PATH", f"{path} does not exist"))
+            raise InvalidRequestError.of(FieldViolation(place, f"{path} does not exist"))
     if not found:
         below = ", ".join(map(str, paths))
         text = f"no file in {below} ends in one of {', '.join(SUFFIXES)}"
-        raise InvalidRequestError.of(FieldViolation("PATH", text))
-    _refuse_twins(found)
+        raise InvalidRequestError.of(FieldViolation(place, text))
+    _refuse_twins(found, place)
     return found
 
 
@@ -79,13 +83,13 @@ def _is_shown(file: Path, folder: Path) -> bool:
     return not any(part.startswith(".") for part in file.relative_to(folder).parts) and file.is_file()
 
 
-def _refuse_twins(found: list[tuple[Path, str]]) -> None:
+def _refuse_twins(found: list[tuple[Path, str]], place: str) -> None:
     first: dict[str, Path] = {}
     for path, name in found:
         other = first.setdefault(name, path)
         if other.resolve() != path.resolve():
             text = f"{other} and {path} would both be file:{name}, as versions of one; name a folder above both"
-            raise InvalidRequestError.of(FieldViolation("PATH", text))
+            raise InvalidRequestError.of(FieldViolation(place, text))
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,7 +25,7 @@ from services.common.collector import collect_at_rest, freeze_collector
 from services.common.composition import Adapters
 from services.common.computing import configure, is_computing, settle_switching
 from services.common.errors import CrpError, StartupError
-from services.common.rpc.server import RpcServer, ServedService
+from services.common.rpc.server import PORT_VARIABLE, RpcServer, ServedService
 from services.common.settings import (
     ServerSettings,
     Settings,
@@ -130,7 +130,9 @@ def run(name: str, build: Build, argv: Sequence[str] | None = None) -> None:
         asyncio.run(serve(name, build, settings, arguments.ready_file))
     except SettingsError as error:
         for problem in error.problems:
-            sys.stderr.write(f"{name}: {problem}\n")
+            is_typed = arguments.port is not None and problem.startswith(f"{PORT_VARIABLE}: ")
+            told = problem.replace(PORT_VARIABLE, f"--port ({PORT_VARIABLE})", 1) if is_typed else problem
+            sys.stderr.write(f"{name}: {told}\n")
         sys.exit(EXIT_SETTINGS)
     except (StartupError, CrpError) as error:  # of delivered files; of a store that is away, damaged or another's
         sys.stderr.write(f"{name}: cannot start: {error}\n")
@@ -139,8 +141,10 @@ def run(name: str, build: Build, argv: Sequence[str] | None = None) -> None:
 
 def _parser(name: str) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog=f"groundtrail serve {name}", description=f"Serve {name} over gRPC.")
-    parser.add_argument("--host", help="address to listen on (GROUNDTRAIL_SERVER__HOST)")
-    parser.add_argument("--port", type=int, help="port to listen on, 0 = any free one (GROUNDTRAIL_SERVER__PORT)")
+    parser.add_argument("--host", help="address to listen on (GROUNDTRAIL_SERVER__HOST, 127.0.0.1)")
+    parser.add_argument(
+        "--port", type=int, help="port to listen on, 0 = any free one (GROUNDTRAIL_SERVER__PORT, 50051)"
+    )
     parser.add_argument("--http-port", type=int, help="port of the gateway's HTTP, 0 = any (GROUNDTRAIL_HTTP__PORT)")
     parser.add_argument("--telemetry-port", type=int, help="port of /metrics, /readyz (…TELEMETRY__HTTP_PORT)")
     parser.add_argument("--insecure-local", action="store_true", help="no credentials; loopback only")

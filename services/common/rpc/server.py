@@ -28,10 +28,13 @@ from services.common.rpc.tls import server_credentials
 from services.common.rpc.wire_options import server_options
 from services.common.rpc.work import Work
 from services.common.settings import Settings, SettingsError
+from services.common.settings.environment import variable_name
 from services.common.settings.server import is_loopback
 from services.common.telemetry import Telemetry
 
 HEALTH_SERVICE: Final = "grpc.health.v1.Health"
+PORT_VARIABLE: Final = variable_name(("server", "port"))
+"""What a port that cannot be listened on is told by."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,7 +231,7 @@ class RpcServer:
                 settings.unix_socket.chmod(0o600)
         except RuntimeError:
             text = f"cannot listen on {address}: the port is taken, or the host, socket or certificate cannot be used"
-            raise SettingsError([f"GROUNDTRAIL_SERVER__PORT: {text}"]) from None
+            raise SettingsError([f"{PORT_VARIABLE}: {text}"]) from None
 
 
 def _bracketed(host: str) -> str:

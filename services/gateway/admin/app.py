@@ -371,5 +371,6 @@ def _check_policy(text: str, field: str = "policy.safety_policy") -> None:
 
 def _policy_refusal(error: PolicyError, field: str) -> CrpError:
     reason = ErrorReason.UNKNOWN_DIRECTIVE if error.unknown else ErrorReason.INVALID_FIELD
-    violation = FieldViolation(field, str(error))
-    return InvalidRequestError(reason, str(error), violations=(violation,), directive=error.directive)
+    violation, told = FieldViolation(field, str(error)), {"directive": error.directive}
+    told |= {"known": ", ".join(error.known)} if error.unknown else {}
+    return InvalidRequestError(reason, str(error), violations=(violation,), **told)

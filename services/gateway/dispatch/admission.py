@@ -75,7 +75,7 @@ class Admission:
         except PolicyError as error:
             raise InvalidRequestError(
                 ErrorReason.UNKNOWN_DIRECTIVE,
-                f"safety policy, directive {error.directive!r}: {error}; known directives: {', '.join(error.known)}",
+                f"safety policy: {error}; known directives: {', '.join(error.known)}",
                 directive=error.directive,
                 known=", ".join(error.known),
             ) from None

@@ -29,8 +29,8 @@ _DEGRADATION_CODES = {
 }
 _HIERARCHICAL = Notice(
     "STRATEGY_RECOMMENDED",
-    "the quality keeps falling: switch to the strategy hierarchical (a window for each part of the query, and one that "
-    "puts them together); the knowledge may lack depth on this subject",
+    "the envelopes' quality falls: switch to the strategy hierarchical (a window for each part of the query, and one "
+    "that puts them together); the knowledge may lack depth on this subject",
 )
 
 

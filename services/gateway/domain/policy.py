@@ -17,6 +17,8 @@ SOURCES: Final = ("context", "parametric", "ckf", "cross-session")
 """What ``default-src`` may list; ``'none'`` stands for the empty list."""
 
 DEFAULT_SOURCES: Final = frozenset({"context", "parametric"})
+MAX_NAME_CHARS: Final = 64
+"""So much of a name that stands for no directive is told."""
 UPGRADES: Final = ("reflexive", "hierarchical", "batch")
 
 PROFILES: Final = {
@@ -43,7 +45,7 @@ class PolicyError(ValueError):
 
     def __init__(self, directive: str, message: str, *, unknown: bool = False) -> None:
         super().__init__(message)
-        self.directive = directive[:64]
+        self.directive = directive[:MAX_NAME_CHARS]
         self.unknown = unknown
         self.known = KNOWN_DIRECTIVES
 
@@ -123,7 +125,7 @@ def _read(word: str, values: list[str]) -> SafetyPolicy:
     attribute = name.replace("-", "_")
     reader = _READERS.get(attribute) if "_" not in name else None
     if reader is None or separator:
-        raise PolicyError(word, "unknown directive", unknown=True)
+        raise PolicyError(word, f"{word[:MAX_NAME_CHARS]!r} is no directive", unknown=True)
     value: dict[str, Any] = {attribute: reader(name, values)}
     return SafetyPolicy(**value)
 

@@ -57,6 +57,23 @@ def test_claims_say_why_with_words_and_document_the_wrong_ones_first(shown):
     assert order == sorted(order)
 
 
+def test_a_claim_that_stands_word_for_word_names_its_fact(shown):
+    response = answered()
+    claim = response.answer.report.claims[1]
+    claim.judgement.evidence[0].quote = claim.text
+    out, _ = shown(response, 200)
+    assert f"Stands word for word in Data retention. (fact {FACT_ID[:8]})" in out
+    assert f"“{claim.text}”" not in out
+
+
+def test_advice_is_never_cut(shown):
+    response = answered()
+    response.warnings.add(code="STRATEGY_RECOMMENDED", message="switch to hierarchical " * 12 + "or ingest more")
+    words = " ".join(shown(response, 60)[0].split())
+    assert "! switch to hierarchical switch" in words
+    assert "hierarchical or ingest more" in words
+
+
 def test_the_worst_three_omissions_are_named(shown):
     out, _ = shown(answered(), 200)
     assert "left out of the answer: 5, the worst 3" in out

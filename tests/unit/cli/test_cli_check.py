@@ -95,7 +95,7 @@ def test_levels_have_codes_of_their_own_from_fail_on(level, fail_on):
     ("arguments", "code", "words"),
     [
         (["--answer", "right.txt"], 2, "--fact"),
-        (["--answer", "right.txt", "--facts", "none.md"], 2, "none.md does not exist"),
+        (["--answer", "right.txt", "--facts", "none.md"], 2, "--facts: none.md does not exist"),
         (["--answer", "none.txt", "--fact", "a"], 2, "--answer: none.txt cannot be read: No such file or directory"),
         (["--answer", "It is 5 EUR.", "--fact", "a"], 2, "No such file or directory; a text is piped to it with -"),
         (["--answer", "right.txt", "--fact", "a", "--earlier", "none.txt"], 2, "--earlier: none.txt cannot be read"),

@@ -18,11 +18,12 @@ from services.cli.commands import serve as serve_command
 from services.cli.console import Output
 from services.cli.exits import Exit
 from services.cli.local_state import HeldSession, LocalState
-from services.cli.runner import _run, run
-from services.common.errors import FieldViolation, InvalidRequestError, StartupError
+from services.cli.runner import _run, hint_of, run
+from services.common.errors import ErrorReason, FieldViolation, InvalidRequestError, StartupError
 from services.common.rpc.main import _parser, _settings, serve
 from services.common.rpc.status import from_wire
 from services.common.settings import ClientSettings, ServerSettings, Settings, SettingsError, StoreSettings
+from services.gateway.domain.policy import KNOWN_DIRECTIVES
 from tests.patience import patient
 
 SESSION = "crp_sess_" + "a" * 32
@@ -234,3 +235,12 @@ def test_version_is_one_line(monkeypatch, capsys):
         main()
     assert ended.value.code in {None, 0}
     assert capsys.readouterr().out.startswith("groundtrail ")
+
+
+def test_an_unknown_directive_comes_with_those_that_there_are_in_lines_that_fit():
+    known = ", ".join(KNOWN_DIRECTIVES)
+    told = InvalidRequestError(ErrorReason.UNKNOWN_DIRECTIVE, "'foo' is no directive", known=known)
+    lines = hint_of(told).splitlines()
+    assert " ".join(line.strip() for line in lines) == f"there are {known}"
+    assert max(len(line) for line in lines) <= 120
+    assert not hint_of(InvalidRequestError(ErrorReason.UNKNOWN_DIRECTIVE, f"none; there are {known}", known=known))

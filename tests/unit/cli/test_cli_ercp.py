@@ -74,6 +74,18 @@ async def test_a_run_shows_each_step_the_constraints_and_the_status(world, capsy
     assert "Equal(condition=at sea level, left=water.boiling_point, right=100, unit=degC)" in shown
     assert GOOD in shown
     assert "converged (STABLE) after 2 iterations" in shown
+    assert ", answered by sha256:" in shown
+    assert "no facts" not in shown
+
+
+@pytest.mark.parametrize(("config", "told"), [(RunConfig(), True), (RunConfig(run_fact_check=False), False)])
+async def test_a_run_without_knowledge_says_so(world, capsys, config, told):
+    world.script.facts = ()
+    await run(Settings(), Output(as_json=False), QUESTION, "", config)
+    assert ("! the envelope holds no facts" in capsys.readouterr().out) is told
+    await run(Settings(), Output(as_json=True), QUESTION, "", config)
+    answer = json.loads(capsys.readouterr().out)
+    assert [text.split(":")[0] for text in answer.get("warnings", [])] == ["the envelope holds no facts"] * told
 
 
 async def test_json_is_the_documents_response(world, capsys):
@@ -82,6 +94,7 @@ async def test_json_is_the_documents_response(world, capsys):
     answer = json.loads(capsys.readouterr().out)
     assert (answer["status"], answer["trace_id"], answer["proto_version"]) == ("converged", trace_id, "ercp-1.0")
     assert answer["utility_score"] is None
+    assert "warnings" not in answer
     assert answer["trace_events"][0]["operator"] == "generate"
 
 

@@ -90,6 +90,8 @@ def test_what_cannot_be_read_is_refused_never_ignored(text, directive, unknown):
     with pytest.raises(PolicyError) as caught:
         parse_policy(text)
     assert (caught.value.directive, caught.value.unknown) == (directive, unknown)
+    assert directive in str(caught.value)
+    assert not unknown or str(caught.value) == f"{directive!r} is no directive"
     assert "profile" in caught.value.known
     assert len(KNOWN_DIRECTIVES) == 27
 

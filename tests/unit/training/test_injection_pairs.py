@@ -27,6 +27,14 @@ def test_the_same_seed_gives_the_same_rows(rows):
     assert paired_rows(8) != rows
 
 
+@pytest.mark.parametrize(("name", "kinds", "texts"), [("hostile_looking.txt", 16, 115), ("documents.txt", 6, 48)])
+def test_a_text_that_opens_like_a_heading_is_a_text(name, kinds, texts):
+    found = families(name)
+    assert (len(found), sum(map(len, found.values()))) == (kinds, texts)
+    assert any(text.startswith("## ") for lines in found.values() for text in lines)
+    assert all(kind.replace(".", "").replace("_", "").isalnum() for kind in found)
+
+
 def test_every_attack_has_a_twin_in_the_same_documents(rows):
     counted = Counter((row.family, row.attack) for row in rows if part_of(row) == "paired")
     themes = families("pairs.txt")
