@@ -249,22 +249,32 @@ def _findings(ask: VerifyCommand, reading: Reading) -> list[Suspicion]:
     return [suspicion_of(each) for each in weighing.kept(ask.analysis.findings, reading, has_facts=has_facts)]
 
 
-def _passages(ask: VerifyCommand) -> list[tuple[Passage, TextFacts]]:
-    """Return the passages with what each asserts."""
+@dataclass(frozen=True, slots=True)
+class _ReadPassage:
+    """A passage, its sentences and what it asserts."""
+
+    passage: Passage
+    sentences: tuple[Sentence, ...]
+    facts: TextFacts
+
+
+def _passages(ask: VerifyCommand) -> list[_ReadPassage]:
+    """Return the passages as they are read; run off the event loop."""
     passages = ask.knowledge.passages if ask.knowledge is not None else ()
-    return [(each, readings.facts_of(each.text, readings.sentences_of(each.text))) for each in passages]
+    split = [(each, readings.sentences_of(each.text)) for each in passages]
+    return [_ReadPassage(each, sentences, readings.facts_of(each.text, sentences)) for each, sentences in split]
 
 
-def _statements(reading: Reading, passages: Sequence[tuple[Passage, TextFacts]]) -> tuple[Statements, list[Statements]]:
+def _statements(reading: Reading, passages: Sequence[_ReadPassage]) -> tuple[Statements, list[Statements]]:
     """Return the statements of a draft and of each passage; run off the event loop."""
-    others = []
-    for passage, facts in passages:
-        sentences = readings.sentences_of(passage.text)
-        others.append(Statements.of(facts, sentences, topics_of(sentences), passage.source))
+    others = [
+        Statements.of(each.facts, each.sentences, topics_of(each.sentences), each.passage.source) for each in passages
+    ]
     return Statements.of(reading.facts, reading.sentences, reading.topics), others
 
 
-def _checked(ask: VerifyCommand, facts: TextFacts, asserted: Sequence[tuple[Passage, TextFacts]]) -> list[Suspicion]:
+def _checked(ask: VerifyCommand, facts: TextFacts, passages: Sequence[_ReadPassage]) -> list[Suspicion]:
     """Return what predicates have against the text; run off the event loop."""
     question = readings.facts_of(ask.question, readings.sentences_of(ask.question)) if ask.question else None
+    asserted = [(each.passage, each.facts) for each in passages]
     return checking.check(facts, checking.ReferenceTexts(ask.constraints, asserted, question))

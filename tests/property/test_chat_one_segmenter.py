@@ -81,3 +81,10 @@ def test_every_beginning_ends_where_a_sentence_of_the_whole_does(asking, text, c
 @pytest.mark.parametrize("asking", [asked_by_the_door, asked_by_the_client])
 def test_sentences_are_asked_about_while_the_text_grows(asking, text):
     assert asking(list(text))
+
+
+@pytest.mark.parametrize("asking", [asked_by_the_door, asked_by_the_client])
+def test_each_of_the_first_sentences_is_asked_about_as_it_ends(asking):
+    listed = [f"The hall number {number} has many seats." for number in range(8)]
+    text = " ".join([*listed, "This goes"])
+    assert [asked.rstrip() for asked in asking(list(text))] == [" ".join(listed[: to + 1]) for to in range(8)]

@@ -219,6 +219,26 @@ async def test_what_an_agent_has_not_answered_is_waited_for_or_left_out(client):
     assert list(opened.agents_left_out) == [silent.session.session_id]
 
 
+async def test_an_answer_stands_though_what_came_behind_it_failed(client):
+    orchestrator = await client.window()
+    agent = await agent_under(client, orchestrator, "Began.", "Done.")
+    failing = await client.open(agent.session_token)
+    ids = {"session_id": agent.session.session_id, "window_id": failing.window.window_id}
+    await client.call("FailWindow", pb.FailWindowRequest(request_id=fresh_uuid(), reason="TIMEOUT", **ids))
+    opened = await client.open(orchestrator.session_token, **merging(orchestrator, agent))
+    assert [parent.response_text for parent in opened.parents[1:]] == ["Done."]
+    assert not opened.agents_left_out
+
+
+async def test_the_windows_and_the_agents_that_are_merged_share_the_budget(client):
+    """§12.2: a summary takes at most 30% of what its parent has, here a third of 300 tokens."""
+    long = await client.commit(await client.open(), "At length.\n\nThe conclusion.", response_tokens=1000)
+    agents = [await agent_under(client, long, "Done.") for _ in range(2)]
+    asked = merging(long, *agents, available_budget_tokens=300, summariser_available=True)
+    own, *_ = (await client.open(long.session_token, **asked)).parents
+    assert (own.transfer_type, own.summary_tokens) == (dag_pb2.TRANSFER_TYPE_SUMMARY, 30)
+
+
 async def test_only_sessions_under_this_one_are_merged_and_only_by_a_fan_in(world, client):
     orchestrator = await client.window()
     agent = await agent_under(client, orchestrator, "Done.")

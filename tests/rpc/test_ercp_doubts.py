@@ -21,8 +21,13 @@ class Hesitating:
     fingerprint = "hesitating@1+sha256:0000000000000000"
     max_tokens = 512
 
+    def __init__(self, contradiction=0.45):
+        self._contradiction = contradiction
+
     async def classify(self, pairs):
-        return np.tile(np.array([[0.1, 0.45, 0.45]], dtype=np.float32), (len(pairs), 1))
+        return np.tile(
+            np.array([[0.1, 0.9 - self._contradiction, self._contradiction]], dtype=np.float32), (len(pairs), 1)
+        )
 
 
 class Alike(MemoryEmbeddingModel):
@@ -32,8 +37,8 @@ class Alike(MemoryEmbeddingModel):
         return np.tile(np.array([[1.0, 0.0]], dtype=np.float32), (len(texts), 1))
 
 
-def doubting(*replies):
-    entailment = Hesitating()
+def doubting(*replies, contradiction=0.45):
+    entailment = Hesitating(contradiction)
     return ErcpWorld(
         entailment=entailment, second=SecondDetector(entailment, Alike(), load_bounds(), 400), replies=replies
     )
@@ -75,3 +80,12 @@ async def test_verify_tells_it_and_calls_it_no_error():
         answer = await client.call("Verify", request_for("Verify", reasoning_text=AT_ODDS))
     assert not answer.errors
     assert len(answer.open_doubts) == 1
+
+
+async def test_verify_tells_of_a_denial_that_may_be_one():
+    text = "The window contains no blue glass. The blue panes of the window were cleaned."
+    async with doubting(MENDED, contradiction=0.58).serving() as client:
+        answer = await client.call("Verify", request_for("Verify", reasoning_text=text))
+    assert not answer.errors
+    (doubt,) = answer.open_doubts
+    assert doubt.against == "The window contains no blue glass."

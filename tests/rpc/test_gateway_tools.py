@@ -288,6 +288,22 @@ async def test_an_agent_that_finds_nothing_says_so_once():
     assert len(world.windows()) == 1
 
 
+def refuses_behind_the_first(request):
+    """Say that parts are always open, and of each answer but the first that it says that there is none."""
+    left = {"sub_queries_total": 2, "uncovered_sub_queries": ["What is the rate of the day?"]}
+    refusing = {"relevance": {"status": quality_pb2.RELEVANCE_STATUS_REFUSAL}}
+    return left | (refusing if request.window_number > 1 else {})
+
+
+async def test_the_latest_iteration_decides_whether_another_would_say_the_same():
+    script = Script(analyses=({"plan": CONTINUES}, {"plan": CONTINUES}), report_of=refuses_behind_the_first)
+    world = world_with(Box(), "Seven days.", *["The documents do not say."] * 5, script=script)
+    response = await ask(world)
+    assert response.answer.text == "Seven days.\n\nThe documents do not say."
+    assert "ITERATION_FOUND_NOTHING" in codes(response)
+    assert len(world.windows()) == 2
+
+
 async def test_an_agent_that_a_tool_told_something_goes_on_after_a_refusal():
     script = Script(analyses=({"plan": CONTINUES}, {}), report_of=refuses)
     world = world_with(Box(rates=RATE), asked("a"), NONE, "Not said.", NONE, "Nor that.", script=script)

@@ -71,10 +71,7 @@ def _ends(agent: SessionSnapshot, fresh: NewWindow) -> list[WindowRecord]:
     for window in dag.windows:
         if window.status is WindowStatus.PENDING and not fresh.is_abandoned(window):
             raise _incomplete(window.session_id, WindowStatus.PENDING.value, window_id=window.window_id)
-    continued = {parent for window in dag.committed for parent in window.parent_ids}
-    return sorted(
-        (window for window in dag.committed if window.window_id not in continued), key=lambda end: end.window_id
-    )
+    return sorted(dag.leaves(), key=lambda end: end.window_id)
 
 
 def _incomplete(session_id: str, status: str, window_id: str = "") -> PreconditionError:

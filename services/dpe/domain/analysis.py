@@ -72,6 +72,12 @@ class AnalysisInput:
     """The answer goes on: whether it answers its question is not asked yet (ADR 0172)."""
 
     @property
+    def questions(self) -> tuple[str, ...]:
+        """What the answer is to answer: the query or its parts, each once; nothing yet of a beginning (ADR 0172)."""
+        every = () if self.is_beginning else self.sub_queries or (self.query,)
+        return tuple(part for part in dict.fromkeys(every) if part.strip())
+
+    @property
     def is_first(self) -> bool:
         """Whether nothing was said before: the first window of a session, or one behind which nothing was delivered."""
         return self.window_number == 1 or (self.stands_alone and not self.prior_windows)

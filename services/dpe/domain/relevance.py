@@ -35,8 +35,8 @@ _NUMBER: Final = re.compile(r"\d+(?:[.,]\d+)*")
 
 
 def question_texts(analysis: Analysis) -> list[str]:
-    """Return the questions as vectors are wanted of them: each with what it leans on; of a beginning none."""
-    if analysis.input.is_beginning:
+    """Return the questions as vectors are wanted of them: each with what it leans on; none where nothing is asked."""
+    if not analysis.input.questions:
         return []
     return [_text_of(analysis, question) for question in needs(analysis.input.query)]
 

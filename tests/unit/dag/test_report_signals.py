@@ -3,10 +3,11 @@
 import pytest
 from crp.common.v1 import taxonomy_pb2 as taxonomy
 from crp.dpe.v1 import claim_pb2, finding_pb2, quality_pb2, report_pb2
+from google.protobuf.descriptor import FieldDescriptor
 from google.protobuf.json_format import ParseDict, ParseError
 
 from services.common.rpc.canonical import message_json
-from services.dag.report_signals import signals
+from services.dag.report_signals import _KEPT, signals
 
 REPORT = report_pb2.DpeReport(
     report_id="r-1",
@@ -37,6 +38,41 @@ def test_signals_are_the_reports_own_values_without_a_word_of_it():
     assert (found.relevance.status, found.relevance.score) == (quality_pb2.RELEVANCE_STATUS_REFUSAL, 0.75)
     assert [claim.verdict for claim in found.claims] == [claim_pb2.CLAIM_VERDICT_CONTRADICTED]
     assert "secret" not in str(found)
+
+
+def _said(field, number):
+    """Return a value that is not the field's own default, another one for each field."""
+    if field.type == FieldDescriptor.TYPE_ENUM:
+        return [value.number for value in field.enum_type.values][-1]
+    kinds = {
+        FieldDescriptor.TYPE_DOUBLE: number / 64,
+        FieldDescriptor.TYPE_UINT32: number,
+        FieldDescriptor.TYPE_STRING: field.name,
+        FieldDescriptor.TYPE_BOOL: True,
+    }
+    return kinds[field.type]
+
+
+def _full(names):
+    """Return a report that says something in each of the fields."""
+    full = report_pb2.DpeReport()
+    for number, name in enumerate(sorted(names), start=1):
+        field = full.DESCRIPTOR.fields_by_name[name]
+        if field.message_type is not None:
+            getattr(full, name)[name] = _said(field.message_type.fields_by_name["value"], number)
+        elif field.is_repeated:
+            getattr(full, name).append(_said(field, number))
+        else:
+            setattr(full, name, _said(field, number))
+    return full
+
+
+def test_each_field_that_is_kept_is_told():
+    full = _full(_KEPT)
+    assert {field.name for field, _ in full.ListFields()} == _KEPT
+    full.stages.add(number=3, sub_stage="a", status=taxonomy.STAGE_STATUS_SKIPPED, reason="NO_MODEL")
+    full.risk_floors.add(level=taxonomy.RISK_LEVEL_HIGH, reason=report_pb2.RISK_FLOOR_REASON_CONTRADICTED_BY_MODEL)
+    assert signals(message_json(full)) == full
 
 
 def test_zero_that_was_said_and_what_was_not_said_differ():

@@ -44,8 +44,24 @@ def test_words_of_another_place_of_a_repeated_sentence_are_found(claim, fact, wo
         ("A lost locker key is replaced at most twice per term for each member.", LOCKER),  # the facts know no term
         ("The visiting school bears nothing when a visit is cancelled, the museum shop does.", CANCELLED),
         ("", LOCKER),
+        (
+            "A lost locker key of the club is replaced twice per season for new paying day guests.",
+            "A lost locker key of the club is replaced twice per season for members. New paying day guests swim.",
+        ),
+        (
+            "The old lease of the club house provides a deposit of two months for each member.",
+            "The old lease of the club house takes a deposit of two months for each member. The court provides shoes.",
+        ),
     ],
-    ids=["both moved along", "a paraphrase", "words of no place", "another construction", "no word at all"],
+    ids=[
+        "both moved along",
+        "a paraphrase",
+        "words of no place",
+        "another construction",
+        "no word at all",
+        "many words",
+        "a verb",
+    ],
 )
 def test_what_may_say_the_same_is_left_to_the_encoders(claim, fact):
     assert Rule.DISPLACED not in found(claim, fact)

@@ -49,6 +49,7 @@ def test_two_amounts_of_one_kind_for_what_may_be_one_thing_are_asked_about(text,
         "The old bridge is 30 m long. The new bridge is 90 m long.",
         "The hall has 84 seats. The price of the hall is 90 EUR.",  # other kinds
         "It is about 30 hours. It is 30.3 hours.",
+        "The lake has a depth of 30 m. The lake has a width of 900 m.",  # values of two things
     ],
 )
 def test_what_is_set_apart_or_agrees_is_not(text):
@@ -83,6 +84,14 @@ def test_what_both_see_is_an_error_what_neither_rules_out_a_doubt_and_the_rest_n
     assert asked(text, 0.45, 0.8) == ([], [("contradiction", "")])
     assert asked(text, 0.2, 0.8) == ([], [])
     assert asked(text, 0.8, 0.3) == ([], [])
+
+
+@pytest.mark.parametrize(
+    ("score", "cosine", "count"), [(0.56, 0.51, 1), (0.99, 0.99, 1), (0.54, 0.9, 0), (0.9, 0.49, 0)]
+)
+def test_of_a_denial_nothing_is_an_error_and_what_both_see_is_a_doubt(score, cosine, count):
+    text = "The window contains no blue glass. The blue panes of the window were cleaned."
+    assert asked(text, score, cosine) == ([], [("contradiction", "")] * count)
 
 
 def test_a_passage_is_believed_sooner_than_the_draft():

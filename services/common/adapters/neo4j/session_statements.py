@@ -142,6 +142,20 @@ WITH r ORDER BY r.tenant_key, r.sort_key, r.report_id LIMIT $limit
 RETURN r {.*} AS report
 """
 
+PAGE_BRIEF_REPORTS_OF_SESSION: Final = """
+MATCH (r:Report {session_key: $key})
+WHERE r.sort_key >= $sort_key AND r.report_id > $after
+WITH r ORDER BY r.session_key, r.sort_key, r.report_id LIMIT $limit
+RETURN r {.*, inputs: ''} AS report
+"""
+
+PAGE_BRIEF_REPORTS_OF_TENANT: Final = """
+MATCH (r:Report {tenant_key: $key})
+WHERE r.sort_key >= $sort_key AND r.report_id > $after
+WITH r ORDER BY r.tenant_key, r.sort_key, r.report_id LIMIT $limit
+RETURN r {.*, inputs: ''} AS report
+"""
+
 GET_RECEIPT: Final = "MATCH (r:Receipt {key: $key}) RETURN r {.*} AS receipt"
 
 FORGET_RECEIPTS: Final = """

@@ -156,11 +156,12 @@ class Neo4jSessionStore(Neo4jSessionLists):
         self, tenant_id: str, session_id: str, *, after: str, limit: int, with_inputs: bool = True
     ) -> list[ReportRecord | UnreadableRecordError]:
         """Return the next reports by id."""
-        statement, whose = session_statements.PAGE_REPORTS_OF_TENANT, key(tenant_id)
+        whole, brief = session_statements.PAGE_REPORTS_OF_TENANT, session_statements.PAGE_BRIEF_REPORTS_OF_TENANT
+        whose = key(tenant_id)
         if session_id:
-            statement, whose = session_statements.PAGE_REPORTS_OF_SESSION, key(tenant_id, session_id)
-        if not with_inputs:
-            statement = statement.replace("{.*} AS report", "{.*, inputs: ''} AS report")
+            whole, brief = session_statements.PAGE_REPORTS_OF_SESSION, session_statements.PAGE_BRIEF_REPORTS_OF_SESSION
+            whose = key(tenant_id, session_id)
+        statement = whole if with_inputs else brief
         rows = await self._rows(statement, key=whose, sort_key=sort_key(after), after=after, limit=limit)
         return _reports_of(rows)
 

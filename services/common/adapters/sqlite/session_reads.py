@@ -35,9 +35,10 @@ _WINDOWS: Final = f"SELECT {WINDOW_COLUMNS} FROM windows {_OF_SESSION} ORDER BY 
 _EDGES: Final = f"SELECT {EDGE_COLUMNS} FROM edges {_OF_SESSION} ORDER BY target_id, source_id"  # noqa: S608
 _LAST: Final = f"SELECT {EVENT_COLUMNS} FROM events {_OF_SESSION} ORDER BY sequence DESC LIMIT 1"  # noqa: S608
 _EVENTS: Final = f"SELECT {EVENT_COLUMNS} FROM events {_OF_SESSION} AND sequence > ? ORDER BY sequence LIMIT ?"  # noqa: S608
-_AFTER: Final = f"SELECT {REPORT_COLUMNS} FROM reports WHERE tenant_id = ?1 AND report_id > ?2 "  # noqa: S608
+_AFTER: Final = "SELECT {columns} FROM reports WHERE tenant_id = ?1 AND report_id > ?2 "
 _REPORTS: Final = f"{_AFTER}ORDER BY report_id LIMIT ?3"
 _REPORTS_OF: Final = f"{_AFTER}AND session_id = ?4 ORDER BY report_id LIMIT ?3"
+_WITHOUT_INPUTS: Final = ", ".join("''" if name == "inputs" else name for name in REPORT_COLUMNS.split(", "))
 _REPORT_ID: Final = REPORT_COLUMNS.split(", ").index("report_id")
 
 
@@ -91,9 +92,8 @@ def page_reports(
 
     A row without an id that a list can name and go on from is left out.
     """
-    asked, statement = limit, _REPORTS_OF if session_id else _REPORTS
-    if not with_inputs:
-        statement = statement.replace(", inputs FROM", ", '' FROM", 1)
+    asked, columns = limit, REPORT_COLUMNS if with_inputs else _WITHOUT_INPUTS
+    statement = (_REPORTS_OF if session_id else _REPORTS).format(columns=columns)
     while True:
         values = (tenant_id, after, asked, session_id) if session_id else (tenant_id, after, asked)
         with damaged_pages("session", session_id, session_id) if session_id else nullcontext():

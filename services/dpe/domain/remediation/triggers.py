@@ -11,7 +11,6 @@ from services.common.taxonomy import Remedy, RemedyCondition, RemedyForce, Repet
 from services.dpe.domain.analysis import Analysis
 from services.dpe.domain.findings import ContradictionSeverity
 from services.dpe.domain.pipeline import STAGES
-from services.dpe.domain.query_parts import parts
 from services.dpe.domain.remediation import prompts
 from services.dpe.domain.remediation.excerpts import passages, prior_contents, prior_end, repeated_windows
 from services.dpe.domain.remediation.naming import named_findings, unverifiable
@@ -120,7 +119,7 @@ def _completeness(analysis: Analysis) -> list[Step]:
     uncovered = analysis.outputs.completeness.uncovered_sub_queries
     reason = f"COMPLETENESS_{level}"
     if given.windows_remaining and not given.cache_no_cache:
-        covered = [part for part in parts(analysis) if part not in set(uncovered)]
+        covered = [part for part in analysis.input.questions if part not in set(uncovered)]
         force = RemedyForce.RECOMMENDED if level == "MOSTLY_COMPLETE" else RemedyForce.REQUIRED
         instruction = prompts.continue_with(covered, uncovered)
         return [Step(Remedy.AUTO_CONTINUE, force, 8, reason, instruction, sub_queries=uncovered)]

@@ -23,7 +23,7 @@ from services.dpe.domain.models import Requests
 from services.dpe.domain.outcome import Reason, StageOutcome
 from services.dpe.domain.policy import COVERED_SIMILARITY
 from services.dpe.domain.prior_windows import prior_status
-from services.dpe.domain.query_parts import parts, standalone
+from services.dpe.domain.query_parts import standalone
 from services.dpe.domain.relevance import assess, question_texts, sentence_texts
 from services.dpe.domain.results import CompletenessResult
 from services.dpe.domain.stage import Batch, Stage
@@ -42,13 +42,13 @@ def apply(analysis: Analysis) -> Analysis:
     """Check each part against all sentences of the session."""
     if analysis.input.is_beginning:
         return analysis.ended(StageOutcome(STAGE, StageStatus.NOT_APPLICABLE, Reason.UNFINISHED_ANSWER))
-    table, relevance = analysis.models.vectors, assess(analysis)
+    table, every = analysis.models.vectors, analysis.input.questions
     if table is None:
         failed = StageOutcome(STAGE, StageStatus.FAILED, Reason.EMBEDDING_MODEL_FAILED)
-        return analysis.ended(failed, CompletenessResult(relevance=relevance))
-    every, said = parts(analysis), _said(analysis)
+        return analysis.ended(failed, CompletenessResult(relevance=assess(analysis)))
     if not every:
         return analysis.ended(StageOutcome(STAGE, StageStatus.NOT_APPLICABLE, Reason.NO_QUESTION))
+    relevance, said = assess(analysis), _said(analysis)
     wanted = [part for part in every if not is_unread_text(part)]
     uncovered = wanted
     if said and wanted:

@@ -36,12 +36,15 @@ class Given:
     is_about: bool = False
 
 
-def amounts_of(facts: TextFacts) -> list[list[Given]]:
-    """Return the amounts of every sentence of a text; bare numbers that count nothing are left out."""
-    return [
-        [each for mention in found if (each := _given(facts.text, mention, sentence)) is not None]
-        for found, sentence in zip(readings.mentions_of(facts), facts.sentences, strict=True)
-    ]
+def amounts_of(facts: TextFacts) -> Sequence[Sequence[Given]]:
+    """Return the amounts of every sentence of a text, read once; bare numbers that count nothing are left out."""
+    found = facts.selected.get(amounts_of)
+    if not isinstance(found, tuple):
+        found = facts.selected[amounts_of] = tuple(
+            [each for mention in listed if (each := _given(facts.text, mention, sentence)) is not None]
+            for listed, sentence in zip(readings.mentions_of(facts), facts.sentences, strict=True)
+        )
+    return found
 
 
 def _given(text: str, mention: Mention, sentence: Span) -> Given | None:

@@ -78,9 +78,8 @@ def plan(draft: Statements, passages: Sequence[Statements], most: int) -> list[P
 def _within(draft: Statements) -> Iterator[Pair]:
     places = defaultdict[str, list[int]](list)
     for at, given in enumerate(draft.amounts):
-        if draft.sentences[at].states or given:
-            for kind in {each.kind for each in given}:
-                places[kind].append(at)
+        for kind in {each.kind for each in given}:
+            places[kind].append(at)
     for kind, numbers in places.items():
         for place, first in enumerate(numbers):
             for second in islice(numbers, place + 1, place + 1 + _NEAREST):

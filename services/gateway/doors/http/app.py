@@ -29,7 +29,7 @@ from services.common.settings.http import HttpSettings
 from services.gateway.doors.http import ercp_schemas as schemas
 from services.gateway.doors.http.calls import Routes
 from services.gateway.doors.http.ercp_routes import ENDPOINTS, ErcpRoutes
-from services.gateway.doors.http.fixed_paths import Endpoint, FixedPaths, fixed_endpoints
+from services.gateway.doors.http.fixed_paths import FixedPaths, fixed_endpoints
 from services.gateway.doors.http.problems import problem_response
 from services.gateway.doors.http.requests import request_id_of
 from services.gateway.doors.http.well_known import WELL_KNOWN
@@ -74,10 +74,10 @@ def create_app(
         redirect_slashes=False,
     )
     forms: list[type[BaseModel]] = [schemas.RunRequest, *(endpoint.form for endpoint in ENDPOINTS)]
-    fixed: dict[tuple[str, str], Endpoint] = {}
-    for router in (ErcpRoutes(stub, gate, settings, clock).router(), *(routes.router() for routes in more)):
+    routers = ErcpRoutes(stub, gate, settings, clock).router(), *(routes.router() for routes in more)
+    app.router.routes.append(FixedPaths(fixed_endpoints(*routers)))
+    for router in routers:
         app.include_router(router)
-        fixed = fixed_endpoints(router) | fixed  # of two for one path the first answers, as in the framework
     for routes in more:
         forms += routes.forms
     app.add_api_route(
@@ -97,7 +97,6 @@ def create_app(
 
     app.add_exception_handler(HTTPException, unknown)
     app.add_exception_handler(Exception, fault)
-    app.add_middleware(FixedPaths, endpoints=fixed)
     app.add_middleware(_Admission, most=settings.max_connections, clock=clock)
     app.add_middleware(_Edge)
     app.openapi = lambda: _openapi(app, forms)  # type: ignore[method-assign]  # FastAPI's own way to change the document

@@ -67,6 +67,19 @@ def test_the_pace_of_tenants_who_are_away_is_forgotten_in_the_end():
     assert pace.units_per_s_of("0") == pace.units_per_s
 
 
+def test_the_pace_of_a_tenant_who_comes_back_is_kept():
+    clock = Clock()
+    pace = Pace(clock)
+    for number in range(400):
+        for tenant in (str(number), "slow") if number % 200 == 0 else (str(number),):
+            begun = [pace.begin() for _ in range(2)]
+            clock.at += 10 if tenant == "slow" else 1
+            for one in begun:
+                pace.end(one, 100, done=True, tenant=tenant)
+    assert pace.units_per_s_of("slow") == pytest.approx(20)
+    assert pace.units_per_s > 100
+
+
 def test_the_last_calls_count_most():
     clock = Clock()
     pace = Pace(clock)
