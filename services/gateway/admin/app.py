@@ -7,7 +7,7 @@ a replay. The one thing never stored is a key's secret, so a replay of CreateApi
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import TYPE_CHECKING, Final, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
 import structlog
 
@@ -371,6 +371,6 @@ def _check_policy(text: str, field: str = "policy.safety_policy") -> None:
 
 def _policy_refusal(error: PolicyError, field: str) -> CrpError:
     reason = ErrorReason.UNKNOWN_DIRECTIVE if error.unknown else ErrorReason.INVALID_FIELD
-    violation, told = FieldViolation(field, str(error)), {"directive": error.directive}
-    told |= {"known": ", ".join(error.known)} if error.unknown else {}
-    return InvalidRequestError(reason, str(error), violations=(violation,), **told)
+    known = {"known": ", ".join(error.known)} if error.unknown else {}
+    told: dict[str, Any] = {"directive": error.directive} | known
+    return InvalidRequestError(reason, str(error), violations=(FieldViolation(field, str(error)),), **told)
