@@ -23,8 +23,6 @@ from services.common.injection_classifier.windows import Cut
 Floats = NDArray[np.float32]
 
 SCHEMA_VERSION: Final = 2
-WITHOUT_CUES: Final = 1
-"""The schema of files from before cues were weighed."""
 READ_MOST: Final = 128
 """Windows of one text that the embedder reads, at most: those that n-grams and cues find most suspicious."""
 _WINDOW_SIZE: Final = 1 << WINDOW_BITS
@@ -183,10 +181,9 @@ def read_head(content: bytes) -> InjectionHead:
 
 
 def _head(about: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> InjectionHead:
-    if about["schema_version"] not in {SCHEMA_VERSION, WITHOUT_CUES}:
+    if about["schema_version"] != SCHEMA_VERSION:
         raise ValueError(f"schema_version: {about['schema_version']} is not {SCHEMA_VERSION}")
-    has_cues = about["schema_version"] != WITHOUT_CUES
-    if has_cues and (tuple(about["cues"]) != NAMES or arrays["cues"].shape != (len(NAMES),)):
+    if tuple(about["cues"]) != NAMES or arrays["cues"].shape != (len(NAMES),):
         raise ValueError("its cues are not those that are searched for")
     return InjectionHead(
         embedder=str(about["embedder"]),
@@ -199,5 +196,5 @@ def _head(about: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> InjectionHe
         bias=float(about["bias"]),
         joint=np.array(about["joint"], dtype=np.float64),
         calibration=PiecewiseLinearCalibration(about["raw"], about["calibrated"]),
-        cues=arrays["cues"].astype(np.float32) if has_cues else np.zeros(len(NAMES), dtype=np.float32),
+        cues=arrays["cues"].astype(np.float32),
     )
