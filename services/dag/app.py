@@ -64,7 +64,7 @@ from services.dag.domain.questions import questions
 from services.dag.domain.returning import Returned, with_return
 from services.dag.domain.step import Step, empty_snapshot
 from services.dag.domain.token import MAX_HISTORY, invalid_token, read
-from services.dag.domain.verification import Verification
+from services.dag.domain.verification import StoredChain, Verification
 from services.dag.domain.view import DagView
 from services.dag.expiry import Expiry
 from services.dag.metrics import BudgetMetrics
@@ -340,25 +340,28 @@ class SessionApp:
         check_open(found.snapshot.session)
         check_limits(found.snapshot, state, ask, fresh)
         stored, verification = await self._relays.line(caller, state, fresh, found)
-        before = stored.snapshot
+        before, agents = stored.snapshot, list[StoredChain]()
         if state.window_number == 0:
             opening = open_root(before, ask, fresh, state.safety_budget, token.policy_hash)
         else:
             agents = [await self._agent(caller, session_id) for session_id in ask.agent_sessions]
-            opening = open_child(before, state, token.policy_hash, ask, fresh, agents)
+            opening = open_child(
+                before, state, token.policy_hash, ask, fresh, agents=[agent.snapshot for agent in agents]
+            )
         notes = [note_of(stored.events, parent, before.session) for parent in opening.window.parent_ids]
         check_policies(notes, token.policy_hash, ask.has_compared)
+        for agent in agents:  # last: recomputing chains costs most, and nothing of them was kept yet
+            await self.chains.verified(agent)
         change, opened = await self._opened(before, opening, verification)
         ancestors = {prior.window_id for prior in opened.prior_windows}
         kept = {report.window_id: report.inputs for report in stored.reports if report.window_id in ancestors}
         return change, replace(opened, questions=questions(kept))
 
-    async def _agent(self, caller: Caller, session_id: str) -> SessionSnapshot:
-        """Return an agent's session whose answers are to be merged: what flows is what its record proves (§15.1)."""
+    async def _agent(self, caller: Caller, session_id: str) -> StoredChain:
+        """Return an agent's session whose answers are to be merged (§15.1); its chain is still to be verified."""
         stored = await self.expiry.load(caller.tenant_id, session_id)
         check_not_erased(stored.snapshot.session)
-        await self.chains.verified(stored)
-        return stored.snapshot
+        return stored
 
     async def _commit(self, caller: Caller, ask: CommitCommand, lost: int, turns: Turns) -> tuple[Changes, Committed]:
         stored = await self.expiry.load(caller.tenant_id, ask.session_id)

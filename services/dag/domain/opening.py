@@ -192,7 +192,8 @@ def open_child(
         policy_hash: in force from now on; empty keeps the session's.
         ask: what the caller wants; ``available_budget_tokens`` is set.
         fresh: the impure values.
-        agents: the sessions that ``ask.agent_sessions`` names, verified, in that order.
+        agents: the sessions that ``ask.agent_sessions`` names, in that order; the caller verifies them before it keeps
+            what is opened.
 
     Raises:
         NotFoundError: CONTINUATION_NOT_FOUND.
