@@ -29,7 +29,7 @@ def opened(result: Opened) -> bytes:
     return pb.OpenWindowResponse(
         session=convert.session(result.session, result.dag),
         window=convert.window(result.window, result.dag),
-        parents=[convert.parent(record, transfer, result.session.session_id) for record, transfer in result.transfers],
+        parents=[convert.parent(record, transfer) for record, transfer in result.transfers],
         facts_seen=result.facts_seen,
         safety_budget=result.window.safety_budget,
         chain_integrity=convert.integrity(result.integrity.value),

@@ -32,6 +32,7 @@ from services.common.rpc.report_views import in_view
 from services.common.taxonomy import ChainIntegrity, Degradation, QualityTier
 from services.dag.app import AppendCommand
 from services.dag.beginning import CreateCommand
+from services.dag.domain.agents import MergedEnd
 from services.dag.domain.breaker import breaker
 from services.dag.domain.budget import budget_left
 from services.dag.domain.committing import CommitCommand
@@ -257,8 +258,8 @@ def edge(record: EdgeRecord) -> dag_pb2.WindowEdge:
         )
 
 
-def parent(record: WindowRecord, transfer: Transfer, session_id: str) -> pb.ParentContext:
-    """Return what flows from one parent, or from a window of an agent's session, into a window of the session."""
+def parent(record: WindowRecord, transfer: Transfer) -> pb.ParentContext:
+    """Return what flows from one parent, or from a window of an agent's session, into a window."""
     return pb.ParentContext(
         window_id=record.window_id,
         window_number=record.window_number,
@@ -270,7 +271,17 @@ def parent(record: WindowRecord, transfer: Transfer, session_id: str) -> pb.Pare
         skipped=transfer.skipped,
         summary_tokens=transfer.summary_tokens,
         fallback_text=transfer.fallback_text,
-        agent_session="" if record.session_id == session_id else record.session_id,
+    )
+
+
+def merged_agent(end: MergedEnd) -> pb.MergedAgent:
+    """Return an answer of an agent's session that a window merged."""
+    return pb.MergedAgent(
+        target_id=end.target_id,
+        session_id=end.session_id,
+        window_id=end.window_id,
+        hmac=end.hmac,
+        safety_budget=end.safety_budget,
     )
 
 

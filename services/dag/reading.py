@@ -17,9 +17,11 @@ from services.common.ports.sessions import (
 )
 from services.common.ports.transparency_log import LogLeaf
 from services.dag.chains import Chains, session_not_found
+from services.dag.domain.agents import MergedEnd, merged_ends
 from services.dag.domain.ending import find_window
 from services.dag.domain.events import OwnEvent
 from services.dag.domain.lineage import lineage_text
+from services.dag.domain.opening import FAN_IN
 from services.dag.domain.verification import Verification
 from services.dag.domain.view import DagView
 
@@ -51,14 +53,19 @@ class SessionReads:
         dag = DagView.of(await self._chains.snapshot(tenant_id, session_id))
         return WindowFound(find_window(dag, window_id), dag, dag.edges_into(window_id))
 
-    async def dag(self, tenant_id: str, session_id: str) -> tuple[SessionRecord, DagView]:
-        """Return the session and its DAG.
+    async def dag(self, tenant_id: str, session_id: str) -> tuple[SessionRecord, DagView, tuple[MergedEnd, ...]]:
+        """Return the session, its DAG, and the ends of agents' sessions that its windows merged.
 
         Raises:
             NotFoundError: SESSION_NOT_FOUND.
+            UnreadableRecordError: RECORD_UNREADABLE: an event that names merged ends.
         """
         snapshot = await self._chains.snapshot(tenant_id, session_id)
-        return snapshot.session, DagView.of(snapshot)
+        dag = DagView.of(snapshot)
+        if not any(window.strategy == FAN_IN for window in dag.windows):
+            return snapshot.session, dag, ()
+        events = [event async for event in self.every_event(tenant_id, session_id, snapshot.last_event)]
+        return snapshot.session, dag, merged_ends(events)
 
     async def lineage(self, tenant_id: str, session_id: str, window_id: str) -> tuple[str, tuple[str, ...]]:
         """Return the printed lineage of a window and the ids in it.

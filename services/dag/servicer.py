@@ -99,11 +99,12 @@ class SessionServicer(pb_grpc.SessionServiceServicer):
     async def GetDag(self, request: pb.GetDagRequest, context: Context) -> pb.GetDagResponse:
         """Return the DAG."""
         validate.get_dag(request)
-        session, dag = await self._reads.dag(_tenant(), request.session_id)
+        session, dag, merged = await self._reads.dag(_tenant(), request.session_id)
         response = pb.GetDagResponse(
             session=convert.session(session, dag),
             windows=[convert.window(window, dag) for window in dag.windows],
             edges=[convert.edge(edge) for edge in dag.edges],
+            agents=[convert.merged_agent(end) for end in merged],
         )
         response.rendered = draw(response, request.format)
         return response

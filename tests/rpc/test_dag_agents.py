@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from dataclasses import replace
 
 import pytest
 from crp.common.v1 import taxonomy_pb2 as taxonomy
@@ -175,10 +176,10 @@ async def test_a_fan_in_merges_the_latest_answers_of_agents_own_sessions(world, 
     c = await agent_under(client, orchestrator, "C concludes.")
     opened = await client.open(orchestrator.session_token, **merging(orchestrator, a, b, c))
     own, *agents = opened.parents
-    assert (own.window_id, own.agent_session) == (orchestrator.window.window_id, "")
+    assert own.window_id == orchestrator.window.window_id
     assert [each.response_text for each in agents] == ["A concludes.", "B concludes.", "C concludes."]
     assert {each.transfer_type for each in agents} == {dag_pb2.TRANSFER_TYPE_RESULT_ONLY}
-    assert [each.agent_session for each in agents] == [each.session.session_id for each in (a, b, c)]
+    assert [each.window_id for each in agents] == [each.window.window_id for each in (a, b, c)]
     assert list(opened.window.parent_ids) == [orchestrator.window.window_id]
     assert (opened.window.window_number, opened.safety_budget) == (2, min(a.safety_budget, 1.0))
     synthesis = await client.commit(opened, "All of it.")
@@ -197,6 +198,62 @@ async def test_a_fan_in_merges_the_latest_answers_of_agents_own_sessions(world, 
         assert (await client.call("VerifyChain", request)).integrity == taxonomy.CHAIN_INTEGRITY_VALID
     # The agents' sessions go on: nothing of theirs was taken.
     assert (await client.window(c.session_token)).window.window_number == 2
+
+
+async def test_the_dag_shows_which_answers_of_agents_were_merged(client):
+    orchestrator = await client.window()
+    a = await agent_under(client, orchestrator, "A began.", "A concludes.", risk="MEDIUM")
+    b = await agent_under(client, orchestrator, "B concludes.")
+    synthesis = await client.open(orchestrator.session_token, **merging(orchestrator, a, b))
+    request = pb.GetDagRequest(session_id=orchestrator.session.session_id, format=pb.DAG_FORMAT_DOT)
+    for _ in range(2):  # while it is pending, and once it is committed
+        found = await client.call("GetDag", request)
+        assert sorted(found.agents, key=lambda each: each.session_id) == list(found.agents)
+        assert {each.window_id: (each.target_id, each.session_id, each.hmac) for each in found.agents} == {
+            each.window.window_id: (synthesis.window.window_id, each.session.session_id, each.window.hmac)
+            for each in (a, b)
+        }
+        assert {each.session_id: each.safety_budget for each in found.agents} == {
+            each.session.session_id: each.safety_budget for each in (a, b)
+        }
+        assert a.session.session_id in found.rendered
+        if synthesis.window.status == dag_pb2.WINDOW_STATUS_PENDING:
+            synthesis = await client.commit(synthesis, "All of it.")
+    own = await client.call("GetDag", pb.GetDagRequest(session_id=a.session.session_id))
+    assert not own.agents
+    erased = pb.EraseSessionRequest(
+        request_id=fresh_uuid(), session_id=orchestrator.session.session_id, reason="asked for"
+    )
+    await client.call("EraseSession", erased)
+    assert not (await client.call("GetDag", request)).agents
+
+
+async def test_an_event_that_names_agents_as_nobody_writes_them_is_an_unreadable_record(world, client):
+    orchestrator = await client.window()
+    agent = await agent_under(client, orchestrator, "Done.")
+    await client.open(orchestrator.session_token, **merging(orchestrator, agent))
+    session_id = orchestrator.session.session_id
+    held = world.held(session_id)
+    at = next(i for i, event in enumerate(held.events) if '"agents"' in event.data)
+    held.events[at] = replace(held.events[at], data='{"agents":{"crp_win_x":7}}')
+    refusal = await client.fails("GetDag", pb.GetDagRequest(session_id=session_id))
+    assert (refusal.reason, refusal.metadata["record_id"]) == ("RECORD_UNREADABLE", str(held.events[at].sequence))
+
+
+async def test_agents_chains_are_recomputed_after_every_other_refusal(world, client):
+    """What is refused anyway recomputes nothing, and leaves a broken session as it found it."""
+    orchestrator, stranger = await client.window(), await client.window()
+    world.tamper(stranger.session.session_id, stranger.window.window_id, risk_level="CRITICAL")
+    asked = open_request(orchestrator, **merging(orchestrator, stranger))
+    assert (await client.fails("OpenWindow", asked)).reason == "UNSUPPORTED_STRATEGY"
+    found = await client.call("GetDag", pb.GetDagRequest(session_id=stranger.session.session_id))
+    assert found.session.status == dag_pb2.SESSION_STATUS_OPEN
+    agent = await agent_under(client, orchestrator, "Done.")
+    world.tamper(agent.session.session_id, agent.window.window_id, risk_level="CRITICAL")
+    asked = open_request(orchestrator, **merging(orchestrator, agent))
+    assert (await client.fails("OpenWindow", asked)).reason == "CHAIN_BROKEN"
+    found = await client.call("GetDag", pb.GetDagRequest(session_id=agent.session.session_id))
+    assert found.session.status == dag_pb2.SESSION_STATUS_BROKEN
 
 
 async def test_what_an_agent_has_not_answered_is_waited_for_or_left_out(client):

@@ -4,17 +4,49 @@ An agent's session is read, never written: it keeps its pointers, its credential
 window that merges it is that window's chained event, which names the agent's windows with their HMACs.
 """
 
-from collections.abc import Mapping, Sequence
+import json
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from services.common.errors import ErrorReason, PreconditionError
-from services.common.ports.sessions import SessionSnapshot, WindowRecord
+from services.common.errors import ErrorReason, PreconditionError, UnreadableRecordError
+from services.common.ports.sessions import AuditEventRecord, SessionSnapshot, WindowRecord
 from services.common.taxonomy import WindowStatus
+from services.dag.domain.events import OwnEvent
 from services.dag.domain.place import NewWindow
 from services.dag.domain.view import DagView
 
 NO_ANSWER: Final = "NO_ANSWER"
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class MergedEnd:
+    """An agent's answer that a window merged, as the event that opened the window names it."""
+
+    target_id: str
+    session_id: str
+    window_id: str
+    hmac: str
+    safety_budget: float
+
+
+def merged_ends(events: Iterable[AuditEventRecord]) -> tuple[MergedEnd, ...]:
+    """Return what windows of a session merged of agents' sessions, by window, session and end; nothing once erased.
+
+    Raises:
+        UnreadableRecordError: RECORD_UNREADABLE: an event is not what this service writes.
+    """
+    found = set[MergedEnd]()
+    for event in events:
+        if event.event_type != OwnEvent.DISPATCH_STARTED or not event.data:
+            continue
+        try:
+            named = json.loads(event.data).get("agents", {}).items()
+            found |= {MergedEnd(event.window_id, window_id=end, **parts) for end, parts in named}
+        except (ValueError, TypeError, AttributeError):
+            text = "does not say which agents' answers were merged"
+            raise UnreadableRecordError("event", str(event.sequence), text, session_id=event.session_id) from None
+    return tuple(sorted(found))
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +73,7 @@ def answers_of(agents: Sequence[SessionSnapshot], session_id: str, fresh: NewWin
     """Return the latest answers of agents' sessions.
 
     Args:
-        agents: verified; none = nothing is merged.
+        agents: as they are stored; none = nothing is merged.
         session_id: of the session that merges them; it has to be the parent of each.
         fresh: tells which pending windows are given up.
         partial: sessions without an answer may be left out, as long as one has some (§16.3).

@@ -12,7 +12,15 @@ from crp.dag.v1 import session_service_pb2 as pb
 
 from services.common.counting import counted
 from services.common.rpc.canonical import message_json
-from services.dag.exports.picture import COLOURS, WEIGHTS, DagPicture, EdgePicture, WindowPicture, picture_of
+from services.dag.exports.picture import (
+    COLOURS,
+    WEIGHTS,
+    AgentPicture,
+    DagPicture,
+    EdgePicture,
+    WindowPicture,
+    picture_of,
+)
 from services.dag.exports.plain import plain
 
 GRAPH_TYPE: Final = "crp-session-dag"
@@ -50,10 +58,16 @@ def _dot_lines(picture: DagPicture) -> Iterator[str]:
         )
     for stranger in picture.strangers:
         yield f'  {names[stranger]} [label="{_dot_escaped(plain(stranger))}\\n{ABSENT}", shape=plaintext];'
+    for key, lines in _agent_labels(picture).items():
+        label = "\\n".join(_dot_escaped(line) for line in lines)
+        yield f'  {names[key]} [label="{label}", shape=component];'
     for edge in picture.edges:
         line = _DOT_LINES.get(edge.transfer, "dotted")
         ends = f"{names[edge.source]} -> {names[edge.target]}"
         yield f"  {ends} [label={_dot_text(edge.label)}, style={line}];"
+    for agent in picture.agents:
+        line = _DOT_LINES[agent.transfer]
+        yield f"  {names[agent.key]} -> {names[agent.target]} [label={_dot_text(agent.transfer)}, style={line}];"
     yield "}"
 
 
@@ -66,16 +80,23 @@ def _mermaid_lines(picture: DagPicture) -> Iterator[str]:
     names = _node_names(picture)
     yield "flowchart TD"
     yield f"  accTitle: {_mermaid_text(_title(picture))}"
-    yield f"  accDescr: {counted(len(picture.windows), 'window')} and {counted(len(picture.edges), 'edge')}"
+    agents = f", {counted(len(picture.agents), 'answer')} of agents merged" if picture.agents else ""
+    yield f"  accDescr: {counted(len(picture.windows), 'window')} and {counted(len(picture.edges), 'edge')}{agents}"
     for window in picture.windows:
         opening, closing = _MERMAID_SHAPES.get(window.pattern, ("[", "]"))
         label = "<br/>".join(_mermaid_text(line) for line in _label(window))
         yield f'  {names[window.window_id]}{opening}"{label}"{closing}'
     for stranger in picture.strangers:
         yield f'  {names[stranger]}["{_mermaid_text(plain(stranger))}<br/>{ABSENT}"]'
+    for key, lines in _agent_labels(picture).items():
+        label = "<br/>".join(_mermaid_text(line) for line in lines)
+        yield f'  {names[key]}[["{label}"]]'
     for edge in picture.edges:
         line = _MERMAID_LINES.get(edge.transfer, "-.->")
         yield f'  {names[edge.source]} {line}|"{_mermaid_text(edge.label)}"| {names[edge.target]}'
+    for agent in picture.agents:
+        line = _MERMAID_LINES[agent.transfer]
+        yield f'  {names[agent.key]} {line}|"{_mermaid_text(agent.transfer)}"| {names[agent.target]}'
     for window in picture.windows:
         shade, width = COLOURS.get(window.risk, COLOURS["-"]), WEIGHTS.get(window.risk, 1)
         border = _MERMAID_BORDERS.get(window.status, ",stroke-dasharray:6 4")
@@ -88,6 +109,10 @@ def json_graph(picture: DagPicture) -> str:
     session = message_json(picture.message.session)
     nodes = {window.window_id: _json_node(window) for window in picture.windows}
     nodes |= {stranger: {"label": f"{plain(stranger)}: {ABSENT}"} for stranger in picture.strangers}
+    nodes |= {
+        agent.key: {"label": ", ".join(_agent_label(agent)), "metadata": message_json(agent.message)}
+        for agent in picture.agents
+    }
     graph = {
         "id": picture.session_id,
         "type": GRAPH_TYPE,
@@ -95,7 +120,10 @@ def json_graph(picture: DagPicture) -> str:
         "directed": True,
         "metadata": {"session": session},
         "nodes": nodes,
-        "edges": [_json_edge(edge) for edge in picture.edges],
+        "edges": [
+            *(_json_edge(edge) for edge in picture.edges),
+            *(_json_agent_edge(agent) for agent in picture.agents),
+        ],
     }
     return json.dumps({"graph": graph}, indent=2) + "\n"
 
@@ -123,6 +151,16 @@ def _json_edge(edge: EdgePicture) -> dict[str, Any]:
     }
 
 
+def _json_agent_edge(agent: AgentPicture) -> dict[str, Any]:
+    return {
+        "source": agent.key,
+        "target": agent.target,
+        "relation": agent.transfer,
+        "directed": True,
+        "label": agent.transfer,
+    }
+
+
 _RENDERERS: Final[dict[int, Callable[[DagPicture], str]]] = {
     pb.DAG_FORMAT_DOT: dot,
     pb.DAG_FORMAT_MERMAID: mermaid,
@@ -137,7 +175,11 @@ def draw(message: pb.GetDagResponse, form: int) -> str:
 
 def _node_names(picture: DagPicture) -> dict[str, str]:
     ids = (*(window.window_id for window in picture.windows), *picture.strangers)
-    return {window_id: f"w{number}" for number, window_id in enumerate(ids, start=1)}
+    agents = dict.fromkeys(agent.key for agent in picture.agents)
+    return {
+        **{key: f"a{number}" for number, key in enumerate(agents, start=1)},
+        **{window_id: f"w{number}" for number, window_id in enumerate(ids, start=1)},
+    }
 
 
 def _title(picture: DagPicture) -> str:
@@ -152,6 +194,16 @@ def _label(window: WindowPicture) -> tuple[str, ...]:
         window.status,
         plain(window.window_id),
     )
+
+
+def _agent_label(agent: AgentPicture) -> tuple[str, ...]:
+    """Return the lines of an agent's label."""
+    return f"Agent {plain(agent.session_id)}", f"Budget={agent.budget:.2f}", plain(agent.window_id)
+
+
+def _agent_labels(picture: DagPicture) -> dict[str, tuple[str, ...]]:
+    """Return the label of each agent's end by its key; one that several windows merged stands there once."""
+    return {agent.key: _agent_label(agent) for agent in picture.agents}
 
 
 def _dot_escaped(text: str) -> str:

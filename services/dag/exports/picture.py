@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 from string import ascii_lowercase
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 from crp.common.v1 import taxonomy_pb2 as taxonomy
 from crp.dag.v1 import dag_pb2
@@ -73,14 +73,37 @@ class EdgePicture:
 
 
 @dataclass(frozen=True, slots=True)
+class AgentPicture:
+    """An answer at the end of an agent's own session that a window merged: its conclusion flowed (ADR 0170)."""
+
+    session_id: str
+    window_id: str
+    target: str
+    budget: float
+    hmac: str
+    message: pb.MergedAgent
+
+    transfer: ClassVar[str] = "RESULT_ONLY"
+
+    @property
+    def key(self) -> str:
+        """Its name among the nodes of a graph: an agent's window is none of this session's."""
+        return f"{self.session_id}/{self.window_id}"
+
+
+@dataclass(frozen=True, slots=True)
 class DagPicture:
-    """A whole session: windows by (number, id), edges by (target, source); ``strangers`` are parents from elsewhere."""
+    """A whole session: windows by (number, id), edges by (target, source), agents' answers by (target, agent).
+
+    ``strangers`` are windows from elsewhere that an edge names.
+    """
 
     session_id: str
     status: str
     windows: tuple[WindowPicture, ...]
     edges: tuple[EdgePicture, ...]
     strangers: tuple[str, ...]
+    agents: tuple[AgentPicture, ...]
     message: pb.GetDagResponse
 
     @property
@@ -113,9 +136,11 @@ def picture_of(message: pb.GetDagResponse) -> DagPicture:
     names = _names(nodes, forks)
     windows = tuple(_window(node, here, names, forks) for node in nodes)
     edges = _edges(message.edges, windows)
-    strangers = sorted({end for edge in edges for end in (edge.source, edge.target)} - here)
+    agents = _agents(message.agents)
+    ends = {end for edge in edges for end in (edge.source, edge.target)}
+    strangers = sorted((ends | {agent.target for agent in agents}) - here)
     status = _short(dag_pb2.SessionStatus, message.session.status, "SESSION_STATUS_")
-    return DagPicture(message.session.session_id, status, windows, edges, tuple(strangers), message)
+    return DagPicture(message.session.session_id, status, windows, edges, tuple(strangers), agents, message)
 
 
 def _window(
@@ -137,6 +162,16 @@ def _window(
         elsewhere=tuple(dict.fromkeys(parent for parent in node.parent_ids if parent not in here)),
         node=node,
     )
+
+
+def _agents(merged: Iterable[pb.MergedAgent]) -> tuple[AgentPicture, ...]:
+    found = {
+        (each.target_id, each.session_id, each.window_id): AgentPicture(
+            each.session_id, each.window_id, each.target_id, each.safety_budget, each.hmac, each
+        )
+        for each in merged
+    }
+    return tuple(found[ends] for ends in sorted(found))
 
 
 def _short(enum: Any, value: int, prefix: str) -> str:

@@ -22,6 +22,8 @@ def tree(picture: DagPicture) -> list[Line]:
     """Return the drawing: windows, HMAC chain, quality history, safety budget."""
     lines: list[Line] = [_said(f"Session: {plain(picture.session_id)} ({picture.status})"), ()]
     lines += _Layout(picture).lines()
+    if picture.agents:
+        lines += [(), _said("Merged from agents' sessions:"), *(_said(text) for text in _merged(picture))]
     lines += [(), _said("HMAC Chain:"), *(_said(text) for text in _chain(picture))]
     lines += [(), *(_said(text) for text in _histories(picture))]
     return lines
@@ -115,6 +117,17 @@ def _corner(place: int, count: int, middle: int) -> str:
     if place == 0:
         return "┐"
     return "┘" if place == count - 1 else "┤"
+
+
+def _merged(picture: DagPicture) -> Iterator[str]:
+    """Yield which answer of which agent's session flowed into which window (SPEC-004 §15.1)."""
+    by_id = picture.by_id()
+    for agent in picture.agents:
+        target = f"Window {by_id[agent.target].name}" if agent.target in by_id else plain(agent.target)
+        yield (
+            f"  {plain(agent.session_id)} ──► {target} [{agent.transfer}, Budget={agent.budget:.2f}] "
+            f"{plain(agent.window_id)} sha256:{plain(agent.hmac, _HMAC_DIGITS)}"
+        )
 
 
 def _chain(picture: DagPicture) -> Iterator[str]:

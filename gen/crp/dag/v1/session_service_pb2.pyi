@@ -109,7 +109,7 @@ class OpenWindowRequest(_message.Message):
     def __init__(self, request_id: _Optional[str] = ..., session_token: _Optional[str] = ..., continuation_ids: _Optional[_Iterable[str]] = ..., strategy: _Optional[_Union[_taxonomy_pb2.DispatchStrategy, str]] = ..., policy_hash: _Optional[str] = ..., loop_depth: _Optional[int] = ..., safety_budget_ceiling: _Optional[float] = ..., agent_session_parent: _Optional[str] = ..., available_budget_tokens: _Optional[int] = ..., fan_in_policy: _Optional[_Union[FanInPolicy, str]] = ..., policy_tightened: _Optional[bool] = ..., summariser_available: _Optional[bool] = ..., branch: _Optional[bool] = ..., policy: _Optional[str] = ..., compared_policy_hashes: _Optional[_Iterable[str]] = ..., agent_sessions: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class ParentContext(_message.Message):
-    __slots__ = ("window_id", "window_number", "response_text", "transfer_type", "transferred_tokens", "deferred_fact_ids", "skipped", "transferred_fact_ids", "summary_tokens", "fallback_text", "agent_session")
+    __slots__ = ("window_id", "window_number", "response_text", "transfer_type", "transferred_tokens", "deferred_fact_ids", "skipped", "transferred_fact_ids", "summary_tokens", "fallback_text")
     WINDOW_ID_FIELD_NUMBER: _ClassVar[int]
     WINDOW_NUMBER_FIELD_NUMBER: _ClassVar[int]
     RESPONSE_TEXT_FIELD_NUMBER: _ClassVar[int]
@@ -120,7 +120,6 @@ class ParentContext(_message.Message):
     TRANSFERRED_FACT_IDS_FIELD_NUMBER: _ClassVar[int]
     SUMMARY_TOKENS_FIELD_NUMBER: _ClassVar[int]
     FALLBACK_TEXT_FIELD_NUMBER: _ClassVar[int]
-    AGENT_SESSION_FIELD_NUMBER: _ClassVar[int]
     window_id: str
     window_number: int
     response_text: str
@@ -131,8 +130,7 @@ class ParentContext(_message.Message):
     transferred_fact_ids: _containers.RepeatedScalarFieldContainer[str]
     summary_tokens: int
     fallback_text: str
-    agent_session: str
-    def __init__(self, window_id: _Optional[str] = ..., window_number: _Optional[int] = ..., response_text: _Optional[str] = ..., transfer_type: _Optional[_Union[_dag_pb2.TransferType, str]] = ..., transferred_tokens: _Optional[int] = ..., deferred_fact_ids: _Optional[_Iterable[str]] = ..., skipped: _Optional[_Iterable[str]] = ..., transferred_fact_ids: _Optional[_Iterable[str]] = ..., summary_tokens: _Optional[int] = ..., fallback_text: _Optional[str] = ..., agent_session: _Optional[str] = ...) -> None: ...
+    def __init__(self, window_id: _Optional[str] = ..., window_number: _Optional[int] = ..., response_text: _Optional[str] = ..., transfer_type: _Optional[_Union[_dag_pb2.TransferType, str]] = ..., transferred_tokens: _Optional[int] = ..., deferred_fact_ids: _Optional[_Iterable[str]] = ..., skipped: _Optional[_Iterable[str]] = ..., transferred_fact_ids: _Optional[_Iterable[str]] = ..., summary_tokens: _Optional[int] = ..., fallback_text: _Optional[str] = ...) -> None: ...
 
 class ParentTransfer(_message.Message):
     __slots__ = ("source_window_id", "transfer_type", "transferred_tokens", "summary_text", "fidelity_score", "model_fingerprint", "reason")
@@ -349,16 +347,32 @@ class GetDagRequest(_message.Message):
     def __init__(self, session_id: _Optional[str] = ..., format: _Optional[_Union[DagFormat, str]] = ...) -> None: ...
 
 class GetDagResponse(_message.Message):
-    __slots__ = ("session", "windows", "edges", "rendered")
+    __slots__ = ("session", "windows", "edges", "rendered", "agents")
     SESSION_FIELD_NUMBER: _ClassVar[int]
     WINDOWS_FIELD_NUMBER: _ClassVar[int]
     EDGES_FIELD_NUMBER: _ClassVar[int]
     RENDERED_FIELD_NUMBER: _ClassVar[int]
+    AGENTS_FIELD_NUMBER: _ClassVar[int]
     session: _dag_pb2.Session
     windows: _containers.RepeatedCompositeFieldContainer[_dag_pb2.WindowNode]
     edges: _containers.RepeatedCompositeFieldContainer[_dag_pb2.WindowEdge]
     rendered: str
-    def __init__(self, session: _Optional[_Union[_dag_pb2.Session, _Mapping]] = ..., windows: _Optional[_Iterable[_Union[_dag_pb2.WindowNode, _Mapping]]] = ..., edges: _Optional[_Iterable[_Union[_dag_pb2.WindowEdge, _Mapping]]] = ..., rendered: _Optional[str] = ...) -> None: ...
+    agents: _containers.RepeatedCompositeFieldContainer[MergedAgent]
+    def __init__(self, session: _Optional[_Union[_dag_pb2.Session, _Mapping]] = ..., windows: _Optional[_Iterable[_Union[_dag_pb2.WindowNode, _Mapping]]] = ..., edges: _Optional[_Iterable[_Union[_dag_pb2.WindowEdge, _Mapping]]] = ..., rendered: _Optional[str] = ..., agents: _Optional[_Iterable[_Union[MergedAgent, _Mapping]]] = ...) -> None: ...
+
+class MergedAgent(_message.Message):
+    __slots__ = ("target_id", "session_id", "window_id", "hmac", "safety_budget")
+    TARGET_ID_FIELD_NUMBER: _ClassVar[int]
+    SESSION_ID_FIELD_NUMBER: _ClassVar[int]
+    WINDOW_ID_FIELD_NUMBER: _ClassVar[int]
+    HMAC_FIELD_NUMBER: _ClassVar[int]
+    SAFETY_BUDGET_FIELD_NUMBER: _ClassVar[int]
+    target_id: str
+    session_id: str
+    window_id: str
+    hmac: str
+    safety_budget: float
+    def __init__(self, target_id: _Optional[str] = ..., session_id: _Optional[str] = ..., window_id: _Optional[str] = ..., hmac: _Optional[str] = ..., safety_budget: _Optional[float] = ...) -> None: ...
 
 class GetLineageRequest(_message.Message):
     __slots__ = ("session_id", "window_id")

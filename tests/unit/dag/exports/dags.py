@@ -40,11 +40,18 @@ def edge(source, target, transfer="FULL_CONTEXT", tokens=0, summary_hash=""):
     )
 
 
+def agent(target, session_id, window_id, budget=1.0):
+    return pb.MergedAgent(
+        target_id=target, session_id=session_id, window_id=window_id, hmac="0a" * 32, safety_budget=budget
+    )
+
+
 def dag(*parts, status="OPEN", session_id=SESSION):
     windows = [part for part in parts if isinstance(part, dag_pb2.WindowNode)]
     edges = [part for part in parts if isinstance(part, dag_pb2.WindowEdge)]
     session = dag_pb2.Session(session_id=session_id, status=f"SESSION_STATUS_{status}")
-    return pb.GetDagResponse(session=session, windows=windows, edges=edges)
+    agents = [part for part in parts if isinstance(part, pb.MergedAgent)]
+    return pb.GetDagResponse(session=session, windows=windows, edges=edges, agents=agents)
 
 
 APPENDIX_A = dag(
@@ -80,3 +87,15 @@ EVERY_STATUS = dag(
     window("w3p", 3, ["w2"], pattern="BRANCH", status="PENDING", tier="UNSPECIFIED", risk="UNSPECIFIED", hmac=""),
     status="COMPLETED",
 )
+
+AGENTS = dag(
+    window("w1", 1),
+    window("w2", 2, ["w1"], strategy="fan-in", budget=0.62),
+    window("w3", 3, ["w2"], strategy="fan-in", budget=0.62),
+    edge("w1", "w2", "RESULT_ONLY", 4),
+    edge("w2", "w3", tokens=9),
+    agent("w2", "crp_sess_a", "crp_win_a2", 0.62),
+    agent("w2", "crp_sess_b", "crp_win_b1"),
+    agent("w3", "crp_sess_b", "crp_win_b1"),
+)
+"""ADR 0170: two agents' sessions merged, the answer of one of them twice."""

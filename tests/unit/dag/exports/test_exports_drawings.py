@@ -14,12 +14,12 @@ from hypothesis import strategies as st
 from services.dag.exports.drawings import dot, draw, json_graph, mermaid
 from services.dag.exports.picture import COLOURS, WEIGHTS, picture_of
 from services.dag.exports.plain import plain
-from tests.unit.dag.exports.dags import APPENDIX_A, EVERY_STATUS, dag, edge, window
+from tests.unit.dag.exports.dags import AGENTS, APPENDIX_A, EVERY_STATUS, agent, dag, edge, window
 
 JSON_GRAPH = json.loads(
     (Path(__file__).resolve().parents[3] / "vectors" / "exports" / "json_graph_v2.json").read_text(encoding="utf-8")
 )
-ALL = (APPENDIX_A, EVERY_STATUS)
+ALL = (APPENDIX_A, EVERY_STATUS, AGENTS)
 RENDERERS = (dot, mermaid, json_graph)
 HOSTILE = (
     '"];evil[label="',
@@ -74,7 +74,7 @@ def dot_statements(text):
     return [" ".join(statement) for statement in statements]
 
 
-@pytest.mark.parametrize("message", ALL, ids=["appendix-a", "every-status"])
+@pytest.mark.parametrize("message", ALL, ids=["appendix-a", "every-status", "agents"])
 @pytest.mark.parametrize("render", RENDERERS, ids=lambda render: render.__name__)
 def test_every_drawing_says_what_a_window_is_in_words(message, render):
     text = render(picture_of(message))
@@ -85,6 +85,9 @@ def test_every_drawing_says_what_a_window_is_in_words(message, render):
         assert f"Window {one.name}: {one.pattern}" in text
     for one in picture.edges:
         assert one.label in text
+    for one in picture.agents:
+        for words in (one.session_id, one.window_id, f"Budget={one.budget:.2f}", one.transfer):
+            assert words in text
     assert text.endswith("\n")
 
 
@@ -139,6 +142,41 @@ def test_json_graph_of_appendix_a():
     assert summary["metadata"] == {"transferred_tokens": 12, "summary_hash": "ab" * 32}
 
 
+def test_agents_answers_are_drawn_with_what_merged_them():
+    picture = picture_of(AGENTS)
+    lines = dot(picture).splitlines()
+    assert '  a1 [label="Agent crp_sess_a\\nBudget=0.62\\ncrp_win_a2", shape=component];' in lines
+    assert [line for line in lines if line.startswith("  a") and "->" in line] == [
+        '  a1 -> w2 [label="RESULT_ONLY", style=dotted];',
+        '  a2 -> w2 [label="RESULT_ONLY", style=dotted];',
+        '  a2 -> w3 [label="RESULT_ONLY", style=dotted];',
+    ]
+    assert sum("shape=component" in line for line in lines) == 2
+    drawn = mermaid(picture).splitlines()
+    assert drawn[2] == "  accDescr: 3 windows and 2 edges, 3 answers of agents merged"
+    assert '  a1[["Agent crp_sess_a<br/>Budget=0.62<br/>crp_win_a2"]]' in drawn
+    assert [line for line in drawn if line.startswith("  a2 ")] == [
+        '  a2 -.->|"RESULT_ONLY"| w2',
+        '  a2 -.->|"RESULT_ONLY"| w3',
+    ]
+    document = json.loads(json_graph(picture))
+    jsonschema.validate(document, JSON_GRAPH)
+    node = document["graph"]["nodes"]["crp_sess_a/crp_win_a2"]
+    assert node["label"] == "Agent crp_sess_a, Budget=0.62, crp_win_a2"
+    assert (node["metadata"]["hmac"], node["metadata"]["safety_budget"]) == ("0a" * 32, 0.62)
+    assert [(one["source"], one["target"], one["relation"]) for one in document["graph"]["edges"][2:]] == [
+        ("crp_sess_a/crp_win_a2", "w2", "RESULT_ONLY"),
+        ("crp_sess_b/crp_win_b1", "w2", "RESULT_ONLY"),
+        ("crp_sess_b/crp_win_b1", "w3", "RESULT_ONLY"),
+    ]
+
+
+def test_an_agents_answer_for_a_window_that_is_not_here_is_drawn_all_the_same():
+    picture = picture_of(dag(window("w1", 1), agent("gone", "crp_sess_a", "crp_win_a")))
+    assert picture.strangers == ("gone",)
+    assert '  a1 -> w2 [label="RESULT_ONLY", style=dotted];' in dot(picture)
+
+
 def test_status_shows_without_colour():
     text = dot(picture_of(EVERY_STATUS))
     borders = dict(re.findall(r'\\n(COMMITTED|PENDING|FAILED)\\n.*?style="filled,(\w+)"', text))
@@ -186,11 +224,14 @@ def test_draw_takes_the_contracts_enum():
 def hostile(text, other):
     first = window(text, 1, strategy=other)
     second = window(other + "2", 2, [text], strategy=text)
-    return dag(first, second, edge(text, other + "2", tokens=3), session_id=text)
+    merged = agent(other + "2", text, other)
+    return dag(first, second, edge(text, other + "2", tokens=3), merged, session_id=text)
 
 
 def assert_only_the_shape_of_a_dag(message):
-    harmless = picture_of(dag(window("a", 1), window("b", 2, ["a"]), edge("a", "b", tokens=3)))
+    harmless = picture_of(
+        dag(window("a", 1), window("b", 2, ["a"]), edge("a", "b", tokens=3), agent("b", "session", "end"))
+    )
     picture = picture_of(message)
     assert dot_statements(dot(picture)) == dot_statements(dot(harmless))
     pattern = re.compile(r'"[^"]*"|(?<=accTitle: ).*')
@@ -203,7 +244,7 @@ def assert_only_the_shape_of_a_dag(message):
     document = json_graph(picture)
     assert document.isascii()
     jsonschema.validate(json.loads(document), JSON_GRAPH)
-    assert len(json.loads(document)["graph"]["nodes"]) == 2
+    assert len(json.loads(document)["graph"]["nodes"]) == 3
 
 
 @pytest.mark.parametrize("other", ["x", HOSTILE[0], HOSTILE[3]])

@@ -5,7 +5,7 @@ from crp.common.v1 import taxonomy_pb2 as taxonomy
 
 from services.dag.exports.picture import picture_of
 from services.dag.exports.tree import MAX_DEPTH, tree
-from tests.unit.dag.exports.dags import APPENDIX_A, EVERY_STATUS, dag, window
+from tests.unit.dag.exports.dags import AGENTS, APPENDIX_A, EVERY_STATUS, agent, dag, window
 
 
 def drawn(message):
@@ -165,3 +165,22 @@ def test_hostile_text_reaches_no_terminal():
     assert "\x1b" not in text
     assert "\u202e" not in text
     assert "w<U+001B>[2J<U+000A>" in text
+
+
+def test_answers_of_agents_sessions_are_listed_with_what_merged_them():
+    lines = drawn(AGENTS)
+    at = lines.index("Merged from agents' sessions:")
+    assert lines[at - 1 : at + 5] == [
+        "",
+        "Merged from agents' sessions:",
+        "  crp_sess_a ──► Window 2 [RESULT_ONLY, Budget=0.62] crp_win_a2 sha256:0a0a0a0a0a0a…",
+        "  crp_sess_b ──► Window 2 [RESULT_ONLY, Budget=1.00] crp_win_b1 sha256:0a0a0a0a0a0a…",
+        "  crp_sess_b ──► Window 3 [RESULT_ONLY, Budget=1.00] crp_win_b1 sha256:0a0a0a0a0a0a…",
+        "",
+    ]
+    assert "Merged from agents' sessions:" not in drawn(APPENDIX_A)
+
+
+def test_a_merging_window_that_is_not_here_is_named_by_its_id():
+    lines = drawn(dag(window("w1", 1), agent("gone", "crp_sess_a", "crp_win_a")))
+    assert any(line.startswith("  crp_sess_a ──► gone [") for line in lines)
