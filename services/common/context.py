@@ -5,6 +5,9 @@ from dataclasses import dataclass, field
 from enum import StrEnum, unique
 from typing import Final
 
+FIRST_TENANT: Final = "default"
+"""Tenant of the first key of an installation, of the commands that work on its data directory, and of a local server
+without credentials: who owns the machine meets the same documents and sessions in all of these."""
 STANDARD_CLASS: Final = "standard"
 """The class of tenants that the settings put into no other."""
 

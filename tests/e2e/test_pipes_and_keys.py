@@ -81,6 +81,26 @@ def test_a_server_without_credentials_is_asked_without_a_key(tmp_path):
         assert server.stop() == 0
 
 
+def test_a_server_without_credentials_shows_what_the_commands_without_a_server_took_in(tmp_path):
+    env = environment(tmp_path / "data")
+    (tmp_path / "terms.md").write_text("# Terms\n\nThe deductible for water damage is 240 euros.\n", encoding="utf-8")
+    assert command(tmp_path, "ingest", "terms.md", env=env).returncode == 0
+    local = command(tmp_path, "keys", "create", "--label", "kept", "--tenant", "local", "--json", env=env)
+    server = start(tmp_path, "open", "--insecure-local", env=env)
+    try:
+        asking = env | {"GROUNDTRAIL_CLIENT__SERVER": server.address}
+        listed = json.loads(command(tmp_path, "sources", "--json", env=asking).stdout)["sources"]
+        assert [each["uri"] for each in listed] == ["file:terms.md"]
+        made = command(tmp_path, "keys", "create", "--label", "lasting", "--json", env=asking)
+        refused = json.loads(made.stdout)["error"]
+        assert (made.returncode, refused["reason"]) == (5, "CREDENTIAL_MISSING")
+    finally:
+        server.stop()
+    kept = json.loads(command(tmp_path, "keys", "list", "--json", env=env).stdout)["keys"]
+    assert sorted(key["label"] for key in kept) == ["groundtrail command line", "kept"]
+    assert json.loads(local.stdout)["key"]["tenant_id"] == "local"
+
+
 def test_one_that_wants_a_key_says_so_and_who_has_the_directory_is_told_to_a_second_server(tmp_path):
     data = environment(tmp_path / "data")
     server = start(tmp_path, "dag", "dag", env=data)

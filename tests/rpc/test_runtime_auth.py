@@ -395,7 +395,7 @@ async def test_insecure_local_serves_everyone_as_the_local_administrator():
         from google.protobuf.wrappers_pb2 import StringValue
 
         rpc = channel.unary_unary(f"/{SERVICE}/Whoami", StringValue.SerializeToString, StringValue.FromString)
-        assert (await rpc(StringValue())).value == "local local admin local"
+        assert (await rpc(StringValue())).value == "default local admin local"
     await server.drain()
 
 

@@ -16,10 +16,10 @@ from services.cli.console import Output
 from services.cli.exits import Exit
 from services.cli.words import enum_text
 from services.common.composition import Adapters
-from services.common.context import Role
+from services.common.context import FIRST_TENANT, Role
 from services.common.errors import FieldViolation, InvalidRequestError
 from services.common.settings import Settings
-from services.gateway.admin.app import FIRST_TENANT, NewKey, issue_namespace_key
+from services.gateway.admin.app import NewKey, issue_namespace_key
 from services.gateway.doors.local_keys import LocalKeys
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 from services.common.api_key_format import KEY_START, hash_of, prefix_of
 from services.common.clock import Clock
-from services.common.context import Caller, Role
+from services.common.context import FIRST_TENANT, Caller, Role
 from services.common.errors import ErrorReason, UnauthenticatedError
 from services.common.ports.credentials import ApiKeyRecord, CredentialStore
 from services.common.settings import AuthSettings
@@ -24,7 +24,7 @@ _SCHEME: Final = "bearer "
 _JWT_DOTS: Final = 2
 _HINT: Final = "send metadata `authorization: Bearer <API key or JWT>`"
 
-LOCAL_CALLER: Final = Caller("local", "local", frozenset({Role.ADMIN}), "local")
+LOCAL_CALLER: Final = Caller(FIRST_TENANT, "local", frozenset({Role.ADMIN}), "local")
 """Who everyone is with ``server.insecure_local``."""
 
 
@@ -49,7 +49,7 @@ class Authenticator(Protocol):
 
 
 class LocalAuthenticator:
-    """Everyone is the administrator of the tenant ``local``; only behind ``server.insecure_local`` (loopback)."""
+    """Everyone is the administrator of the tenant ``default``; only behind ``server.insecure_local`` (loopback)."""
 
     def remembered(self, authorization: str) -> Caller | None:  # noqa: ARG002 - the port's signature
         """Return ``LOCAL_CALLER``."""

@@ -71,7 +71,7 @@ class ServerSettings(BaseModel):
     tls: TlsSettings = TlsSettings()
     """TLS and mTLS of the TCP port."""
     insecure_local: bool = False
-    """Serve every call as an administrator of the tenant ``local``, without a credential. Loopback only."""
+    """Serve every call as an administrator of the tenant ``default``, without a credential. Loopback only."""
     reflection: bool = True
     """Whether clients may list services by gRPC reflection."""
     reflection_needs_credential: bool = False

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 import structlog
 
 from services.common.clock import Clock
-from services.common.context import Caller, Role
+from services.common.context import FIRST_TENANT, Caller, Role
 from services.common.errors import (
     ConflictError,
     CrpError,
@@ -34,8 +34,6 @@ if TYPE_CHECKING:
     from services.gateway.admin.trial import Trial
     from services.gateway.ports import ReportReads
 
-FIRST_TENANT: Final = "default"
-"""Tenant of the first key of a fresh installation."""
 REGISTRATION_TRIES: Final = 5
 """How often a description is put after another that was registered at the same time."""
 

@@ -11,13 +11,13 @@ from crp.gateway.v1 import admin_pb2, admin_service_pb2
 from google.protobuf.message import Message
 
 from services.common.clock import Clock
-from services.common.context import Caller, Role
+from services.common.context import FIRST_TENANT, Caller, Role
 from services.common.errors import ErrorReason, FieldViolation, InvalidRequestError, NotFoundError
 from services.common.ids import IdSource
 from services.common.ports.credentials import CredentialStore
 from services.common.rpc.idempotency import body_hash
 from services.common.settings.auth import SHARED_PREFIX
-from services.gateway.admin.app import FIRST_TENANT, AdminApp, Replay, Write
+from services.gateway.admin.app import AdminApp, Replay, Write
 from services.gateway.doors.grpc import admin_convert as convert
 from services.gateway.doors.grpc import admin_validate as validate
 

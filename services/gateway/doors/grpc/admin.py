@@ -10,7 +10,8 @@ from google.protobuf.message import Message
 
 from services.common.clock import Clock
 from services.common.context import Role, current_call
-from services.common.errors import ErrorReason, UnavailableError
+from services.common.errors import ErrorReason, UnauthenticatedError, UnavailableError
+from services.common.rpc.authentication import LOCAL_CALLER
 from services.common.rpc.idempotency import body_hash
 from services.common.rpc.paging import PageRequest, decode_page, encode_page_token
 from services.common.rpc.server import ServedService
@@ -55,9 +56,13 @@ class AdminServicer(admin_service_pb2_grpc.AdminServiceServicer):
     async def CreateApiKey(self, request: pb.CreateApiKeyRequest, context: Any) -> pb.CreateApiKeyResponse:  # noqa: ARG002, N802
         """Make an API key and show it, this once."""
         validate.create_api_key(request)
+        caller = current_call().caller
+        if caller == LOCAL_CALLER:  # who has shown no credential gets none that outlives this server
+            text = "a server without credentials makes no API keys; make them in its data directory (groundtrail keys create)"
+            raise UnauthenticatedError(ErrorReason.CREDENTIAL_MISSING, text)
         now = self._clock.now()
         write: Write[CreatedKey] = _write(request, lambda made: convert.created_key(made, now, withhold=True))
-        made = await self._app.create_key(current_call().caller, write, convert.new_key(request))
+        made = await self._app.create_key(caller, write, convert.new_key(request))
         return _answer(made, lambda created: convert.created_key(created, now, withhold=False), pb.CreateApiKeyResponse)
 
     async def ListApiKeys(self, request: pb.ListApiKeysRequest, context: Any) -> pb.ListApiKeysResponse:  # noqa: ARG002, N802
