@@ -101,6 +101,13 @@ AUXILIARIES: Final = _listed(
 )
 """Finite auxiliaries."""
 
+PREPOSITIONS: Final = _listed(
+    """
+    of in on at for with from to by under within about after before into against during between among towards via per
+    """
+)
+"""Words before a noun phrase that say how it belongs to what stands before it."""
+
 CONTRACTED: Final = _listed(
     """
     i'm you're he's she's it's we're they're that's there's i've you've we've they've i'd you'd he'd she'd we'd they'd

@@ -7,7 +7,7 @@ follows it in the one stands outside it in the other, both ways and in the same 
 
 from typing import Final
 
-from services.common.reading.lexicon import AUXILIARIES, FINITE_VERBS
+from services.common.reading.lexicon import AUXILIARIES, FINITE_VERBS, PREPOSITIONS
 from services.dpe.domain.findings import DistortionType, Rule
 from services.dpe.domain.rules.finding import Departure
 from services.dpe.domain.rules.reading import Reading, is_content, nearest, root
@@ -16,26 +16,7 @@ _DIRECTIONS: Final = frozenset({"by", "to", "from", "behalf", "name", "instead",
 """Words behind which another party means another thing; of "behalf", "name" and "instead" the "of" belongs to them."""
 _WITH_OF: Final = frozenset({"behalf", "name", "instead"})
 _BOUNDARIES: Final = (
-    AUXILIARIES
-    | frozenset(FINITE_VERBS)
-    | {
-        "of",
-        "in",
-        "on",
-        "at",
-        "for",
-        "with",
-        "from",
-        "to",
-        "by",
-        "under",
-        "within",
-        "after",
-        "before",
-        "into",
-        "against",
-    }
-    | {"is", "are", "was", "were", "be", "been", "and", "or", "but", "if", "when", "who", "which", "that", "unless"}
+    AUXILIARIES | FINITE_VERBS | PREPOSITIONS | {"and", "or", "but", "if", "when", "who", "which", "that", "unless"}
 )
 _PHRASE: Final = 4
 """Words that a noun phrase behind a preposition has at most."""

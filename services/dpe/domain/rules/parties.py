@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from services.common.reading.clauses import finite_verb_at
-from services.common.reading.lexicon import AUXILIARIES, FINITE_VERBS
+from services.common.reading.lexicon import AUXILIARIES, FINITE_VERBS, PREPOSITIONS
 from services.common.reading.words import Word
 from services.dpe.domain.findings import DistortionType, Rule
 from services.dpe.domain.rules.finding import Departure
@@ -27,22 +27,19 @@ _DETERMINERS: Final = frozenset(
     {"the", "a", "an", "its", "their", "his", "her", "our", "your", "this", "that", "these", "those", "any", "each"}
     | {"every", "all", "no", "whom", "it", "them", "him"}
 )
-_PREPOSITIONS: Final = frozenset(
-    {"of", "in", "on", "at", "for", "with", "from", "to", "by", "under", "within", "about", "after", "before", "into"}
-)
 _BE: Final = frozenset({"is", "are", "was", "were", "be", "been", "being"})
 _ADVERB: Final = re.compile(r".{3,}ly$|^(?:then|also|now|still|first|always|never|only|not)$")
 _OFTEN: Final = ADVERBS.keys() | {"once", "twice"}
 _RELATIVE: Final = frozenset({"who", "which", "that"})
 _MIN_VERB: Final = 3
 _JOINING: Final = frozenset({"and", "or", "but", "whom"})
-_ENDS_LEFT: Final = _PREPOSITIONS | _DETERMINERS | AUXILIARIES | _RELATIVE | _JOINING
+_ENDS_LEFT: Final = PREPOSITIONS | _DETERMINERS | AUXILIARIES | _RELATIVE | _JOINING
 _ENDS_RIGHT: Final = _ENDS_LEFT | {"when", "if"}
 """What no noun phrase before a verb, or behind one, holds."""
 _SKIPPED: Final = _DETERMINERS | {"about", "to"}
 _AUXILIARY: Final = AUXILIARIES | _BE
-_NO_VERB: Final = AUXILIARIES | _BE | _DETERMINERS | _PREPOSITIONS
-_BEHIND_NO_VERB: Final = ((_PREPOSITIONS | _AUXILIARY) - _DETERMINERS) | {"and", "or"}
+_NO_VERB: Final = AUXILIARIES | _BE | _DETERMINERS | PREPOSITIONS
+_BEHIND_NO_VERB: Final = ((PREPOSITIONS | _AUXILIARY) - _DETERMINERS) | {"and", "or"}
 _BEFORE_NO_VERB: Final = _BEHIND_NO_VERB | _DETERMINERS
 _BREAK: Final = re.compile(r"[,;:.()]")
 _LIKE_VERBS: Final = frozenset(

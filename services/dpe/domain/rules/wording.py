@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from itertools import pairwise
 from typing import Final
 
-from services.common.reading.lexicon import AUXILIARIES, FINITE_VERBS
+from services.common.reading.lexicon import AUXILIARIES, FINITE_VERBS, PREPOSITIONS
 from services.common.reading.words import Word
 from services.dpe.domain.rules.reading import Reading, is_content, root
 
@@ -18,10 +18,8 @@ SHATTERED: Final = 0.2
 """Share of such places above which neighbours are not asked."""
 _NEAR: Final = 3
 _ARTICLES: Final = frozenset({"the", "a", "an"})
-_PREPOSITIONS: Final = frozenset(
-    {"of", "at", "from", "with", "into", "during", "between", "among", "within", "against", "towards", "via", "per"}
-    | {"in", "on", "by", "for", "to", "than"}
-)
+_PREPOSITIONS: Final = (PREPOSITIONS - {"about", "after", "before", "under"}) | {"than"}
+"""Those behind which no clause begins."""
 _FINITE: Final = AUXILIARIES - {"will", "can", "might", "may", "must", "need"}
 _CONJUNCTIONS: Final = frozenset({"and", "or", "but"})
 _NOMINATIVES: Final = frozenset({"he", "she", "they", "we", "who"})

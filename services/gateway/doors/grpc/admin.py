@@ -58,7 +58,7 @@ class AdminServicer(admin_service_pb2_grpc.AdminServiceServicer):
         validate.create_api_key(request)
         caller = current_call().caller
         if caller == LOCAL_CALLER:  # who has shown no credential gets none that outlives this server
-            text = "a server without credentials makes no API keys; make them in its data directory (groundtrail keys create)"
+            text = "without credentials no API keys are made here; `groundtrail keys create` on the data directory does"
             raise UnauthenticatedError(ErrorReason.CREDENTIAL_MISSING, text)
         now = self._clock.now()
         write: Write[CreatedKey] = _write(request, lambda made: convert.created_key(made, now, withhold=True))
