@@ -64,6 +64,32 @@ def test_a_cell_bears_out_what_it_says_and_nothing_else(claim, is_said):
     assert is_in_cell(read_claim(claim, 0), read(PLANS)) is is_said
 
 
+@pytest.mark.parametrize(
+    ("claim", "texts"),
+    [
+        ("Ski hire is covered under Standard only if booked early.", PLANS),
+        ("Ski hire and pet care are covered under Standard.", PLANS),
+        ("Delivery is free with Standard.", ("Fee: Delivery; Standard: free above €20; Gold: Free",)),
+        ("Billed per year, card rental costs €1.50 per month with Gold.", PLANS),
+        ("Parking costs €1.50 per year with Gold.", PLANS),
+        ("Card rental costs €1.50 per year with Gold.", ("Fee: Card rental, per annum; Standard: €3.00; Gold: €1.50",)),
+    ],
+    ids=["a condition", "two rows", "a price and free", "two periods", "another row", "a year by another name"],
+)
+def test_what_may_fit_the_cell_departs_from_none(claim, texts):
+    assert Rule.ROW not in rules(claim, *texts)
+
+
+def test_two_columns_and_one_value_are_no_cell():
+    claim = read_claim("Card rental costs €3.00 per month with Gold Standard.", 0)
+    assert not is_in_cell(claim, read(PLANS))
+
+
+def test_a_column_whose_name_the_row_has_is_not_spoken_of_by_it():
+    row = "Fee: Standard paper statement; Standard: Free; Gold: €2.00"
+    assert is_in_cell(read_claim("A standard paper statement costs €2.00 with Gold.", 0), read([row]))
+
+
 DEVICES = (
     "Lease, Payment: Device: Copier C20; Monthly rent: 89 EUR; Deposit: 300 EUR",
     "Lease, Payment: Device: Plotter P7; Monthly rent: 140 EUR; Deposit: 500 EUR",

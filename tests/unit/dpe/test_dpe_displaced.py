@@ -5,6 +5,9 @@ import pytest
 from services.common.taxonomy import RiskLevel
 from services.dpe.domain.findings import Basis, Rule, Verdict
 from services.dpe.domain.names import akin
+from services.dpe.domain.rules import read_claim
+from services.dpe.domain.rules.displaced import displaced
+from services.dpe.domain.rules.reading import Reading
 from services.dpe.domain.verdicts import DECIDING
 from tests.fakes.dpe_world import TableEntailment, TableGrounding, analyse, app, models
 from tests.unit.dpe.test_dpe_departures import found
@@ -30,6 +33,11 @@ DATES = "A fire must be reported within 14 days, a leak within 5 days, and a rob
             SUPPLY,
             ("Dairy", "Grower"),
         ),
+        (
+            "A lost locker key is replaced at most twice per club visit for each member.",
+            "A lost locker key is replaced at most twice per season for each member. A court is free per club visit.",
+            ("club visit", "season"),
+        ),
     ],
 )
 def test_words_of_another_place_of_a_repeated_sentence_are_found(claim, fact, words):
@@ -52,6 +60,15 @@ def test_words_of_another_place_of_a_repeated_sentence_are_found(claim, fact, wo
             "The old lease of the club house provides a deposit of two months for each member.",
             "The old lease of the club house takes a deposit of two months for each member. The court provides shoes.",
         ),
+        ("Tenants must pay landlords.", "Landlords must pay tenants."),
+        ("A lost locker key will be replaced up to twice per visit for every member.", LOCKER),
+        ("A court locker key is replaced at most twice per season for each member.", LOCKER),
+        ("When a visit is cancelled, the cost is borne by the visiting school and not by the city council.", CANCELLED),
+        (
+            "A lost locker key is replaced at most twice per key for each member.",
+            "A lost locker key is replaced at most twice per season for each member. A key opens the court.",
+        ),
+        ("A lost locker key is replaced at most twice per visit for each member of the season.", LOCKER),
     ],
     ids=[
         "both moved along",
@@ -61,10 +78,25 @@ def test_words_of_another_place_of_a_repeated_sentence_are_found(claim, fact, wo
         "no word at all",
         "many words",
         "a verb",
+        "too short to be repeated",
+        "too little repeated",
+        "its subject",
+        "one that moved, and one that is new",
+        "a word of the sentence itself",
+        "what it replaces is said later",
     ],
 )
 def test_what_may_say_the_same_is_left_to_the_encoders(claim, fact):
     assert Rule.DISPLACED not in found(claim, fact)
+
+
+def test_the_sentence_that_is_repeated_need_not_be_the_nearest():
+    claim = "A lost locker key is replaced at most twice per visit for each member."
+    told = "On a visit each member is told at most twice per stay that a locker key is replaced where it was lost."
+    sources = [Reading.of(text, 0, fact_index=at) for at, text in enumerate([told, *LOCKER.split(". ")])]
+    departure = displaced(read_claim(claim, 0), sources)
+    assert claim[departure.claimed.start : departure.claimed.end] == "visit"
+    assert departure.source.fact_index == 1
 
 
 async def judged(answer, fact, *, support, entailment):

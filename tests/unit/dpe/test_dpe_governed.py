@@ -27,6 +27,15 @@ MOVED = "Goods are moved from the northern depot to the main hall."
         ("The tenant's notice is sent to the bank.", "Notice is sent to the tenant and to the bank.", False),
         ("Notice is sent by the tenant from the landlord.", NOTICE, False),  # another part, not each other's place
         ("The agent acts in the name of the owner.", "The owner acts in the name of the agent.", True),
+        ("The lessee insures the devices of the branch against theft on behalf of the lessor.", INSURES, True),
+        ("Notice is sent to landlords by tenants.", "Notice is sent by landlords to tenants.", True),
+        ("The landlord's notice is sent by the agent to the tenant.", NOTICE, False),  # the agent is nowhere else
+        (
+            "Notice is sent by the agent to the tenant.",
+            "The agent's notice is sent by the landlord to the tenant.",
+            False,
+        ),
+        ("The owner pays instead, the agent collects.", "The agent pays instead, the owner collects.", False),
     ],
 )
 def test_parties_that_changed_places_around_a_preposition_are_found(claim, source, is_exchanged):

@@ -64,7 +64,7 @@ def displaced(claim: Reading, sources: list[Reading]) -> Departure | None:
         return None
     found = _exchanged(best.stretches)
     if found is None and best.copied >= REPLACED:
-        elsewhere = frozenset[str]().union(*(part.content for part in parts if part is not best.source))
+        elsewhere = frozenset[str]().union(*(part.content for part in parts))
         found = _replaced(claim, best, elsewhere)
     if found is None:
         return None

@@ -33,13 +33,16 @@ _OFTEN: Final = ADVERBS.keys() | {"once", "twice"}
 _RELATIVE: Final = frozenset({"who", "which", "that"})
 _MIN_VERB: Final = 3
 _JOINING: Final = frozenset({"and", "or", "but", "whom"})
+_TOGETHER: Final = frozenset({"and", "or"})
+_MOST_TOGETHER: Final = 8
+"""Parties that are read beside one, on either side: bounded work."""
 _ENDS_LEFT: Final = PREPOSITIONS | _DETERMINERS | AUXILIARIES | _RELATIVE | _JOINING
 _ENDS_RIGHT: Final = _ENDS_LEFT | {"when", "if"}
 """What no noun phrase before a verb, or behind one, holds."""
 _SKIPPED: Final = _DETERMINERS | {"about", "to"}
 _AUXILIARY: Final = AUXILIARIES | _BE
 _NO_VERB: Final = AUXILIARIES | _BE | _DETERMINERS | PREPOSITIONS
-_BEHIND_NO_VERB: Final = ((PREPOSITIONS | _AUXILIARY) - _DETERMINERS) | {"and", "or"}
+_BEHIND_NO_VERB: Final = ((PREPOSITIONS | _AUXILIARY) - _DETERMINERS) | _TOGETHER
 _BEFORE_NO_VERB: Final = _BEHIND_NO_VERB | _DETERMINERS
 _BREAK: Final = re.compile(r"[,;:.()]")
 _LIKE_VERBS: Final = frozenset(
@@ -135,7 +138,40 @@ def _replaced(ours: _Act, theirs: _Act, parties: frozenset[str], claim: Reading,
         and agent <= parties
         and not known & claim.content
         and share(claim.content - agent, source.known) >= SAME
+        and not agent & _beside(source, theirs.agent)
     )
+
+
+def _beside(reading: Reading, agent: tuple[Word, ...]) -> frozenset[str]:
+    """Return the roots of who does it together with an agent: "the inspector, the clerk and the engineer sign"."""
+    tokens, found, listed = reading.tokens, frozenset[str](), frozenset[str]()
+    first, behind = tokens.index(agent[0]), tokens.index(agent[-1]) + 1
+    for _ in range(_MOST_TOGETHER):
+        place = _joined_before(reading, first, is_list=bool(found))
+        phrase = _phrase(reading, place - 1) if place else []
+        if not phrase:
+            break
+        found, first = found | _heads(phrase), tokens.index(phrase[0])
+    for _ in range(_MOST_TOGETHER):
+        if behind >= len(tokens):
+            break
+        is_last = tokens[behind].text in _TOGETHER
+        phrase = _right(reading, behind + is_last)
+        if not phrase or not (is_last or "," in reading.text[tokens[behind - 1].end : tokens[behind].start]):
+            break
+        listed, behind = listed | _heads(phrase), tokens.index(phrase[-1]) + 1
+        found = found | listed if is_last else found  # what stands behind commas alone is no list
+    return found
+
+
+def _joined_before(reading: Reading, first: int, *, is_list: bool) -> int:
+    """Return the place behind a phrase that is joined to the one that begins at ``first``; 0 where there is none."""
+    tokens = reading.tokens
+    while first > 0 and tokens[first - 1].text in _DETERMINERS:
+        first -= 1
+    if first > 0 and tokens[first - 1].text in _TOGETHER:
+        return first - 1
+    return first if is_list and first > 0 and "," in reading.text[tokens[first - 1].end : tokens[first].start] else 0
 
 
 def _is_party(reading: Reading, act: _Act) -> bool:
