@@ -21,7 +21,7 @@ def changed(claim, *texts):
         ("Drugs are kept on an open shelf.", SHELVES, "open shelf"),
         ("The drill costs €20.", FEES, "€20"),
         ("The drill costs €20.", ("Hire: Item: Drill; Fee: €10", "Item: Saw; Fee: €20"), "€20"),
-        ("The blue room has 20 seats.", SEATS, "20 seats"),
+        ("The blue room has 20 seats.", SEATS, "20"),
         ("The plotter stand costs €5.", ("Item: Plotter; Fee: €5", "Item: Plotter stand; Fee: €9"), "€5"),
         (
             "A weekend cart rental costs €5.",
@@ -50,7 +50,7 @@ def test_what_another_row_says_is_found(claim, texts, words):
         ("The drill costs €20.", ("Item: Drill; Fee: €10 for members of the club only", "Item: Saw; Fee: €20")),
         ("The drill costs €20 here, €20 there.", FEES),
         ("The drill costs €20.", ("Item: Drill; Fee: €10", "Tool: Saw; Price: €20; Weight: 3 kg")),
-        ("The drill with a fee weighs 20 kg.", ("Item: Drill; Fee: €10", "Item: Saw; Fee: 20 kg")),
+        ("The fee of the drill falls by 20%.", ("Item: Drill; Fee: €10", "Item: Saw; Fee: 20%")),
         ("The blue room has 20 windows.", SEATS),
     ],
     ids=[
