@@ -264,6 +264,7 @@ async def test_what_an_agent_has_not_answered_is_waited_for_or_left_out(client):
     refusal = await client.fails("OpenWindow", open_request(orchestrator, **asking))
     told = (refusal.code.name, refusal.reason, refusal.metadata["session_id"], refusal.metadata["status"])
     assert told == ("FAILED_PRECONDITION", "FAN_IN_INCOMPLETE", silent.session.session_id, "NO_ANSWER")
+    assert "window_id" not in refusal.metadata
     partial = asking | {"fan_in_policy": pb.FAN_IN_POLICY_PARTIAL}
     nobody = partial | {"agent_sessions": [silent.session.session_id]}
     assert (await client.fails("OpenWindow", open_request(orchestrator, **nobody))).reason == "FAN_IN_INCOMPLETE"
@@ -274,6 +275,17 @@ async def test_what_an_agent_has_not_answered_is_waited_for_or_left_out(client):
     opened = await client.open(orchestrator.session_token, **partial)
     assert [parent.response_text for parent in opened.parents[1:]] == ["Done again."]
     assert list(opened.agents_left_out) == [silent.session.session_id]
+
+
+async def test_a_window_that_nobody_will_commit_any_more_is_not_waited_for(world, client):
+    orchestrator = await client.window()
+    agent = await agent_under(client, orchestrator, "Done.")
+    await client.open(agent.session_token)
+    asked = merging(orchestrator, agent)
+    assert (await client.fails("OpenWindow", open_request(orchestrator, **asked))).reason == "FAN_IN_INCOMPLETE"
+    world.clock.advance(seconds=901)
+    opened = await client.open(orchestrator.session_token, **asked)
+    assert [parent.response_text for parent in opened.parents[1:]] == ["Done."]
 
 
 async def test_an_answer_stands_though_what_came_behind_it_failed(client):

@@ -64,6 +64,13 @@ async def valid(world, *answers):
         assert verification.integrity in {ChainIntegrity.VALID, ChainIntegrity.UNVERIFIED}, verification
 
 
+async def test_an_agent_that_has_as_much_left_as_who_sent_it_lowers_nothing(world, client):
+    parent = await client.window(risk="HIGH")
+    answer = await client.window((await agent_of(client, parent)).session_token)
+    assert answer.safety_budget == parent.safety_budget == 0.85
+    assert events(world, parent, "SAFETY_BUDGET_LOWERED") == []
+
+
 # Delegation.
 
 

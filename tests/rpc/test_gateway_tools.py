@@ -139,6 +139,7 @@ async def test_a_model_that_asks_the_same_again_is_stopped():
     assert len(box.called) == 1
     assert outcomes(response) == [("rates", "ANSWERED"), ("rates", "REPEATED")]
     assert response.answer.text == "Answered."
+    assert "TOOL_WITHOUT_ANSWER" not in codes(response)
 
 
 async def test_a_tool_that_always_wants_one_more_call_is_bounded():
@@ -151,6 +152,40 @@ async def test_a_tool_that_always_wants_one_more_call_is_bounded():
     assert "TOOL_CALLS_SPENT" in codes(response)
     world = world_with(Box(rates=RATE), *more[:2], "Answered.", tool_settings=ToolSettings(max_rounds=2))
     assert (await ask(world)).answer.text == "Answered."
+
+
+async def test_calls_of_earlier_windows_count():
+    script = Script(analyses=({"plan": CONTINUES}, {}), report_of=open_part)
+    replies = (asked("a"), NONE, "Seven days.", asked("b"), "The rate is open.")
+    world = world_with(Box(rates=RATE), *replies, script=script, tool_settings=ToolSettings(max_calls=1))
+    response = await ask(world)
+    assert outcomes(response) == [("rates", "ANSWERED")]
+    assert len(world.windows()) == 2
+
+
+async def test_no_more_tools_are_called_at_once_than_the_settings_allow():
+    class Crowd(Box):
+        at_once = most = 0
+
+        async def call(self, name, arguments):
+            self.at_once += 1
+            self.most = max(self.most, self.at_once)
+            reply = await super().call(name, arguments)
+            self.at_once -= 1
+            return reply
+
+    box = Crowd(rates=lambda arguments: f"{arguments['query']} is 4 percent.", slow=0.01)
+    decision = calls(*(("rates", {"query": f"Rate {each}"}) for each in range(5)))
+    world = world_with(box, decision, NONE, "Answered.", tool_settings=ToolSettings(max_parallel=2))
+    assert len((await ask(world)).tool_calls) == 5
+    assert box.most == 2
+
+
+async def test_two_calls_with_one_answer_are_one_fact():
+    world = world_with(Box(rates=RATE), calls(("rates", {"query": "a"}), ("rates", {"query": "b"})), NONE, "Answered.")
+    response = await ask(world)
+    assert [each for _, each in outcomes(response)] == ["ANSWERED", "ANSWERED"]
+    assert [fact.content for fact in world.script.asked["BuildEnvelope"][0].tool_facts] == [RATE]
 
 
 async def test_a_tool_that_lies_is_flagged_and_not_quoted():

@@ -5,6 +5,7 @@ import pytest
 from fastapi import APIRouter, FastAPI, Request
 from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse, Response
+from starlette.routing import Match
 
 from services.gateway.doors.http.fixed_paths import FixedPaths, fixed_endpoints
 
@@ -90,3 +91,12 @@ async def test_with_and_without_the_answers_are_the_same(method, path, status):
         found.append((response.status_code, dict(response.headers), response.content))
     assert found[0] == found[1]
     assert found[0][0] == status
+
+
+def test_other_protocols_and_names_of_routes_are_the_frameworks():
+    app = FastAPI()
+    fixed = FixedPaths(fixed_endpoints(_router()))
+    app.router.routes.append(fixed)
+    app.include_router(_router())
+    assert fixed.matches({"type": "websocket", "path": "/told"}) == (Match.NONE, {})
+    assert app.url_path_for("_refused") == "/refused"

@@ -2,7 +2,16 @@
 
 import pytest
 
-from services.gateway.domain.tools import PlannedCall, ToolSpec, decided, deciding_prompt, fact_texts, without_model
+from services.gateway.domain.tools import (
+    PlannedCall,
+    ToolCall,
+    ToolOutcome,
+    ToolSpec,
+    decided,
+    deciding_prompt,
+    fact_texts,
+    without_model,
+)
 
 TEXT = {"type": "object", "properties": {"query": {"type": "string"}}, "required": ["query"]}
 
@@ -55,7 +64,12 @@ def test_arguments_are_held_against_the_schema(schema, arguments, refused):
 
 
 def test_without_a_model_tools_of_one_text_are_asked_each_part():
-    specs = [ToolSpec("a", "A.", TEXT), ToolSpec("b", "B.", {"properties": {"n": {"type": "integer"}}})]
+    texts = {"type": "object", "properties": {"from": {"type": "string"}, "to": {"type": "string"}}}
+    specs = [
+        ToolSpec("a", "A.", TEXT),
+        ToolSpec("b", "B.", {"properties": {"n": {"type": "integer"}}}),
+        ToolSpec("two", "Two.", texts | {"required": ["from", "to"]}),
+    ]
     assert without_model(specs, ["x?", "y?"]) == (PlannedCall("a", {"query": "x?"}), PlannedCall("a", {"query": "y?"}))
 
 
@@ -65,10 +79,32 @@ def test_what_a_tool_answered_is_shown_as_data():
     assert "At most 3 calls" in prompt
 
 
+def test_of_a_long_answer_the_beginning_is_shown_to_who_decides():
+    prompt = deciding_prompt([ToolSpec("a", "A.", TEXT)], [("a", "x" * 9_000)], 3)
+    assert "x" * 2_000 in prompt
+    assert "x" * 2_001 not in prompt
+
+
+def test_what_was_not_called_counts_for_no_call():
+    assert [outcome for outcome in ToolOutcome if not outcome.called] == [
+        ToolOutcome.REFUSED,
+        ToolOutcome.REPEATED,
+        ToolOutcome.SPENT,
+    ]
+
+
+def test_a_record_says_nothing_of_what_there_is_not():
+    spent = ToolCall("a", ToolOutcome.SPENT, "crp_win_1", "ab" * 32, reason="at most 7 calls are made")
+    assert "result_sha256" not in spent.record()
+    assert "reason" not in ToolCall("a", ToolOutcome.ANSWERED, "crp_win_1", "ab" * 32, "cd" * 32, 4).record()
+
+
 def test_an_answer_becomes_facts_by_paragraph_and_sentence():
     long = "This is a sentence of some length. " * 100
     facts = fact_texts(f"One.\n\nTwo. Still two.\n\n{long}\n\nOne.", 20)
     assert facts[:2] == ("One.", "Two. Still two.")
     assert all(len(fact) <= 1_500 for fact in facts)
     assert fact_texts("x" * 5_000, 20) == ("x" * 1_500, "x" * 500)
+    halves = "a" * 749 + ". ", "b" * 749 + "."  # with the space between them one character too many
+    assert [len(fact) for fact in fact_texts("".join(halves), 20)] == [750, 750]
     assert len(fact_texts("\n\n".join(map(str, range(50))), 20)) == 20
