@@ -14,7 +14,9 @@ else:
     policy = Later("services.cli.commands.policy")
 
 policy_app = typer.Typer(no_args_is_help=True, help="The tenant's safety policy: a floor under every request.")
-Directives = Annotated[str, typer.Argument(metavar="POLICY", help='Directives separated by ";".')]
+Directives = Annotated[
+    str, typer.Argument(metavar="POLICY", help='Directives separated by ";"; those of a file: "$(cat FILE)".')
+]
 
 
 @policy_app.command("show")

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from types import SimpleNamespace
 
 import pytest
 from crp.common.v1 import taxonomy_pb2 as taxonomy
@@ -11,6 +12,7 @@ from crp.gateway.v1 import dispatch_pb2
 from services.common.adapters.memory.inference import MemoryLanguageModel
 from services.common.ports.tool_box import ListedTool, ToolEnd, ToolReply
 from services.common.settings import ToolSettings
+from services.gateway.dispatch.tool_use import tool_source_disagreement
 from services.gateway.domain.tools import WITHHELD
 from tests.fakes.dag_world import fresh_uuid
 from tests.fakes.gateway_world import QUESTION, GatewayWorld, Script, headers_of
@@ -156,11 +158,11 @@ async def test_a_tool_that_always_wants_one_more_call_is_bounded():
 
 async def test_calls_of_earlier_windows_count():
     script = Script(analyses=({"plan": CONTINUES}, {}), report_of=open_part)
-    replies = (asked("a"), NONE, "Seven days.", asked("b"), "The rate is open.")
+    replies = (asked("a"), "Seven days.", "The rate is open.")  # in the second window nothing is decided any more
     world = world_with(Box(rates=RATE), *replies, script=script, tool_settings=ToolSettings(max_calls=1))
     response = await ask(world)
     assert outcomes(response) == [("rates", "ANSWERED")]
-    assert len(world.windows()) == 2
+    assert response.answer.text == "Seven days.\n\nThe rate is open."
 
 
 async def test_no_more_tools_are_called_at_once_than_the_settings_allow():
@@ -179,6 +181,15 @@ async def test_no_more_tools_are_called_at_once_than_the_settings_allow():
     world = world_with(box, decision, NONE, "Answered.", tool_settings=ToolSettings(max_parallel=2))
     assert len((await ask(world)).tool_calls) == 5
     assert box.most == 2
+
+
+def test_an_answer_of_before_is_no_document_that_a_tool_contradicts():
+    facts = [SimpleNamespace(fact_id="t", tool="rates", carried_from=""), SimpleNamespace(fact_id="c", tool="")]
+    told = [SimpleNamespace(values=(("t", "4 percent"), ("c", "5 percent")))]
+    for carried_from, untrue in (("crp_win_1", set()), ("", {"t"})):
+        facts[1].carried_from = carried_from
+        found, notices = tool_source_disagreement(SimpleNamespace(facts=facts, conflicts=told))
+        assert (found, len(notices)) == (untrue, len(untrue))
 
 
 async def test_two_calls_with_one_answer_are_one_fact():

@@ -37,6 +37,14 @@ async def show(settings: Settings, output: Output, report_id: str) -> Exit:
     async with connect(settings, Part.SESSIONS, Part.KNOWLEDGE) as suite:
         stored = await stored_answer(suite, report_id)
     report = stored.report
+    if not report.report_id:  # its body went with the session's content; place and hash stay
+        place = stored.found.summary
+        output.say(
+            f"The report {report_id} was erased with the content of {place.session_id}. What is left of it: its hash "
+            f"{place.report_hash}, in the chain that `groundtrail verify {place.session_id}` recomputes."
+        )
+        output.result(render.response_json(stored.found))
+        return Exit.OK
     if not output.as_json:
         told = told_answer(report, stored.text, contents=stored.contents)
         output.show_lines(answer_lines(told, (), (), output, whole=True))

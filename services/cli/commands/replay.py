@@ -76,7 +76,9 @@ async def export(
     descriptor = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     with os.fdopen(descriptor, "w", encoding="utf-8", newline="\n") as file:
         file.writelines(f"{line}\n" for line in lines)
-    output.say(", ".join(f"{number} {name.replace('_', ' ')}" for name, number in sorted(counted.items())))
+    output.say(", ".join(f"{number} {name.replace('_', ' ')}" for name, number in sorted(counted.items()) if number))
+    if not with_content:
+        output.say("without answers, questions and facts: --with-content takes them in, for `groundtrail replay`")
     if with_content:
         output.say("the file holds answers, questions and facts: keep it as you keep those", style="yellow")
     output.result({"session_id": session_id, "with_content": with_content, **counted})

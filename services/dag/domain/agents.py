@@ -54,7 +54,7 @@ class AgentAnswers:
     """What is merged.
 
     Attributes:
-        ends: committed windows that no living window continues, in the order of the sessions, each session's by id.
+        ends: committed windows that no living window continues, in the order of the sessions and of their windows.
         left_out: sessions that have none.
     """
 
@@ -103,7 +103,7 @@ def _ends(agent: SessionSnapshot, fresh: NewWindow) -> list[WindowRecord]:
     for window in dag.windows:
         if window.status is WindowStatus.PENDING and not fresh.is_abandoned(window):
             raise _incomplete(window.session_id, WindowStatus.PENDING.value, window_id=window.window_id)
-    return sorted(dag.leaves(), key=lambda end: end.window_id)
+    return list(dag.leaves())
 
 
 def _incomplete(session_id: str, status: str, window_id: str = "") -> PreconditionError:

@@ -9,6 +9,7 @@ from structlog.testing import capture_logs
 from typer.testing import CliRunner
 
 from services.cli.app import app
+from services.cli.commands import audit
 from services.cli.commands import erase as erase_command
 from services.cli.commands.erase import erase
 from services.cli.console import Output
@@ -41,6 +42,18 @@ async def test_content_goes_and_the_chain_says_truncated(client, capsys):
     assert "Answers: 1," in capsys.readouterr().out
     verified = await verify(client, session_id)
     assert verified.integrity == taxonomy.CHAIN_INTEGRITY_TRUNCATED
+
+
+async def test_a_report_that_was_erased_is_said_to_be(client, capsys, monkeypatch):
+    monkeypatch.setattr(audit, "connect", erase_command.connect)
+    window = await client.window(text="It is 500 euros.")
+    session_id, report_id = window.session.session_id, window.window.report_id
+    await erase(Settings(), Output(as_json=False), session_id, "a request of the person")
+    capsys.readouterr()
+    assert await audit.show(Settings(), Output(as_json=False), report_id) is Exit.OK
+    told = " ".join(capsys.readouterr().out.split())
+    assert f"The report {report_id} was erased with the content of {session_id}." in told
+    assert "Stages" not in told
 
 
 async def test_json_holds_the_event(client, capsys):

@@ -31,6 +31,27 @@ def test_one_call():
     assert pace.units_per_s == 50
 
 
+@pytest.mark.parametrize(("seconds", "pace"), [(0.5, 200), (0, 100_000)], ids=["short", "no time at all"])
+def test_a_short_call(seconds, pace):
+    clock = Clock()
+    found = Pace(clock)
+    begun = found.begin()
+    clock.at += seconds
+    found.end(begun, 100, done=True)
+    assert found.units_per_s == pytest.approx(pace)
+
+
+def test_a_call_that_another_joined_for_a_while_is_reckoned_by_both():
+    clock = Clock()
+    pace = Pace(clock)
+    begun = pace.begin()
+    clock.at += 6
+    pace.begin()
+    clock.at += 4
+    pace.end(begun, 100, done=True)  # 1.4 calls on average: as good as alone
+    assert pace.units_per_s == pytest.approx(14)
+
+
 def test_calls_side_by_side_tell_the_pace_of_all_from_the_first_that_ends():
     clock = Clock()
     pace = Pace(clock)
