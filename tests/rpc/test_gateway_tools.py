@@ -3,6 +3,7 @@
 import asyncio
 import json
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from crp.common.v1 import taxonomy_pb2 as taxonomy
@@ -163,6 +164,7 @@ async def test_calls_of_earlier_windows_count():
     response = await ask(world)
     assert outcomes(response) == [("rates", "ANSWERED")]
     assert response.answer.text == "Seven days.\n\nThe rate is open."
+    assert "TOOL_DECISION_UNREADABLE" not in codes(response)
 
 
 async def test_no_more_tools_are_called_at_once_than_the_settings_allow():
@@ -188,7 +190,8 @@ def test_an_answer_of_before_is_no_document_that_a_tool_contradicts():
     told = [SimpleNamespace(values=(("t", "4 percent"), ("c", "5 percent")))]
     for carried_from, untrue in (("crp_win_1", set()), ("", {"t"})):
         facts[1].carried_from = carried_from
-        found, notices = tool_source_disagreement(SimpleNamespace(facts=facts, conflicts=told))
+        envelope: Any = SimpleNamespace(facts=facts, conflicts=told)
+        found, notices = tool_source_disagreement(envelope)
         assert (found, len(notices)) == (untrue, len(untrue))
 
 
