@@ -45,7 +45,7 @@ async def test_content_goes_and_the_chain_says_truncated(client, capsys):
 
 
 async def test_a_report_that_was_erased_is_said_to_be(client, capsys, monkeypatch):
-    monkeypatch.setattr(audit, "connect", erase_command.connect)
+    monkeypatch.setattr(audit, "connect", vars(erase_command)["connect"])
     window = await client.window(text="It is 500 euros.")
     session_id, report_id = window.session.session_id, window.window.report_id
     await erase(Settings(), Output(as_json=False), session_id, "a request of the person")
