@@ -5,6 +5,7 @@ the next run with the same file measures what is not in it yet. The file says no
 take a new one after a change.
 """
 
+import hashlib
 import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -31,6 +32,7 @@ class Cost:
         ratio: of the text of twice the length to it; ``None`` where the field takes no text that costs 0.2 s.
         long_s: for 100,000 characters, or all that the field takes; measured or reckoned.
         said: OK or the refusal.
+        used_s: processor seconds that it took to measure all of this.
     """
 
     place: Place
@@ -40,6 +42,7 @@ class Cost:
     ratio: float | None
     long_s: float
     said: str
+    used_s: float = 0.0
 
     @property
     def holds(self) -> bool:
@@ -62,8 +65,9 @@ class Kept:
             self._read(json.loads(line))
 
     def missing(self, pairs: Sequence[tuple[Place, Kind]]) -> list[tuple[Place, Kind]]:
-        """Return the pairs that were not measured yet, in order."""
-        return [(place, kind) for place, kind in pairs if (place.name, kind.name) not in self._costs]
+        """Return the pairs that were not measured yet, mixed: what a sitting does not reach is no place of its own."""
+        missing = [(place, kind) for place, kind in pairs if (place.name, kind.name) not in self._costs]
+        return sorted(missing, key=lambda pair: hashlib.sha256(f"{pair[0].name} {pair[1].name}".encode()).digest())
 
     def of(self, pairs: Sequence[tuple[Place, Kind]]) -> list[Cost]:
         """Return what was measured of the pairs, in their order."""
@@ -73,7 +77,7 @@ class Kept:
     def add(self, cost: Cost) -> None:
         """Keep what one pair cost."""
         self._costs[cost.place.name, cost.kind.name] = cost
-        told = {name: getattr(cost, name) for name in ("chars", "seconds", "ratio", "long_s", "said")}
+        told = {name: getattr(cost, name) for name in ("chars", "seconds", "ratio", "long_s", "said", "used_s")}
         self._write({"place": cost.place.name, "kind": cost.kind.name, **told})
 
     def add_reads(self, reads: Reads) -> None:
