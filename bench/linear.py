@@ -224,24 +224,28 @@ async def run(arguments: argparse.Namespace) -> int:
     kinds = [kind for kind in KINDS if _named(kind.name, arguments.kinds)]
     kept = Kept(arguments.kept)
     async with measuring(recogniser=not arguments.no_recogniser) as (measure, suite, echo):
-        refused = [(place, said) async for place, said in honestly(measure, places) if said != "OK"]
+        until = time.monotonic() + 60 * arguments.minutes
+        await _ask_prose(measure, [place for place in places if place.name not in kept.prose], kept, until)
+        asked = [(place, kept.prose[place.name]) for place in places if place.name in kept.prose]
+        refused = [(place, said) for place, said in asked if said != "OK"]
         # A stream to a service that is not there ends in one error or another: its other calls tell.
         unknown = {_service(place) for place, said in refused if said.startswith("UNIMPLEMENTED")}
         absent = [place.name for place, _ in refused if _service(place) in unknown]
         faults = [f"{place.name} refuses honest prose: {said}" for place, said in refused if place.name not in absent]
         served = [place for place in places if place.name not in absent]
         pairs = chosen(served, kinds, whole=arguments.whole, tenth=arguments.tenth)
-        missing, until = kept.missing(pairs), time.monotonic() + 60 * arguments.minutes
-        async with beside_a_reader(measure, suite, echo) as reads:
-            for number, (place, kind) in enumerate(missing):
-                if time.monotonic() > until:
-                    break
-                cost = await measure.cost(place, kind)
-                kept.add(cost)
-                if not cost.holds or arguments.verbose:
-                    say(f"{number}/{len(missing)} {_line(cost)}", markup=False, highlight=False)
-                    sys.stdout.flush()
-        kept.add_reads(reads)
+        missing = kept.missing(pairs) if len(asked) == len(places) else []
+        if missing and time.monotonic() < until:
+            async with beside_a_reader(measure, suite, echo) as reads:
+                for number, (place, kind) in enumerate(missing):
+                    if time.monotonic() > until:
+                        break
+                    cost = await measure.cost(place, kind)
+                    kept.add(cost)
+                    if not cost.holds or arguments.verbose:
+                        say(f"{number}/{len(missing)} {_line(cost)}", markup=False, highlight=False)
+                        sys.stdout.flush()
+            kept.add_reads(reads)
     costs, reads = kept.of(pairs), kept.reads
     faults += [_line(cost) for cost in costs if not cost.holds]
     times_echo = p99_ms(reads.reads) / p99_ms(reads.echoes) if reads.echoes else math.nan
@@ -258,6 +262,14 @@ async def run(arguments: argparse.Namespace) -> int:
     if arguments.write:
         write(found)
     return 1 if faults else 0
+
+
+async def _ask_prose(measure: Measure, places: Sequence[Place], kept: Kept, until: float) -> None:
+    """Send honest prose to places, while there is time, and keep what is said."""
+    async for place, said in honestly(measure, places):
+        kept.add_prose(place, said)
+        if time.monotonic() > until:
+            return
 
 
 async def honestly(measure: Measure, places: Sequence[Place]) -> AsyncIterator[tuple[Place, str]]:

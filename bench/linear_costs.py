@@ -60,6 +60,7 @@ class Kept:
     def __init__(self, path: Path | None) -> None:
         self._path = path
         self._costs: dict[tuple[str, str], Cost] = {}
+        self.prose: dict[str, str] = {}  # what was said to honest prose, by the name of a place
         self.reads = Reads()
         for line in path.read_text(encoding="utf-8").splitlines() if path is not None and path.exists() else ():
             self._read(json.loads(line))
@@ -80,6 +81,11 @@ class Kept:
         told = {name: getattr(cost, name) for name in ("chars", "seconds", "ratio", "long_s", "said", "used_s")}
         self._write({"place": cost.place.name, "kind": cost.kind.name, **told})
 
+    def add_prose(self, place: Place, said: str) -> None:
+        """Keep what was said to honest prose at a place."""
+        self.prose[place.name] = said
+        self._write({"prose": place.name, "said": said})
+
     def add_reads(self, reads: Reads) -> None:
         """Keep the times of the other tenant's reads and of the echoes between them."""
         self._take(reads)
@@ -88,6 +94,9 @@ class Kept:
     def _read(self, told: dict[str, object]) -> None:
         if "reads" in told:
             self._take(Reads(**told))  # type: ignore[arg-type]  # as ``add_reads`` wrote it
+            return
+        if "prose" in told:
+            self.prose[str(told["prose"])] = str(told["said"])
             return
         place, kind = _PLACES.get(str(told.pop("place"))), _KINDS.get(str(told.pop("kind")))
         if place is not None and kind is not None:  # a field may have gone since

@@ -107,8 +107,10 @@ def test_a_run_goes_on_where_one_ended(tmp_path):
     for cost in costs[:4]:
         first.add(cost)
     first.add_reads(Reads([0.1], [0.2, 0.3], [0.4]))
+    first.add_prose(PLACES[0], "OK")
     second = Kept(tmp_path / "kept")
     assert second.missing(pairs) == pairs[4:]
+    assert second.prose == {PLACES[0].name: "OK"}
     second.add(costs[5])
     second.add_reads(Reads([0.5], [], []))
     third = Kept(tmp_path / "kept")

@@ -12,6 +12,7 @@ from services.common.errors import ErrorReason, LimitExceededError, UnavailableE
 from services.common.rpc.admission import Admission
 from services.common.settings import ServerSettings
 from services.common.telemetry.admission import AdmissionCounts
+from tests.patience import patient
 
 
 class Door:
@@ -99,7 +100,7 @@ async def test_a_tenant_computes_in_its_places_and_another_need_not_wait():
     waiting = door.begin("A")
     await settle()
     assert not waiting.done()
-    async with asyncio.timeout(1):
+    async with asyncio.timeout(patient(1)):
         door.leave(await door.enter("B"))
     assert not waiting.done()
     door.leave(held.pop())
@@ -327,7 +328,7 @@ async def test_a_nested_call_is_never_refused_and_goes_first():
     await settle()
     assert not nested.done()
     door.leave(held.pop())
-    done, _ = await asyncio.wait([nested, waiting], return_when=asyncio.FIRST_COMPLETED, timeout=1)
+    done, _ = await asyncio.wait([nested, waiting], return_when=asyncio.FIRST_COMPLETED, timeout=patient(1))
     assert done == {nested}
     door.leave(await nested)
     door.leave(await waiting)
@@ -339,12 +340,12 @@ async def test_a_nested_call_is_never_refused_and_goes_first():
 async def test_a_call_that_holds_a_place_never_waits_for_its_own_nested_ones():
     door = Door(max_heavy_calls=1, max_heavy_calls_per_tenant=1)
     outer = await door.enter("A", request_id="one")
-    async with asyncio.timeout(1):
+    async with asyncio.timeout(patient(1)):
         inner = await door.enter("A", request_id="one", nested=True)
         innermost = await door.enter("A", request_id="one", nested=True)
     for ticket in (innermost, inner, outer):
         door.leave(ticket)
-    async with asyncio.timeout(1):
+    async with asyncio.timeout(patient(1)):
         door.leave(await door.enter("B"))
 
 
@@ -387,7 +388,7 @@ async def test_a_place_can_be_given_back_before_the_call_ends():
     door = Door(max_heavy_calls=1, max_heavy_calls_per_tenant=1)
     slow = await door.enter("A")
     door.admission.give_place(slow, done=False)
-    async with asyncio.timeout(1):
+    async with asyncio.timeout(patient(1)):
         door.leave(await door.enter("A"))
     door.leave(slow)
     door.leave(await door.enter("A"))
@@ -415,7 +416,7 @@ async def test_whatever_comes_and_goes_everything_is_given_back(calls):
             door.at += 0.1
             door.leave(task.result())
 
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(patient(10)):
         await asyncio.gather(*(run(*one) for one in calls))
         tickets = [await door.enter(tenant) for tenant in "AAB"]  # all places are free again
     for ticket in tickets:
