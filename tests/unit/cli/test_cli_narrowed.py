@@ -11,14 +11,14 @@ from services.cli.__main__ import narrow
 from services.cli.app import app
 from tests.patience import patient
 
-WHOLE = typer.main.get_command(app)
+WHOLE = typer.main.get_group(app)
 
 
 def narrowed(*arguments):
     """Return the command line as it is for the arguments."""
     own = copy.copy(app)
     narrow(own, arguments)
-    return typer.main.get_command(own)
+    return typer.main.get_group(own)
 
 
 def shape(command):
