@@ -3,7 +3,8 @@
 A server with its real models is sent, one after the other, the largest input that each RPC takes and that takes long,
 with a deadline of a second; some calls are given up by their client instead, one over HTTP by closing the connection.
 For each: how it ended, the processor time that the server spent in the first two seconds, what it spent after them
-until it was at rest again, and the longest time for which the event loop did not turn.
+until it was at rest again, and the longest time for which the event loop did not turn. What a worker process takes that
+was started meanwhile and is there afterwards stands for itself: the call is not given to it any more, the next one is.
 
     python -m bench.deadlines [--only NAME…]
 """
@@ -82,6 +83,10 @@ class Server:
         """Return what it and all that it started have spent, those that ended included."""
         return sum(_spent_s(pid) for pid in _tree(self.process.pid))
 
+    def workers(self) -> frozenset[int]:
+        """Return the ids of its worker processes."""
+        return frozenset(_tree(self.process.pid)) - {self.process.pid}
+
     def lags(self) -> dict[str, float]:
         """Return how often the event loop was at most so late, by the bound."""
         connection = http.client.HTTPConnection("127.0.0.1", self.telemetry_port, timeout=LONGEST_S)
@@ -132,6 +137,7 @@ class Found:
     end: str
     spent_s: float
     after_s: float
+    start_s: float
     rest_s: float
     lag: str
 
@@ -266,11 +272,12 @@ def _closed(server: Server) -> str:
 
 
 def _measured(server: Server, name: str, call: Callable[[], str]) -> Found:
-    before_lags, before = server.lags(), server.processor_s()
+    workers, before_lags, before = server.workers(), server.lags(), server.processor_s()
     began = time.monotonic()
     end = call()
     time.sleep(max(0.0, began + AFTER_S - time.monotonic()))
     at_mark, mark = server.processor_s(), time.monotonic()
+    fresh = {pid: _spent_s(pid) for pid in server.workers() - workers}
     last, last_at = at_mark, mark
     while time.monotonic() < mark + LONGEST_S:
         time.sleep(0.5)
@@ -278,8 +285,9 @@ def _measured(server: Server, name: str, call: Callable[[], str]) -> Found:
         if (now - last) / (now_at - last_at) <= server.rest_rate + REST_RATE:
             break
         last, last_at = now, now_at
-    after = max(0.0, last - at_mark - server.rest_rate * (last_at - mark))
-    return Found(name, end, at_mark - before, after, last_at - began, _longest(before_lags, server.lags()))
+    start = sum(_spent_s(pid) - fresh.get(pid, 0.0) for pid in server.workers() - workers)
+    after = max(0.0, last - at_mark - start - server.rest_rate * (last_at - mark))
+    return Found(name, end, at_mark - before, after, start, last_at - began, _longest(before_lags, server.lags()))
 
 
 def _longest(before: dict[str, float], after: dict[str, float]) -> str:
@@ -380,7 +388,8 @@ def _stat(pid: int) -> list[str]:
 
 def _show(found: list[Found]) -> None:
     table = Table(title=f"A deadline of {DEADLINE_S:g} s, and what is left after {AFTER_S:g} s", title_justify="left")
-    for column in ("call", "its end", "processor s", f"after {AFTER_S:g} s", "at rest after", "loop at most late"):
+    after = (f"after {AFTER_S:g} s", "next worker")
+    for column in ("call", "its end", "processor s", *after, "at rest after", "loop at most late"):
         table.add_column(column, justify="left" if column in {"call", "its end"} else "right")
     for each in found:
         mark = "" if each.after_s <= TARGET_S else " !"
@@ -389,6 +398,7 @@ def _show(found: list[Found]) -> None:
             each.end,
             f"{each.spent_s:.2f}",
             f"{each.after_s:.2f}{mark}",
+            f"{each.start_s:.2f}",
             f"{each.rest_s:.1f} s",
             f"{each.lag} s",
         )

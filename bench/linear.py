@@ -4,13 +4,14 @@
                            [--kept FILE] [--minutes N]
 
 The suite runs in a process of its own, its encoders without their arithmetic (``bench.linear_server``), so that what is
-measured is everything but inference. Each call is measured in processor seconds of that process and its children. The
-text is doubled until a call takes 0.2 s; twice that text may then take 2.5 times as long, and what 100,000 characters
-take, measured or reckoned from there, is at most 10 s. Meanwhile another tenant reads, and between two reads calls an
-empty grpc.aio echo that the suite's process serves beside the suite, under the same load: its 99th percentile is the
-reads' measure. That of an echo in a process of its own is told too. A fixed sample is measured: every call sees 25
-kinds at least, every kind some calls; ``--whole`` measures every kind at every field. The sample takes hours: with
-``--kept`` and ``--minutes`` it is measured in several sittings (``bench.linear_costs``).
+measured is everything but inference. Each call is measured in processor seconds of that process and its children. A
+text is lengthened until a call takes 0.2 s; twice that text may then take 2.5 times as long, and what 100,000
+characters take, measured or reckoned from there, is at most 10 s. Meanwhile another tenant reads, and between two reads
+calls an empty grpc.aio echo that the suite's process serves beside the suite, under the same load: its 99th percentile
+is the reads' measure. That of an echo in a process of its own is told too. A fixed sample is measured: every call sees
+25 kinds at least, every kind some calls; ``--whole`` measures every kind at every field. The sample takes long: with
+``--kept`` and ``--minutes`` it is measured in several sittings (``bench.linear_costs``), each of which is a sample of
+all places.
 """
 
 import argparse
@@ -45,6 +46,8 @@ HONEST: Final = 20_000
 LEAST: Final = 25
 """Kinds that every call sees at least."""
 FEW: Final = 5
+SURE: Final = 0.7
+"""What is reckoned to stay below this share of the bound is not measured at 100,000 characters."""
 MOST_TIMES_ECHO: Final = 3.0
 FIRST: Final = 1_500
 TIMEOUT_S: Final = 120.0
@@ -67,17 +70,18 @@ class Measure:
         self._caller = caller
         self._server = server
         self.read_s = read_s
+        self.used_s = 0.0
 
     async def cost(self, place: Place, kind: Kind) -> Cost:
-        """Double the text until a call takes 0.2 s, then once more."""
-        chars, top = FIRST, min(place.most, LONG)
-        chars = min(chars, top)
+        """Lengthen the text until a call takes 0.2 s, then double it once more."""
+        used, top = self.used_s, min(place.most, LONG)
+        chars = min(FIRST, top)
         seconds, said = await self._confirmed(place, kind.make(chars))
         while seconds < FLOOR_S and chars < top:
-            chars = min(2 * chars, top)
+            chars = min((4 if seconds < FLOOR_S / 8 else 2) * chars, top)
             seconds, said = await self._confirmed(place, kind.make(chars))
         if seconds < FLOOR_S:
-            return Cost(place, kind, chars, seconds, None, seconds, said)
+            return Cost(place, kind, chars, seconds, None, seconds, said, self.used_s - used)
         if 2 * chars > place.most:
             chars = place.most // 2
             seconds, said = await self.spent(place, kind.make(chars))
@@ -91,9 +95,10 @@ class Measure:
                 twice, said = await self.spent(place, kind.make(2 * chars))
         ratio = twice / max(seconds, 0.01)
         long_s = twice * max(1.0, ratio if ratio > MOST_RATIO else 2.0) ** math.log2(max(1.0, top / (2 * chars)))
-        if long_s > MOST_S / 2 and twice < MOST_S and 2 * chars < top:
+        if long_s > MOST_S * SURE and twice < MOST_S and 2 * chars < top:
             long_s, said = await self.spent(place, kind.make(top))
-        return Cost(place, kind, chars, seconds, ratio if seconds >= FLOOR_S / 2 else None, long_s, said)
+        ratio_told = ratio if seconds >= FLOOR_S / 2 else None
+        return Cost(place, kind, chars, seconds, ratio_told, long_s, said, self.used_s - used)
 
     async def _confirmed(self, place: Place, text: str) -> tuple[float, str]:
         """Return what a call costs; what is worth measuring is called twice: what else goes on can cost once.
@@ -110,7 +115,9 @@ class Measure:
         before, began = self._server.processor_s(), time.perf_counter()
         said = await self._caller.call(place, text, TIMEOUT_S)
         took = time.perf_counter() - began
-        return max(0.0, self._server.processor_s() - before - self.read_s * took), said
+        seconds = max(0.0, self._server.processor_s() - before - self.read_s * took)
+        self.used_s += seconds
+        return seconds, said
 
 
 @contextlib.asynccontextmanager
@@ -217,24 +224,28 @@ async def run(arguments: argparse.Namespace) -> int:
     kinds = [kind for kind in KINDS if _named(kind.name, arguments.kinds)]
     kept = Kept(arguments.kept)
     async with measuring(recogniser=not arguments.no_recogniser) as (measure, suite, echo):
-        refused = [(place, said) async for place, said in honestly(measure, places) if said != "OK"]
+        until = time.monotonic() + 60 * arguments.minutes
+        await _ask_prose(measure, [place for place in places if place.name not in kept.prose], kept, until)
+        asked = [(place, kept.prose[place.name]) for place in places if place.name in kept.prose]
+        refused = [(place, said) for place, said in asked if said != "OK"]
         # A stream to a service that is not there ends in one error or another: its other calls tell.
         unknown = {_service(place) for place, said in refused if said.startswith("UNIMPLEMENTED")}
         absent = [place.name for place, _ in refused if _service(place) in unknown]
         faults = [f"{place.name} refuses honest prose: {said}" for place, said in refused if place.name not in absent]
         served = [place for place in places if place.name not in absent]
         pairs = chosen(served, kinds, whole=arguments.whole, tenth=arguments.tenth)
-        missing, until = kept.missing(pairs), time.monotonic() + 60 * arguments.minutes
-        async with beside_a_reader(measure, suite, echo) as reads:
-            for number, (place, kind) in enumerate(missing):
-                if time.monotonic() > until:
-                    break
-                cost = await measure.cost(place, kind)
-                kept.add(cost)
-                if not cost.holds or arguments.verbose:
-                    say(f"{number}/{len(missing)} {_line(cost)}", markup=False, highlight=False)
-                    sys.stdout.flush()
-        kept.add_reads(reads)
+        missing = kept.missing(pairs) if len(asked) == len(places) else []
+        if missing and time.monotonic() < until:
+            async with beside_a_reader(measure, suite, echo) as reads:
+                for number, (place, kind) in enumerate(missing):
+                    if time.monotonic() > until:
+                        break
+                    cost = await measure.cost(place, kind)
+                    kept.add(cost)
+                    if not cost.holds or arguments.verbose:
+                        say(f"{number}/{len(missing)} {_line(cost)}", markup=False, highlight=False)
+                        sys.stdout.flush()
+            kept.add_reads(reads)
     costs, reads = kept.of(pairs), kept.reads
     faults += [_line(cost) for cost in costs if not cost.holds]
     times_echo = p99_ms(reads.reads) / p99_ms(reads.echoes) if reads.echoes else math.nan
@@ -251,6 +262,14 @@ async def run(arguments: argparse.Namespace) -> int:
     if arguments.write:
         write(found)
     return 1 if faults else 0
+
+
+async def _ask_prose(measure: Measure, places: Sequence[Place], kept: Kept, until: float) -> None:
+    """Send honest prose to places, while there is time, and keep what is said."""
+    async for place, said in honestly(measure, places):
+        kept.add_prose(place, said)
+        if time.monotonic() > until:
+            return
 
 
 async def honestly(measure: Measure, places: Sequence[Place]) -> AsyncIterator[tuple[Place, str]]:
@@ -333,7 +352,8 @@ def _what(arguments: argparse.Namespace) -> str:
 
 def _about(found: Found) -> str:
     about = f"{len(found.costs):,} pairs of field and kind, {found.about}"
-    return f"{about}; processor of the process tree without ONNX arithmetic"
+    used = sum(cost.used_s for cost in found.costs)
+    return f"{about}; processor of the process tree without ONNX arithmetic, {used:,.0f} s in all"
 
 
 def _absent(found: Found) -> str:

@@ -5,6 +5,7 @@ the next run with the same file measures what is not in it yet. The file says no
 take a new one after a change.
 """
 
+import hashlib
 import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -31,6 +32,7 @@ class Cost:
         ratio: of the text of twice the length to it; ``None`` where the field takes no text that costs 0.2 s.
         long_s: for 100,000 characters, or all that the field takes; measured or reckoned.
         said: OK or the refusal.
+        used_s: processor seconds that it took to measure all of this.
     """
 
     place: Place
@@ -40,6 +42,7 @@ class Cost:
     ratio: float | None
     long_s: float
     said: str
+    used_s: float = 0.0
 
     @property
     def holds(self) -> bool:
@@ -57,13 +60,15 @@ class Kept:
     def __init__(self, path: Path | None) -> None:
         self._path = path
         self._costs: dict[tuple[str, str], Cost] = {}
+        self.prose: dict[str, str] = {}  # what was said to honest prose, by the name of a place
         self.reads = Reads()
         for line in path.read_text(encoding="utf-8").splitlines() if path is not None and path.exists() else ():
             self._read(json.loads(line))
 
     def missing(self, pairs: Sequence[tuple[Place, Kind]]) -> list[tuple[Place, Kind]]:
-        """Return the pairs that were not measured yet, in order."""
-        return [(place, kind) for place, kind in pairs if (place.name, kind.name) not in self._costs]
+        """Return the pairs that were not measured yet, mixed: what a sitting does not reach is no place of its own."""
+        missing = [(place, kind) for place, kind in pairs if (place.name, kind.name) not in self._costs]
+        return sorted(missing, key=lambda pair: hashlib.sha256(f"{pair[0].name} {pair[1].name}".encode()).digest())
 
     def of(self, pairs: Sequence[tuple[Place, Kind]]) -> list[Cost]:
         """Return what was measured of the pairs, in their order."""
@@ -73,8 +78,13 @@ class Kept:
     def add(self, cost: Cost) -> None:
         """Keep what one pair cost."""
         self._costs[cost.place.name, cost.kind.name] = cost
-        told = {name: getattr(cost, name) for name in ("chars", "seconds", "ratio", "long_s", "said")}
+        told = {name: getattr(cost, name) for name in ("chars", "seconds", "ratio", "long_s", "said", "used_s")}
         self._write({"place": cost.place.name, "kind": cost.kind.name, **told})
+
+    def add_prose(self, place: Place, said: str) -> None:
+        """Keep what was said to honest prose at a place."""
+        self.prose[place.name] = said
+        self._write({"prose": place.name, "said": said})
 
     def add_reads(self, reads: Reads) -> None:
         """Keep the times of the other tenant's reads and of the echoes between them."""
@@ -84,6 +94,9 @@ class Kept:
     def _read(self, told: dict[str, object]) -> None:
         if "reads" in told:
             self._take(Reads(**told))  # type: ignore[arg-type]  # as ``add_reads`` wrote it
+            return
+        if "prose" in told:
+            self.prose[str(told["prose"])] = str(told["said"])
             return
         place, kind = _PLACES.get(str(told.pop("place"))), _KINDS.get(str(told.pop("kind")))
         if place is not None and kind is not None:  # a field may have gone since

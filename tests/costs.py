@@ -1,7 +1,7 @@
 """What the tests cost in processor time, this process's and that of the processes that ended in it.
 
-With GROUNDTRAIL_TEST_COSTS=1 the end of a run says it by folder and for the dearest files. Time on the wall depends on
-who else is at work; this does so hardly at all.
+With GROUNDTRAIL_TEST_COSTS=15 the end of a run says it by folder and for the fifteen dearest files. Time on the wall
+depends on who else is at work; this does so hardly at all.
 """
 
 import os
@@ -15,7 +15,6 @@ import pytest
 from tests import forked
 
 VARIABLE: Final = "GROUNDTRAIL_TEST_COSTS"
-FILES: Final = 15
 
 
 def spent_s() -> float:
@@ -27,7 +26,8 @@ def spent_s() -> float:
 class Costs:
     """Adds up processor seconds by file, in every process of a run, and says the sums at its end."""
 
-    def __init__(self) -> None:
+    def __init__(self, files: int) -> None:
+        self._files = files
         self.by_file: Any = Counter()  # of floats
         self._own_s = 0.0
 
@@ -61,7 +61,7 @@ class Costs:
         for name, seconds in self.by_file.items():
             parts = name.split("/")
             folders["/".join(parts[: 3 if parts[1:2] == ["unit"] and len(parts) > 3 else 2])] += seconds
-        for title, costs in (("folder", folders.most_common()), ("file", self.by_file.most_common(FILES))):
+        for title, costs in (("folder", folders.most_common()), ("file", self.by_file.most_common(self._files))):
             terminalreporter.section(f"processor seconds by {title}, {sum(self.by_file.values()):,.0f} in all")
             for name, seconds in costs:
                 terminalreporter.write_line(f"{seconds:8.1f}  {name}")
@@ -69,5 +69,5 @@ class Costs:
 
 def configure(config: pytest.Config) -> None:
     """Have the costs noted when the variable asks for it."""
-    if os.environ.get(VARIABLE) == "1":
-        config.pluginmanager.register(Costs())
+    if files := int(os.environ.get(VARIABLE) or 0):
+        config.pluginmanager.register(Costs(files))

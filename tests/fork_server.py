@@ -17,6 +17,10 @@ import time
 from pathlib import Path
 from typing import Any, Final
 
+sys.path[0] = str(Path(__file__).resolve().parents[1])
+
+from tests import forked_workers  # noqa: E402 - found by the line above
+
 MODULES: Final = (
     "services.cli.app",
     "services.allinone.compose",
@@ -37,8 +41,9 @@ def main() -> None:
     """Serve until the other end of the socket is closed; a forked process comes back here to end."""
     door = socket.socket(fileno=int(sys.argv[1]))
     os.environ["OPENBLAS_NUM_THREADS"] = "1"
-    for name in MODULES:
+    for name in (*MODULES, *forked_workers.IMPORTED):
         importlib.import_module(name)
+    importlib.import_module("services.common.adapters.spacy.library").import_spacy()
     importlib.import_module("services.ercp.domain.predicates.units").warm()
     gc.freeze()
     _require_one_thread()
@@ -101,6 +106,8 @@ def _become(given: Any) -> None:
     random.seed()
     sys.path[0] = given["folder"]
     sys.argv = ["", *given["arguments"]]
+    if given["module"] == "services.cli":
+        forked_workers.begin()
     runpy.run_module(given["module"], run_name="__main__", alter_sys=True)
 
 

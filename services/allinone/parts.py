@@ -22,6 +22,8 @@ class Part(StrEnum):
     """SessionService, TransparencyService, RetentionService: sessions, windows, reports, the log."""
     KNOWLEDGE = "knowledge"
     """KnowledgeService and EnvelopeService: facts and sources."""
+    STORED_KNOWLEDGE = "stored_knowledge"
+    """What of KnowledgeService tells of stored facts and sources; KNOWLEDGE, where that is named too, has it all."""
     ADMIN = "admin"
     """AdminService: keys, AI systems, policies."""
     REVIEWS = "reviews"
@@ -47,6 +49,10 @@ async def build_parts(parts: Collection[Part], settings: Settings, adapters: "Ad
         from services.envelope.compose import build as build_envelope
 
         services += await build_envelope(settings, adapters)
+    elif Part.STORED_KNOWLEDGE in parts:
+        from services.envelope.stored_compose import build as build_stored
+
+        services += await build_stored(settings, adapters)
     if Part.ADMIN in parts:
         from services.gateway.admin.app import AdminApp
         from services.gateway.doors.grpc.admin import admin_service

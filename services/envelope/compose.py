@@ -45,13 +45,13 @@ from services.envelope.retrieval import Retriever
 from services.envelope.retrieval_counts import RetrievalCounts
 from services.envelope.selection import Selector
 from services.envelope.state_hashes import StateHashes
+from services.envelope.stored_compose import KNOWLEDGE_SERVICE, STORED_ROLES
 from services.envelope.token_cache import TokenVectorCache
 from services.envelope.version_writer import TextModels
 from services.envelope.warm_facts import WarmFacts
 from services.envelope.work import ENVELOPE_WORK, KNOWLEDGE_WORK
 
 MIB: Final = 1024 * 1024
-KNOWLEDGE_SERVICE: Final = "crp.ckf.v1.KnowledgeService"
 KNOWLEDGE_ROLES: Final = {
     "IngestSource": Role.WRITER,
     "IngestSourceStream": Role.WRITER,
@@ -62,14 +62,10 @@ KNOWLEDGE_ROLES: Final = {
     "QuarantineFact": Role.WRITER,
     "RestoreFact": Role.WRITER,
     "RebuildCommunities": Role.WRITER,
-    "GetFact": Role.READER,
-    "ListFacts": Role.READER,
     "SearchFacts": Role.READER,
     "ListCommunities": Role.READER,
-    "ListSources": Role.READER,
-    "GetSource": Role.READER,
     "GetState": Role.READER,
-}
+} | STORED_ROLES
 ENVELOPE_SERVICE: Final = "crp.envelope.v1.EnvelopeService"
 ENVELOPE_ROLES: Final = {"BuildEnvelope": Role.READER, "PreviewEnvelope": Role.READER, "CountTokens": Role.READER}
 

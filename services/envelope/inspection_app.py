@@ -13,14 +13,12 @@ from services.common.names import plain_name
 from services.common.ports.documents import DocumentReader
 from services.common.ports.facts import FactFilter, FactRecord, FactStatus
 from services.common.ports.graph import SourceRecord
-from services.common.ports.outline import OutlineVersion
 from services.common.progress import at
 from services.common.settings.envelope import EnvelopeSettings
 from services.envelope.comparison import compare
 from services.envelope.domain.fragments import is_fragment
 from services.envelope.domain.ingestion_report import DocumentReport
 from services.envelope.domain.instructions import IngestionPolicy, as_written
-from services.envelope.domain.outlines import Standing
 from services.envelope.domain.source_diff import DiffFact, SourceDiff, source_diff
 from services.envelope.domain.subjects import Stated
 from services.envelope.domain.supersession import StoredFact, VersionChange, version_change
@@ -172,16 +170,6 @@ class InspectionApp:
         """
         first, second = await self._side(tenant_id, before), await self._side(tenant_id, after)
         return await compute(source_diff, first, second)
-
-    async def standing(self, fact: FactRecord) -> Standing | None:
-        """Return how a fact stands in the present version of its source, with the facts right before and behind it."""
-        found = await self._reads.outlines.neighbours([fact], 1, within_section=False)
-        return found.get(fact.fact_id)
-
-    async def versions(self, source: SourceRecord) -> list[OutlineVersion]:
-        """Return the versions of a source of which the order is kept, the latest first."""
-        kept = await self._stores.graph.outline_versions(source.tenant_id, source.source_id)
-        return [one for one in kept if one.version <= present_version(source)]
 
     async def _side(self, tenant_id: str, one: VersionName | LookedAt) -> Sequence[DiffFact]:
         if isinstance(one, VersionName):

@@ -3,10 +3,8 @@
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Final
 
 from services.common.concurrency import uninterrupted
-from services.common.errors import ErrorReason, NotFoundError
 from services.common.ports.embedding import EmbeddingModel
 from services.common.ports.facts import FactFilter, FactHit, FactRecord, FactStatus
 from services.common.ports.graph import ClusteringRecord, CommunityRecord, SourceRecord, SourceStatus
@@ -15,14 +13,13 @@ from services.common.progress import stored, writing
 from services.common.taxonomy import RetrievalMode
 from services.envelope.community_app import CommunityApp
 from services.envelope.domain.asked_time import asked_time, time_filter
-from services.envelope.domain.holding import shown
 from services.envelope.knowledge_reads import KnowledgeReads
 from services.envelope.knowledge_stores import KnowledgeStores
+from services.envelope.readable_facts import ReadableFacts
 from services.envelope.recovery import erased_record
 from services.envelope.requests import EraseOutcome, WriteTicket
 from services.envelope.retrieval import SubQueries
-
-UUID_CHARS: Final = 36
+from services.envelope.stored_knowledge import StoredKnowledge, no_source
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +44,7 @@ class KnowledgeState:
     embedding_model: str
 
 
-class KnowledgeApp:
+class KnowledgeApp(StoredKnowledge):
     """Everything of KnowledgeService but ingestion and clustering.
 
     Args:
@@ -60,6 +57,10 @@ class KnowledgeApp:
     def __init__(
         self, stores: KnowledgeStores, reads: KnowledgeReads, embedding: EmbeddingModel, communities: CommunityApp
     ) -> None:
+        async def facts() -> ReadableFacts:
+            return reads.facts
+
+        super().__init__(facts, reads.sources, stores.graph, reads.outlines, stores.clock)
         self._stores = stores
         self._reads = reads
         self._embedding = embedding
@@ -68,37 +69,6 @@ class KnowledgeApp:
     async def receipt(self, tenant_id: str, rpc: str, request_id: str) -> Receipt | None:
         """Return what was answered to this request id, while it is kept."""
         return await self._stores.graph.get_receipt(tenant_id, rpc, request_id)
-
-    async def fact(self, tenant_id: str, fact_id: str) -> FactRecord:
-        """Return one fact.
-
-        Raises:
-            NotFoundError: FACT_NOT_FOUND, unknown or erased.
-        """
-        found = await self._reads.facts.get(tenant_id, [fact_id])
-        if not found:
-            raise NotFoundError(ErrorReason.FACT_NOT_FOUND, f"fact {fact_id} does not exist", fact_id=fact_id)
-        return self._shown(found)[0]
-
-    async def facts(
-        self, tenant_id: str, where: FactFilter, after: str, limit: int, prefix: str = ""
-    ) -> list[FactRecord]:
-        """Return up to ``limit`` facts after ``after``, by id, of those whose ids begin with ``prefix``."""
-        # Ids are in order: those with the prefix lie together, right behind what is below it.
-        start = max(after, _just_below(prefix)) if prefix else after
-        found = await self._reads.facts.page(tenant_id, where, after=start, limit=limit)
-        return self._shown([fact for fact in found if fact.fact_id.startswith(prefix)])
-
-    async def source(self, tenant_id: str, source_id: str) -> SourceRecord:
-        """Return one source, of the tenant's own or of a shared namespace that it reads.
-
-        Raises:
-            NotFoundError: SOURCE_NOT_FOUND.
-        """
-        found = await self._reads.sources.get(tenant_id, source_id)
-        if found is None:
-            raise _no_source(source_id)
-        return found
 
     async def search(
         self,
@@ -125,10 +95,6 @@ class KnowledgeApp:
         shown = self._shown_hits([(hit.fact, hit.score) for hit in found.hits[0]])
         return SearchOutcome(shown, found.mode, found.keyword_fallback, found.warnings)
 
-    async def sources(self, tenant_id: str, after: str, limit: int) -> list[SourceRecord]:
-        """Return up to ``limit`` sources after ``after``, by id."""
-        return await self._stores.graph.page_sources(tenant_id, after=after, limit=limit)
-
     async def communities(self, tenant_id: str, after: str, limit: int) -> list[CommunityRecord]:
         """Return up to ``limit`` communities after ``after``, by label."""
         return await self._stores.graph.page_communities(tenant_id, after=after, limit=limit)
@@ -154,16 +120,16 @@ class KnowledgeApp:
             PermissionDeniedError: NAMESPACE_READ_ONLY.
         """
         await self._reads.refuse_shared_source(tenant_id, source_id, self._stores.graph)
-        source = await self._source(tenant_id, source_id)
+        source = await self._own_source(tenant_id, source_id)
         async with self._stores.locks.lock(tenant_id, source.uri):
             return await uninterrupted(self._erase_locked(tenant_id, source_id, ticket))
 
     async def _erase_locked(self, tenant_id: str, source_id: str, ticket: WriteTicket[EraseOutcome]) -> EraseOutcome:
         stores = self._stores
-        source = await self._source(tenant_id, source_id)
+        source = await self._own_source(tenant_id, source_id)
         if source.status is SourceStatus.INGESTING:
             await stores.recovery.settle(source)
-            source = await self._source(tenant_id, source_id)
+            source = await self._own_source(tenant_id, source_id)
         erased = 0
         if source.status is not SourceStatus.ERASED:
             stores.states.written(tenant_id)
@@ -201,7 +167,7 @@ class KnowledgeApp:
     ) -> FactRecord:
         stores = self._stores
         await self._reads.refuse_shared_facts(tenant_id, [fact_id])
-        source = await self._source(tenant_id, (await self.fact(tenant_id, fact_id)).source_id)
+        source = await self._own_source(tenant_id, (await self.fact(tenant_id, fact_id)).source_id)
         async with stores.locks.lock(tenant_id, source.uri):
             fact = await self.fact(tenant_id, fact_id)
             applies = status is FactStatus.QUARANTINED or fact.status is FactStatus.QUARANTINED
@@ -214,33 +180,19 @@ class KnowledgeApp:
                     await stores.facts.set_status(tenant_id, [fact_id], status, at=now)
             changed = await self.fact(tenant_id, fact_id)
             # The receipt travels with the source's unchanged record: a repeated call is answered as the first time.
-            source = await self._source(tenant_id, fact.source_id)
+            source = await self._own_source(tenant_id, fact.source_id)
             with writing():
                 await stores.graph.put_source(source, ticket.receipt(tenant_id, changed, now))
             stored()
             stores.states.written(tenant_id)
         return changed
 
-    async def _source(self, tenant_id: str, source_id: str) -> SourceRecord:
+    async def _own_source(self, tenant_id: str, source_id: str) -> SourceRecord:
         source = await self._stores.graph.get_source(tenant_id, source_id)
         if source is None:
-            raise _no_source(source_id)
+            raise no_source(source_id)
         return source
 
     def _shown_hits(self, found: Sequence[tuple[FactRecord, float]]) -> tuple[FactHit, ...]:
-        shown = self._shown([fact for fact, _ in found])
+        shown = self.shown([fact for fact, _ in found])
         return tuple(FactHit(fact, score) for fact, (_, score) in zip(shown, found, strict=True))
-
-    def _shown(self, facts: Sequence[FactRecord]) -> list[FactRecord]:
-        """Return the facts with the status that they have now, and why (``holding``)."""
-        now = self._stores.clock.now()
-        return [shown(fact, now) for fact in facts]
-
-
-def _no_source(source_id: str) -> NotFoundError:
-    return NotFoundError(ErrorReason.SOURCE_NOT_FOUND, f"source {source_id} does not exist", source_id=source_id)
-
-
-def _just_below(prefix: str) -> str:
-    """Return a text below every id that begins so, and above every other id below those: the last of a whole id cut."""
-    return prefix[:-1] if len(prefix) == UUID_CHARS else prefix

@@ -15,6 +15,7 @@ from tests.conformance.levels import row
 from tests.conformance.wire import QUESTION, TIMEOUT_S, Refusal, ask, headers
 from tests.e2e.processes import environment, start
 from tests.fakes.certificates import own_certificate
+from tests.patience import patient
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
 
@@ -120,7 +121,7 @@ def test_spec_015_a_client_without_a_certificate_gets_no_connection(target, tmp_
             grpc.insecure_channel(address),
         ):
             with nothing, pytest.raises(grpc.RpcError) as caught:
-                health(nothing).Check(request, timeout=20)
+                health(nothing).Check(request, timeout=patient(20))
             assert caught.value.code() is grpc.StatusCode.UNAVAILABLE
 
 

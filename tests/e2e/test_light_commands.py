@@ -57,6 +57,14 @@ def test_what_reads_sessions_imports_nothing_heavy():
     assert [name for name in told.stdout.split() if name in HEAVY] == []
 
 
+def test_what_reads_stored_knowledge_imports_no_reading_of_texts():
+    code = "import sys, services.cli.app, services.allinone.embedded, services.envelope.stored_compose"
+    code += "; print(*sys.modules)"
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    unread = {*HEAVY, "services.common.reading.values", "services.envelope.compose"} - {"numpy"}  # facts hold vectors
+    assert [name for name in told.stdout.split() if name in unread] == []
+
+
 @pytest.mark.tenth
 @pytest.mark.parametrize(
     ("arguments", "code"),

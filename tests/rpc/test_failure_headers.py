@@ -14,6 +14,7 @@ from services.gateway.doors.http.problems import problem_response
 from tests.each import each
 from tests.fakes.dag_world import ALICE_2, TurnedClock, World, fresh_uuid
 from tests.fakes.gateway_world import GatewayWorld
+from tests.patience import patient
 
 VERSION = {"crp-context-protocol-version": "3.0.0"}
 AT_ONCE = {"crp-safety-retry-after": "0"} | VERSION
@@ -95,7 +96,7 @@ async def test_the_session_service_s_trailers(prepare, how, reason, headers):
             request_id=fresh_uuid(), session_token=token, available_budget_tokens=10, continuation_ids=ids
         )
         subject = how.get("subject", "alice")
-        call = client.stub.OpenWindow(request, metadata=(("authorization", subject),), timeout=20)
+        call = client.stub.OpenWindow(request, metadata=(("authorization", subject),), timeout=patient(20))
         found, _ = await trailers_of(call)
         assert found == headers
         assert (await client.fails("OpenWindow", request, subject)).reason == reason

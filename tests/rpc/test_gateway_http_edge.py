@@ -21,6 +21,7 @@ from services.gateway.doors.http.server import HttpServer
 from tests.fakes.certificates import own_certificate
 from tests.fakes.ercp_stub import TRACE, ErcpStub
 from tests.fakes.runtime_probe import KEYS, FakeClock, credential_store, probe, probe_settings
+from tests.patience import patient
 from tests.speed import processor_time_below
 
 SAME = {"reasoning_prev": "a", "reasoning_curr": "a"}
@@ -54,7 +55,7 @@ async def served(gate, **changes):
     server = await HttpServer.open(app, settings, addresses=gate.addresses)
     server.stub = stub
     try:
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(patient(30)):
             yield server
     finally:
         await server.close()
@@ -212,7 +213,7 @@ class TestConnections:
                 assert (await reader.readline()).startswith(b"HTTP/1.1 200")
                 writer.close()
             crowd.pop()[1].close()  # its place is given back
-            async with asyncio.timeout(10):
+            async with asyncio.timeout(patient(10)):
                 while not await alive(server.port, "127.0.0.2"):
                     pass
             for _, writer in crowd:

@@ -21,6 +21,7 @@ from services.common.rpc.client import open_channel
 from services.common.settings import PeerSettings, PeerTlsSettings, TlsSettings
 from tests.fakes.event_sinks import eventually
 from tests.fakes.runtime_probe import KEYS, SERVICE, probe, probe_settings
+from tests.patience import patient
 from tests.rpc.test_runtime_errors import failure
 from tests.rpc.test_runtime_serving import Authority
 
@@ -233,7 +234,7 @@ async def test_mtls_towards_peers(tmp_path):
         bare = p.settings.model_copy(update={"peers": PeerSettings(tls=PeerTlsSettings(ca_file=ours.file))})
         async with open_channel(p.server.address, bare) as channel:
             with pytest.raises(UnavailableError):
-                await unary(channel, "Echo")(StringValue(value="x"), metadata=WRITER, timeout=5)
+                await unary(channel, "Echo")(StringValue(value="x"), metadata=WRITER, timeout=patient(5))
 
 
 async def test_unix_sockets_are_dialled_in_plaintext_even_with_tls_settings(tmp_path):

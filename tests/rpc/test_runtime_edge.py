@@ -15,6 +15,7 @@ from services.common.rpc.credential_gate import CredentialGate, named
 from services.common.rpc.peer_address import PeerAddresses
 from services.common.settings import EdgeSettings, Settings
 from tests.fakes.runtime_probe import KEYS, SERVICE, probe, probe_settings
+from tests.patience import patient
 from tests.rpc.test_runtime_errors import failure
 
 WRONG = KEYS["writer"][:-1] + "x"
@@ -194,7 +195,7 @@ class TestAddresses:
 class TestStreams:
     async def test_reset_streams_count_until_they_are_cleared_away(self):
         """Without the bound each of the 4,000 became a call."""
-        async with probe(settings=edge(max_streams_per_connection=20)) as p, asyncio.timeout(30):
+        async with probe(settings=edge(max_streams_per_connection=20)) as p, asyncio.timeout(patient(30)):
             reader, writer = await dialled(p)
             block = h2.call(f"/{SERVICE}/Echo")
             for first in range(1, 8_000, 1_000):
@@ -214,7 +215,7 @@ class TestStreams:
                 assert [one.value for one in answers] == ["hi"] * 256
 
     async def test_connections_of_the_port_are_bounded(self):
-        async with probe(settings=edge(max_connections=2)) as p, asyncio.timeout(30):
+        async with probe(settings=edge(max_connections=2)) as p, asyncio.timeout(patient(30)):
             await p.call()  # holds one
             _, held = await dialled(p)
             with contextlib.suppress(ConnectionError):
@@ -226,14 +227,14 @@ class TestStreams:
             held.close()
 
     async def test_who_says_nothing_is_let_go(self):
-        async with probe(settings=edge(handshake_timeout_s=0.3)) as p, asyncio.timeout(20):
+        async with probe(settings=edge(handshake_timeout_s=0.3)) as p, asyncio.timeout(patient(20)):
             reader, writer = await asyncio.open_connection("127.0.0.1", p.server.port)
             with contextlib.suppress(ConnectionError):
                 await reader.read()
             writer.close()
 
     async def test_a_connection_without_calls_is_let_go(self):
-        async with probe(settings=edge(connection_idle_s=0.3)) as p, asyncio.timeout(20):
+        async with probe(settings=edge(connection_idle_s=0.3)) as p, asyncio.timeout(patient(20)):
             reader, writer = await dialled(p)
             with contextlib.suppress(ConnectionError):
                 await reader.read()

@@ -8,6 +8,7 @@ import pytest
 from services.common.rpc.client import open_channel
 from services.common.rpc.work import Work
 from tests.fakes.runtime_probe import probe, probe_settings
+from tests.patience import patient
 from tests.rpc.test_runtime_client import unary as ends
 from tests.rpc.test_runtime_errors import failure
 from tests.rpc.test_runtime_limits import gated
@@ -17,7 +18,7 @@ ONE_EACH = {"max_heavy_calls": 2, "max_heavy_calls_per_tenant": 1}
 
 
 async def shown(p, line):
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(patient(10)):
         while line not in p.metrics():  # noqa: ASYNC110 - metrics are scraped, nobody tells
             await asyncio.sleep(0.01)
 
@@ -38,7 +39,7 @@ async def test_heavy_calls_wait_in_line_and_reads_and_others_pass():
         held = await gate.hold(p, 1)
         in_line = [p.call("Wait") for _ in range(5)]
         await waiting_in_line(p, 5)
-        assert (await p.call("Read", timeout=5)).value == "hi"
+        assert (await p.call("Read", timeout=patient(5))).value == "hi"
         held += await gate.hold(p, 1, key="other")
         assert gate.entered.locked()  # of the six of the one tenant one was begun
         gate.open.set()
@@ -137,9 +138,9 @@ async def test_a_reader_who_lets_a_stream_wait_keeps_no_place():
 
     behaviours = {"Pour": pour, "Heavy": echo}
     async with probe(behaviours, settings=probe_settings(**ONE_EACH), work={"Pour": HEAVY, "Heavy": HEAVY}) as p:
-        slow = p.stream("Pour", timeout=30)
+        slow = p.stream("Pour", timeout=patient(30))
         await slow.read()
-        assert (await p.call("Heavy", timeout=20)).value == "hi"
+        assert (await p.call("Heavy", timeout=patient(20))).value == "hi"
         slow.cancel()
 
 
@@ -161,7 +162,7 @@ async def test_calls_that_a_process_makes_to_itself_never_wait_for_their_own_pla
         open_channel(p.server.address, settings) as channel,
     ):
         for _ in range(2):
-            assert (await p.call("Outer", timeout=5)).value == "hi inner"
+            assert (await p.call("Outer", timeout=patient(5))).value == "hi inner"
         await shown(p, 'groundtrail_admitted_work_in_flight{tenant_class="standard"} 0.0')
 
 

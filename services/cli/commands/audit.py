@@ -34,7 +34,7 @@ async def verify(settings: Settings, output: Output, session_id: str) -> Exit:
 
 async def show(settings: Settings, output: Output, report_id: str) -> Exit:
     """Show a stored report: its level, answer and claims as ``ask`` did, then stages and scores."""
-    async with connect(settings, Part.SESSIONS, Part.KNOWLEDGE) as suite:
+    async with connect(settings, Part.SESSIONS, Part.STORED_KNOWLEDGE) as suite:
         stored = await stored_answer(suite, report_id)
     report = stored.report
     if not report.report_id:  # its body went with the session's content; place and hash stay

@@ -26,7 +26,7 @@ async def show_fact(settings: Settings, output: Output, fact_id: str) -> Exit:
     """Show one fact; the beginning of its id is enough where no other fact begins so."""
     if not _PREFIX.fullmatch(fact_id):
         raise InvalidRequestError.of(FieldViolation("ID", "must be a fact's id, or its first 4 or more characters"))
-    async with connect(settings, Part.KNOWLEDGE) as suite:
+    async with connect(settings, Part.STORED_KNOWLEDGE) as suite:
         found = await _fact(suite, fact_id)
         fact = found.fact
         asked = knowledge.GetSourceRequest(source_id=fact.source_id)

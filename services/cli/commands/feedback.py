@@ -91,7 +91,7 @@ async def export(settings: Settings, output: Output, path: Path) -> Exit:
     """Write pairs of evidence and claim; what was erased, or has no label or evidence, is left out and counted."""
     came = _Exported()
     lines: list[str] = []
-    async with connect(settings, Part.SESSIONS, Part.KNOWLEDGE, Part.FEEDBACK) as suite:
+    async with connect(settings, Part.SESSIONS, Part.STORED_KNOWLEDGE, Part.FEEDBACK) as suite:
         async for one in _every(suite, ""):
             pair = await _pair(suite, one)
             if pair is None:

@@ -63,7 +63,7 @@ async def export(
         with_content=with_content,
         consistency_from_sizes=[checkpoint_size(path) for path in checkpoints],
     )
-    needed = (Part.SESSIONS, Part.KNOWLEDGE) if with_content else (Part.SESSIONS,)
+    needed = (Part.SESSIONS, Part.STORED_KNOWLEDGE) if with_content else (Part.SESSIONS,)
     async with connect(settings, *needed) as suite:
         lines = [response.line async for response in suite.stream(suite.sessions.ExportAudit, request)]
         found = read_export(lines)

@@ -23,7 +23,7 @@ async def list_sources(settings: Settings, output: Output) -> Exit:
     """List every source, the latest first, erased ones included."""
     found: list[ckf.Source] = []
     token = ""
-    async with connect(settings, Part.KNOWLEDGE) as suite:
+    async with connect(settings, Part.STORED_KNOWLEDGE) as suite:
         while True:
             request = knowledge.ListSourcesRequest(page_size=_PAGE, page_token=token)
             page: knowledge.ListSourcesResponse = await suite.call(suite.knowledge.ListSources, request)
@@ -51,7 +51,7 @@ async def list_sources(settings: Settings, output: Output) -> Exit:
 
 async def show_source(settings: Settings, output: Output, source_id: str) -> Exit:
     """Show one source, and the versions of it that ``sources diff`` can compare."""
-    async with connect(settings, Part.KNOWLEDGE) as suite:
+    async with connect(settings, Part.STORED_KNOWLEDGE) as suite:
         found: knowledge.GetSourceResponse = await suite.call(
             suite.knowledge.GetSource, knowledge.GetSourceRequest(source_id=source_id)
         )

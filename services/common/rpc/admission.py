@@ -31,8 +31,9 @@ HOPELESS: Final = 0.5
 """A waiting call is given up when it would end late even if the rest took this share of what is estimated."""
 NEWCOMER: Final = 0.5
 """What is promised holds although others come meanwhile who want this share of what the tenant itself has ahead."""
+MOST_DONE: Final = 0.5
+"""No more of a call that computes is taken to be done: its units are an estimate, and the rest may be as much again."""
 MAX_RETRY_S: Final = 60.0
-_HALF_DONE: Final = 0.5
 
 
 @dataclass(eq=False, slots=True)
@@ -76,7 +77,8 @@ class Admission:
         self._now = now
         self._pace = Pace(now)
         self._admitted: Counter[str] = Counter()  # units by tenant
-        self._computing: Counter[str] = Counter()  # units by tenant, of those that hold a place
+        self._most_places = settings.heavy_calls_per_tenant
+        self._computing: dict[str, dict[Ticket, None]] = {}  # those that hold a place
         self._waiting: dict[str, dict[Ticket, None]] = {}  # in the order of arrival
         self._queued: Counter[str] = Counter()  # units by tenant, of those that wait
         self._holding: Counter[str] = Counter()  # places by request id
@@ -124,8 +126,8 @@ class Admission:
         """Give a call's place to who waits, if it holds one; the call may go on."""
         if ticket.turn is None or ticket.begun is None:
             return
-        self._pace.end(ticket.begun, ticket.units, done=done, tenant=ticket.tenant)
-        _take_off(self._computing, ticket.tenant, ticket.units)
+        self._pace.end(ticket.begun, ticket.units, done=done)
+        _take_out(self._computing, ticket)
         _take_off(self._holding, ticket.call.request_id, 1)
         self._turns.give(ticket.turn)
         ticket.turn = ticket.begun = None
@@ -152,18 +154,13 @@ class Admission:
         finally:
             self._counts.waited(ticket.call.tenant_class, self._now() - arrived)
             self._waits_no_more(ticket)
-        ticket.begun = self._pace.begin()
-        self._computing[tenant] += ticket.units
+        ticket.begun = self._pace.begin(tenant)
+        self._computing.setdefault(tenant, {})[ticket] = None
         self._holding[ticket.call.request_id] += 1
 
     def _waits_no_more(self, ticket: Ticket) -> None:
-        waiting = self._waiting.get(ticket.tenant, {})
-        if ticket not in waiting:
-            return
-        del waiting[ticket]
-        _take_off(self._queued, ticket.tenant, ticket.units)
-        if not waiting:
-            del self._waiting[ticket.tenant]
+        if _take_out(self._waiting, ticket):
+            _take_off(self._queued, ticket.tenant, ticket.units)
 
     def _send_away(self, ticket: Ticket, error: Exception) -> None:
         self._waits_no_more(ticket)
@@ -181,17 +178,23 @@ class Admission:
             raise self._too_much(ticket, "process", self._most, whole + ticket.units - self._most)
 
     def _check_time(self, ticket: Ticket) -> None:
-        """Refuse a call that has to wait and would end after its deadline."""
-        left = self._left(ticket)
-        ahead = self._queued.get(ticket.tenant, 0) + self._half_done(ticket.tenant)
-        needed = self._seconds(ticket.tenant, ahead + ticket.units, NEWCOMER)
+        """Refuse a call that has to wait and would end after its deadline.
+
+        When it has its place, as many of its tenant's calls compute beside it as are there now, in the other places:
+        it is done when they have had as much as it.
+        """
+        tenant, left = ticket.tenant, self._left(ticket)
+        calls = len(self._computing.get(tenant, ())) + len(self._waiting.get(tenant, ()))
+        ahead = self._queued.get(tenant, 0) + self._to_be_done(tenant)
+        own = ticket.units * (1 + min(calls, self._most_places - 1))
+        needed = self._seconds(tenant, ahead + own, NEWCOMER)
         if left is not None and needed is not None and needed * SPARE > left:
             raise self._too_late(ticket, needed, left)
 
     def _give_up_late(self) -> None:
         """Send away those who wait and cannot be served in time any more, the pace being what it is."""
         for tenant, waiting in list(self._waiting.items()):
-            ahead = self._half_done(tenant)
+            ahead = self._to_be_done(tenant)
             for ticket in list(waiting):
                 left, needed = self._left(ticket), self._seconds(tenant, ahead + ticket.units)
                 if ticket.nested or left is None or needed is None or needed * HOPELESS <= left:
@@ -211,11 +214,16 @@ class Admission:
         if not pace:  # nothing has ended yet, or nothing that was any work
             return None
         others = (self._queued.keys() | self._computing.keys()) - {tenant}
-        beside = sum(min(self._queued[one] + self._half_done(one), units) for one in others)
+        beside = sum(min(self._queued[one] + self._to_be_done(one), units) for one in others)
         return (units + max(beside, newcomer * units)) / pace
 
-    def _half_done(self, tenant: str) -> float:
-        return self._computing.get(tenant, 0) * _HALF_DONE
+    def _to_be_done(self, tenant: str) -> float:
+        """Return the units that are left of what computes: what has just begun is not half done."""
+        return sum(
+            ticket.units - min(self._pace.done(ticket.begun), ticket.units * MOST_DONE)
+            for ticket in self._computing.get(tenant, ())
+            if ticket.begun is not None
+        )
 
     def _left(self, ticket: Ticket) -> float | None:
         return None if ticket.call.deadline is None else ticket.call.deadline - self._now()
@@ -248,6 +256,17 @@ class Admission:
 
     def _retry(self, seconds: float) -> float:
         return round(min(max(seconds, self._retry_s), MAX_RETRY_S), 3)
+
+
+def _take_out(tickets: dict[str, dict[Ticket, None]], ticket: Ticket) -> bool:
+    """Take a ticket out of its tenant's; say whether it was there."""
+    own = tickets.get(ticket.tenant, {})
+    if ticket not in own:
+        return False
+    del own[ticket]
+    if not own:
+        del tickets[ticket.tenant]
+    return True
 
 
 def _take_off(counter: Counter[str], key: str, amount: int) -> None:

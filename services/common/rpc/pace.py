@@ -1,14 +1,16 @@
 """How much work the process does in a second, measured by the calls that compute.
 
-A call that did u units in d seconds, while n computed on average, shows a pace of u / d * n. Sums of units and of
-seconds decay with each call, so that the last ten or so count, long calls more than short ones. A call that computed
-alone tells only what one caller gets, which is less than what the process can do: it counts until calls have computed
-side by side.
+Tenants share the process equally, and so do the calls of one: of a second in which n tenants compute, one of k calls
+of a tenant has 1 / (n k). A call that did u units in d such seconds shows a pace of u / d. Sums of units and of seconds
+decay with each call, so that the last ten or so count, long calls more than short ones. A call that computed alone
+tells only what one caller gets, which is less than what the process can do: it counts until calls have computed side
+by side.
 
 Units are estimates, and one tenant's long analyses take longer for each than another's short ones: what is promised
 to a tenant is reckoned by what its own calls showed where that is less.
 """
 
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
@@ -24,10 +26,11 @@ _REMEMBERED: Final = 256
 
 @dataclass(frozen=True, slots=True)
 class Begun:
-    """When a call began to compute, and how many call seconds had been computed by then."""
+    """When a call of a tenant began to compute, and what a call of that tenant had had of the process by then."""
 
+    tenant: str
     at: float
-    call_seconds: float
+    had_s: float
 
 
 @dataclass(slots=True)
@@ -53,8 +56,8 @@ class Pace:
 
     def __init__(self, now: Callable[[], float]) -> None:
         self._now = now
-        self._computing = 0
-        self._call_seconds = 0.0
+        self._computing: Counter[str] = Counter()  # calls by tenant
+        self._had_s: dict[str, float] = {}  # seconds of the process that one call of a tenant which computes has had
         self._counted_at = now()
         self._alone = _Sums()
         self._beside = _Sums()
@@ -74,31 +77,41 @@ class Pace:
         own = sums.pace if sums is not None else None
         return whole if whole is None or own is None else min(whole, own)
 
-    def begin(self) -> Begun:
-        """Note that a call begins to compute."""
+    def done(self, begun: Begun) -> float:
+        """Return the units that a call which computes has done by now; 0 while nothing was measured."""
         self._count()
-        self._computing += 1
-        return Begun(self._counted_at, self._call_seconds)
+        return (self.units_per_s_of(begun.tenant) or 0.0) * self._had(begun)
 
-    def end(self, begun: Begun, units: float, *, done: bool, tenant: str = "") -> None:
-        """Note that a call of the tenant ends; what was not ``done`` tells nothing."""
+    def begin(self, tenant: str = "") -> Begun:
+        """Note that a call of the tenant begins to compute."""
         self._count()
-        self._computing -= 1
+        self._computing[tenant] += 1
+        return Begun(tenant, self._counted_at, self._had_s.setdefault(tenant, 0.0))
+
+    def end(self, begun: Begun, units: float, *, done: bool) -> None:
+        """Note that a call ends; what was not ``done`` tells nothing."""
+        self._count()
+        tenant, had_s = begun.tenant, max(self._had(begun), _LEAST_S)
+        self._computing[tenant] -= 1
+        if not self._computing[tenant]:
+            del self._computing[tenant], self._had_s[tenant]
         if not done:
             return
-        seconds = max(self._counted_at - begun.at, _LEAST_S)
-        beside = max((self._call_seconds - begun.call_seconds) / seconds, 1.0)
-        if beside < _SIDE_BY_SIDE:
-            self._alone.add(units, seconds / beside)
+        if (self._counted_at - begun.at) / had_s < _SIDE_BY_SIDE:
+            self._alone.add(units, had_s)
             return
-        self._beside.add(units, seconds / beside)
+        self._beside.add(units, had_s)
         own = self._own.pop(tenant, _Sums())
-        own.add(units, seconds / beside)
+        own.add(units, had_s)
         self._own[tenant] = own
         if len(self._own) > _REMEMBERED:
             del self._own[next(iter(self._own))]
 
+    def _had(self, begun: Begun) -> float:
+        return self._had_s[begun.tenant] - begun.had_s
+
     def _count(self) -> None:
         now = self._now()
-        self._call_seconds += (now - self._counted_at) * self._computing
+        for tenant, calls in self._computing.items():
+            self._had_s[tenant] += (now - self._counted_at) / (len(self._computing) * calls)
         self._counted_at = now

@@ -104,7 +104,6 @@ class Settings(BaseSettings):
         env_prefix=PREFIX,
         env_nested_delimiter=DELIMITER,
         hide_input_in_errors=True,
-        use_attribute_docstrings=True,
     )
 
     server: ServerSettings = ServerSettings()

@@ -14,7 +14,7 @@ MIN_HS256_SECRET_BYTES: Final = 32
 class JwtSettings(BaseModel):
     """Acceptance of JSON Web Tokens; no key set means that none is accepted."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+    model_config = ConfigDict(frozen=True, extra="forbid")
 
     secret: SecretStr | None = None
     """Shared secret for HS256, at least 32 bytes."""
@@ -56,7 +56,7 @@ class JwtSettings(BaseModel):
 class AuthSettings(BaseModel):
     """API keys and JWTs."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+    model_config = ConfigDict(frozen=True, extra="forbid")
 
     environment: Literal["dev", "test", "staging", "live"] = "dev"
     """The ``<env>`` part of the API keys that this installation makes: ``crp_gw_<env>_…``."""

@@ -15,7 +15,7 @@ ChatMode: TypeAlias = Literal["ground", "check", "observe"]
 class ChatSettings(BaseModel):
     """Chats over HTTP; environment prefix ``GROUNDTRAIL_CHAT__``."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+    model_config = ConfigDict(frozen=True, extra="forbid")
 
     mode: ChatMode | None = None
     """Mode where neither the request nor its key names one. Unset: check where a provider of the dialect is configured,
@@ -43,7 +43,7 @@ class AnthropicSettings(ProviderPatience):
     ``/v1/messages`` goes there in the modes check and observe, and dispatches whose model ``models`` names.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+    model_config = ConfigDict(frozen=True, extra="forbid")
 
     base_url: str = Field(default="", pattern=r"^(https?://\S+)?$")
     """Root of the API, e.g. ``https://api.anthropic.com/v1``, without user, password, query and fragment; empty = none.

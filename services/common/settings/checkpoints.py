@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 class WitnessSettings(BaseModel):
     """One witness (C2SP tlog-witness)."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+    model_config = ConfigDict(frozen=True, extra="forbid")
 
     key: str
     """Its public key, ``name+id+base64``, as `groundtrail witness key` prints it."""
@@ -47,7 +47,7 @@ class CheckpointSettings(BaseModel):
     the next attempt takes the newest.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+    model_config = ConfigDict(frozen=True, extra="forbid")
 
     interval_s: float = Field(default=60.0, gt=0.0, le=86_400.0)
     """Seconds between two rounds; up to a day."""

@@ -11,7 +11,7 @@ from services.common.settings.addresses import without_credentials
 class ClientSettings(BaseModel):
     """What ``groundtrail ask``, ``ingest``, ``verify`` … talk to."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+    model_config = ConfigDict(frozen=True, extra="forbid")
 
     server: str = ""
     """``host:port`` of a running gateway (or all-in-one process); empty = run the whole suite in the process."""

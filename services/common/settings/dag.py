@@ -10,7 +10,7 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, SecretStr, mod
 class DagSettings(BaseModel):
     """How sessions are bounded, signed and verified; environment prefix ``GROUNDTRAIL_DAG__``."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+    model_config = ConfigDict(frozen=True, extra="forbid")
 
     max_windows: int = Field(default=5, ge=1, le=10_000)
     """Highest window_number of a session (SPEC-004 §11.1); 1-10000, default 5. A session keeps its limits."""

@@ -12,7 +12,7 @@ UNIX: Final = "unix"
 class EdgeSettings(BaseModel):
     """Bounds on connections, streams and failed logins; environment prefix ``GROUNDTRAIL_EDGE__``."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+    model_config = ConfigDict(frozen=True, extra="forbid")
 
     trusted_proxies: tuple[str, ...] = ()
     """Addresses or networks of proxies in front, as a JSON list (``["10.0.0.0/8"]``); ``unix`` = whoever dials the unix

@@ -11,7 +11,7 @@ _NAMESPACE: Final = re.compile(r"shared:[a-z0-9][a-z0-9._-]{0,62}")
 class EnvelopeSettings(BaseModel):
     """Retrieval, packing, ingestion and clustering; what the specification fixes stands in the domain."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+    model_config = ConfigDict(frozen=True, extra="forbid")
 
     retrieval_k: int = Field(default=50, ge=1, le=1000)
     """Nearest neighbours for each sub-query (SPEC-003 §5.2 step 1.2). Facts, 1-1000, default 50."""

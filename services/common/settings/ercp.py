@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, SecretStr, model_validator
 class ErcpSettings(BaseModel):
     """How runs are bounded and signed; environment prefix ``GROUNDTRAIL_ERCP__``."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+    model_config = ConfigDict(frozen=True, extra="forbid")
 
     max_duration_s: float = Field(default=600.0, gt=0.0, le=3600.0)
     """Longest time that one Run may take, in seconds, and the default of ``max_duration_ms``; 0-3600, default 600."""

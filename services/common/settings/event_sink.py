@@ -14,7 +14,7 @@ class EventSinkSettings(BaseModel):
     An empty ``url`` means that nothing is streamed.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+    model_config = ConfigDict(frozen=True, extra="forbid")
 
     url: str = ""
     """Where batches are posted, ``https://host/path``; ``http`` only to a loopback address. Empty = no sink. It is

@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field
 class GatewaySettings(BaseModel):
     """How the gateway dispatches; environment prefix ``GROUNDTRAIL_GATEWAY__``."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+    model_config = ConfigDict(frozen=True, extra="forbid")
 
     max_query_chars: int = Field(default=16_384, ge=1, le=32_768)
     """Longest query, in Unicode code points; 1-32768, default 16384."""

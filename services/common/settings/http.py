@@ -11,7 +11,7 @@ from services.common.settings.server import MEBIBYTE, is_loopback
 class HttpSettings(BaseModel):
     """The HTTP server beside the gateway's gRPC server; environment prefix ``GROUNDTRAIL_HTTP__``."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+    model_config = ConfigDict(frozen=True, extra="forbid")
 
     port: int | None = Field(default=None, ge=0, le=65535)
     """TCP port of ``/ercp/v1/*``, ``/healthz`` and ``/openapi.json``; 0 takes a free one, unset serves no HTTP."""

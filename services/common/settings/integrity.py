@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 class IntegritySettings(BaseModel):
     """``GROUNDTRAIL_INTEGRITY__*``."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+    model_config = ConfigDict(frozen=True, extra="forbid")
 
     public_key: str = Field(default="", pattern=r"^([0-9a-f]{64})?$")
     """Ed25519 public key of whoever signs builds: 64 lower-case hex digits, got by another way than the build itself.

@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field
 class KeyLimits(BaseModel):
     """What one credential may ask for in a minute; 0 = without a limit."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+    model_config = ConfigDict(frozen=True, extra="forbid")
 
     requests_per_minute: int = Field(default=0, ge=0, le=10_000_000)
     """Chats in the modes check and observe, and calls of DispatchService, so many at once and spread over a minute;

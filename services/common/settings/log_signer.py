@@ -12,7 +12,7 @@ class LogSignerSettings(BaseModel):
     Without ``socket`` the dag service signs them itself, with a key that is derived from the master key (ADR 0053).
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+    model_config = ConfigDict(frozen=True, extra="forbid")
 
     socket: Path | None = None
     """Unix socket of the process. Default: none. The log's public key changes with this setting: hand the new one to

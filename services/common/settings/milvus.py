@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, SecretStr, model_validator
 class MilvusSettings(BaseModel):
     """``GROUNDTRAIL_MILVUS__*`` (ADR 0060)."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+    model_config = ConfigDict(frozen=True, extra="forbid")
 
     uri: str = Field(default="http://127.0.0.1:19530", pattern=r"^https?://[^\s@/]+$")
     """Where Milvus listens: ``http://host:port``, or ``https://host:port`` over TLS."""

@@ -11,7 +11,7 @@ from services.common.settings.addresses import without_credentials
 class PeerTlsSettings(BaseModel):
     """The client's side of TLS towards the other services; all PEM."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+    model_config = ConfigDict(frozen=True, extra="forbid")
 
     ca_file: Path | None = None
     """Authorities that the peers' certificates must lead to; set, peers are dialled with TLS."""
@@ -34,7 +34,7 @@ class PeerTlsSettings(BaseModel):
 class PeerSettings(BaseModel):
     """Targets as gRPC writes them: ``host:port``, ``dns:///name:port``, ``unix:/path``. Empty = in this process."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+    model_config = ConfigDict(frozen=True, extra="forbid")
 
     envelope: str = ""
     """EnvelopeService and KnowledgeService."""

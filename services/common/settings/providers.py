@@ -19,7 +19,7 @@ ModelPattern = Annotated[str, Field(min_length=1, max_length=200)]
 class NamedEndpoint(ProviderPatience):
     """One OpenAI-compatible endpoint; what stands beside `base_url` and `models` is as in `GROUNDTRAIL_LLM__*`."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+    model_config = ConfigDict(frozen=True, extra="forbid")
 
     base_url: str = Field(pattern=r"^https?://\S+$")
     """Root of the API, without user, password, query and fragment. It is logged, and never told to callers."""
@@ -38,7 +38,7 @@ class NamedEndpoint(ProviderPatience):
 class ProviderSettings(BaseModel):
     """``GROUNDTRAIL_PROVIDERS__*``: endpoints by name beside ``GROUNDTRAIL_LLM__BASE_URL``, and tenants' own ones."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+    model_config = ConfigDict(frozen=True, extra="forbid")
 
     endpoints: Mapping[ProviderName, NamedEndpoint] = {}
     """OpenAI-compatible endpoints by name, as a JSON object, e.g. {"local": {"base_url": "http://127.0.0.1:8000/v1",

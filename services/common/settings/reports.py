@@ -11,7 +11,7 @@ from services.common.settings.outgoing import check_outgoing
 class ReportSettings(BaseModel):
     """``GROUNDTRAIL_REPORTS__*``: what ``report-uri`` and ``report-to`` may name, and how reports are sent."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+    model_config = ConfigDict(frozen=True, extra="forbid")
 
     enabled: bool = True
     """Whether reports are sent. A request that asks for one is told where it is not."""

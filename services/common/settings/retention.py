@@ -13,7 +13,7 @@ class RetentionSettings(BaseModel):
     A tenant's administrator may set others (RetentionService).
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+    model_config = ConfigDict(frozen=True, extra="forbid")
 
     idle_expiry_s: int = Field(default=2_592_000, ge=0, le=315_360_000)
     """Seconds without a write after which an open session is ended as EXPIRED; from 3600, 0 = never; default 30 days.

@@ -6,7 +6,7 @@ from pydantic import BaseModel, ConfigDict, Field
 class ReviewSettings(BaseModel):
     """``GROUNDTRAIL_REVIEWS__*``: how long held answers wait, and who may decide."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+    model_config = ConfigDict(frozen=True, extra="forbid")
 
     expiry_s: int = Field(default=86_400, ge=1, le=2_592_000)
     """Seconds that a held answer waits for a decision; undecided it stays withheld. 1-2592000, default one day."""

@@ -34,7 +34,7 @@ def is_loopback(host: str) -> bool:
 class TlsSettings(BaseModel):
     """Files of the server's side of TLS; all PEM. Nothing set means plaintext (loopback, or behind a mesh)."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+    model_config = ConfigDict(frozen=True, extra="forbid")
 
     cert_file: Path | None = None
     """The server's certificate chain, leaf first."""
@@ -60,7 +60,7 @@ class TlsSettings(BaseModel):
 class ServerSettings(BaseModel):
     """The gRPC server of a process."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+    model_config = ConfigDict(frozen=True, extra="forbid")
 
     host: str = "127.0.0.1"
     """Address to listen on; ``0.0.0.0`` or ``[::]`` for every interface. Default: loopback."""

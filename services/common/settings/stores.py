@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 class StoreSettings(BaseModel):
     """Section ``store`` (``GROUNDTRAIL_STORE__…``). ADR 0030 and ADR 0031 give the reasons for the defaults."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+    model_config = ConfigDict(frozen=True, extra="forbid")
 
     sessions: Literal["sqlite", "neo4j"] = "sqlite"
     """Where sessions, windows, audit events and reports are kept: sessions.db under ``data_dir``, or the Neo4j of

@@ -17,7 +17,7 @@ _HEADER_VALUE: Final = re.compile(r"[\x20-\x7e]{1,4096}")
 class TelemetrySettings(BaseModel):
     """What a process tells about itself. Content of prompts, facts and claims is never told by default."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+    model_config = ConfigDict(frozen=True, extra="forbid")
 
     log_format: Literal["json", "console"] = "json"
     """One JSON object per line, or coloured text for people."""

@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 class ToolSettings(BaseModel):
     """``GROUNDTRAIL_TOOLS__*``: which tools there are, and how much of them a dispatch may use."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+    model_config = ConfigDict(frozen=True, extra="forbid")
 
     registry_file: Path | None = None
     """JSON file with the tools: name, description, kind (http or mcp), url, parameters, and who may have them called.

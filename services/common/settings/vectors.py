@@ -6,7 +6,7 @@ from pydantic import BaseModel, ConfigDict, Field, SecretStr
 class VectorSettings(BaseModel):
     """Section ``vectors`` (``GROUNDTRAIL_VECTORS__…``, ADR 0129). Facts stay in knowledge.db."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+    model_config = ConfigDict(frozen=True, extra="forbid")
 
     engine: str = Field(default="", pattern=r"^[a-z]*$", max_length=32)
     """Name of the engine, which is also the name of the extra that installs its client; empty = our own graphs. It is

@@ -6,7 +6,7 @@ from pydantic import BaseModel, ConfigDict, Field
 class WorkerSettings(BaseModel):
     """``GROUNDTRAIL_WORKERS__*``: how many there are of each kind, and what one of them may take."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+    model_config = ConfigDict(frozen=True, extra="forbid")
 
     text_processes: int = Field(default=1, ge=1, le=64)
     """Processes that find entities and personal data, started when text comes. About 130 MiB each. 1-64, default 1."""

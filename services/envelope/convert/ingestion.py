@@ -1,76 +1,18 @@
 """How documents are read and compared, to the messages of ``crp.ckf.v1``."""
 
-from collections.abc import Sequence
 from typing import Final
 
-from crp.ckf.v1 import ckf_pb2, ingestion_pb2, knowledge_service_pb2
+from crp.ckf.v1 import ingestion_pb2, knowledge_service_pb2
 
-from services.common.documents.document import NOWHERE, Place
-from services.common.documents.facts.draft import FactKind
-from services.common.ports.outline import OutlineVersion
 from services.common.progress import Progress
-from services.envelope.convert.common import timestamp
 from services.envelope.convert.injection import finding_message
+from services.envelope.convert.stored import fact_kind, place_message
 from services.envelope.domain.ingestion_report import DocumentReport, LikeFact, OtherSources
-from services.envelope.domain.outlines import Standing
 from services.envelope.domain.source_diff import DiffFact, Pair, SourceDiff
 from services.envelope.inspection_app import LookedAt, Preview, PreviewedFact, VersionName
 
 DEFAULT_DIFF_LIMIT: Final = 100
-_FACT_KIND: Final = {kind.value: f"FACT_KIND_{kind.value}" for kind in FactKind}
 _Diff = knowledge_service_pb2.DiffSourcesResponse
-
-
-def place_message(place: Place) -> ingestion_pb2.FactPlace | None:
-    """Return a place; ``None`` for one of which nothing is known."""
-    if place == NOWHERE:
-        return None
-    rows, columns = place.rows or (0, 0), place.columns or (0, 0)
-    return ingestion_pb2.FactPlace(
-        page=place.page,
-        box=None if place.box is None else ingestion_pb2.PageBox(**dict(zip(_EDGES, place.box, strict=True))),
-        path=place.path,
-        table=place.table,
-        first_row=rows[0],
-        last_row=rows[1],
-        first_column=columns[0],
-        last_column=columns[1],
-    )
-
-
-_EDGES: Final = ("left", "top", "right", "bottom")
-
-
-def fact_kind(kind: str) -> str:
-    """Return the wire's name of a kind; unspecified for what this program does not know."""
-    return _FACT_KIND.get(kind, "FACT_KIND_UNSPECIFIED")
-
-
-def fact_response(fact: ckf_pb2.Fact, standing: Standing | None) -> knowledge_service_pb2.GetFactResponse:
-    """Return a fact, with where it stands where that is known."""
-    if standing is None:
-        return knowledge_service_pb2.GetFactResponse(fact=fact)
-    return knowledge_service_pb2.GetFactResponse(
-        fact=fact,
-        previous_fact_id="".join(standing.previous[:1]),
-        next_fact_id="".join(standing.next[:1]),
-        section=standing.entry.section,
-        place=place_message(standing.entry.place),
-        kind=fact_kind(standing.entry.kind),
-    )
-
-
-def version_messages(versions: Sequence[OutlineVersion]) -> list[ingestion_pb2.SourceVersion]:
-    """Return the versions of a source."""
-    return [
-        ingestion_pb2.SourceVersion(
-            version=one.version,
-            document_hash=one.document_hash,
-            ingested_at=timestamp(one.ingested_at),
-            fact_count=one.fact_count,
-        )
-        for one in versions
-    ]
 
 
 def report_message(report: DocumentReport) -> ingestion_pb2.IngestionReport:

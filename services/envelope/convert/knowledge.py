@@ -6,24 +6,17 @@ from typing import Final
 from crp.ckf.v1 import ckf_pb2, knowledge_service_pb2
 from google.protobuf.duration_pb2 import Duration
 
-from services.common.ports.facts import FactFilter, FactRecord, FactStatus
-from services.common.ports.graph import CommunityRecord, SourceRecord, SourceStatus
+from services.common.ports.facts import FactFilter, FactRecord
+from services.common.ports.graph import CommunityRecord
 from services.common.rpc.enums import RETRIEVAL_MODES
 from services.common.taxonomy import RetrievalMode
 from services.envelope.convert.common import (
     FACT_STATUS,
-    duration,
-    entity_fields,
-    optional_timestamp,
-    stale_reason,
     timestamp,
 )
 from services.envelope.convert.ingestion import report_message
-from services.envelope.domain.importance import SourceType
-from services.envelope.domain.namespaces import shown_namespace
+from services.envelope.convert.stored import SOURCE_TYPE, fact_message, source_message
 from services.envelope.knowledge_app import KnowledgeState, SearchOutcome
-from services.envelope.outbox import visible_metadata
-from services.envelope.outlines import present_version
 from services.envelope.requests import (
     ClusteringOutcome,
     EraseOutcome,
@@ -33,11 +26,7 @@ from services.envelope.requests import (
     SourceDocument,
 )
 
-_SOURCE_TYPE: Final = {kind: f"SOURCE_TYPE_{kind.value}" for kind in SourceType}
-_SOURCE_TYPE_BACK: Final = {ckf_pb2.SourceType.Value(name): kind for kind, name in _SOURCE_TYPE.items()}
-_SOURCE_STATUS: Final = {status: f"SOURCE_STATUS_{status.value}" for status in SourceStatus}
-_FACT_STATUS_BACK: Final = {ckf_pb2.FactStatus.Value(name): status for status, name in FACT_STATUS.items()}
-_LISTED: Final = (FactStatus.ACTIVE, FactStatus.STALE, FactStatus.QUARANTINED)
+_SOURCE_TYPE_BACK: Final = {ckf_pb2.SourceType.Value(name): kind for kind, name in SOURCE_TYPE.items()}
 DEFAULT_SEARCH_LIMIT: Final = 10
 
 
@@ -80,65 +69,10 @@ def _ttl(message: Duration) -> timedelta:
     return message.ToTimedelta()
 
 
-def list_filter(request: knowledge_service_pb2.ListFactsRequest) -> FactFilter:
-    """Read the filters of a validated ListFactsRequest."""
-    statuses = tuple(_FACT_STATUS_BACK[status] for status in request.statuses)
-    return FactFilter(tuple(request.source_ids), tuple(request.communities), statuses or _LISTED)
-
-
 def search_terms(request: knowledge_service_pb2.SearchFactsRequest) -> tuple[RetrievalMode | None, FactFilter, int]:
     """Read mode, filters and limit of a validated SearchFactsRequest; no mode where the server is to choose."""
     where = FactFilter(source_ids=tuple(request.source_ids), communities=tuple(request.communities))
     return RETRIEVAL_MODES.get(request.mode), where, request.limit or DEFAULT_SEARCH_LIMIT
-
-
-def fact_message(fact: FactRecord) -> ckf_pb2.Fact:
-    """Return a fact as the wire shows it: without its vector."""
-    return ckf_pb2.Fact(
-        fact_id=fact.fact_id,
-        content=fact.content,
-        content_hash=fact.content_hash,
-        source_id=fact.source_id,
-        source_location=fact.source_location,
-        importance_weight=fact.importance_weight,
-        community_label=fact.community_label,
-        ingested_at=timestamp(fact.ingested_at),
-        modified_at=timestamp(fact.modified_at),
-        access_count=fact.access_count,
-        last_accessed_at=timestamp(fact.last_accessed_at) if fact.last_accessed_at else None,
-        ttl=duration(fact.ttl) if fact.ttl is not None else None,
-        status=FACT_STATUS[fact.status],
-        entities=[entity_fields(entity) for entity in fact.entities],
-        embedding_model=fact.embedding_model,
-        metadata=dict(fact.metadata),
-        namespace=shown_namespace(fact.tenant_id),
-        stale_reason=stale_reason(fact.stale_reason),
-        superseded_at=optional_timestamp(fact.superseded_at),
-        valid_from=optional_timestamp(fact.valid_from),
-        valid_to=optional_timestamp(fact.valid_to),
-    )
-
-
-def source_message(source: SourceRecord) -> ckf_pb2.Source:
-    """Return a source; what the outbox keeps in its metadata is not shown."""
-    return ckf_pb2.Source(
-        source_id=source.source_id,
-        title=source.title,
-        uri=source.uri,
-        source_type=_SOURCE_TYPE[SourceType(source.source_type)],
-        media_type=source.media_type,
-        document_hash=source.document_hash,
-        ingested_at=timestamp(source.ingested_at),
-        fact_count=source.fact_count,
-        status=_SOURCE_STATUS[source.status],
-        metadata=visible(source),
-        version=present_version(source),
-    )
-
-
-def visible(source: SourceRecord) -> dict[str, str]:
-    """Return the caller's own metadata."""
-    return visible_metadata(source.metadata)
 
 
 def community_message(community: CommunityRecord) -> ckf_pb2.Community:

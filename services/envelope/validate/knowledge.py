@@ -1,7 +1,7 @@
 """Rules for ``crp.ckf.v1`` requests."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Final
 
 from crp.ckf.v1 import ckf_pb2, knowledge_service_pb2
@@ -12,13 +12,13 @@ from services.common.rpc.validation import Violations
 from services.envelope.domain.validity import of_metadata
 from services.envelope.outbox import RESERVED_PREFIX
 from services.envelope.validate.search_modes import known_mode
+from services.envelope.validate.stored import MAX_FILTERS, UUID, filters, uuids
 
 MAX_URI_CHARS: Final = 2048
 MAX_TITLE_CHARS: Final = 512
 MAX_LOCATION_CHARS: Final = 1024
 MAX_FACT_CHARS: Final = 65_536
 MAX_FACTS: Final = 1000
-MAX_FILTERS: Final = 100
 MAX_SEARCH_HITS: Final = 100
 MAX_DIFF_FACTS: Final = 1000
 MAX_METADATA: Final = 64
@@ -26,10 +26,7 @@ MAX_KEY_CHARS: Final = 128
 MAX_VALUE_CHARS: Final = 1024
 MAX_TTL_SECONDS: Final = 100 * 365 * 86_400
 MAX_NANOS: Final = 999_999_999
-MIN_PREFIX_CHARS: Final = 4
 
-_UUID: Final = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
-_ZERO_UUID: Final = "00000000-0000-0000-0000-000000000000"
 _WORD: Final = re.compile(r"\w")
 
 
@@ -69,7 +66,7 @@ def diff_sources(request: knowledge_service_pb2.DiffSourcesRequest) -> None:
         which = side.WhichOneof("side")
         found.require(which, name, "must be a stored source or a document")
         if which == "stored":
-            is_uuid = _UUID.fullmatch(side.stored.source_id)
+            is_uuid = UUID.fullmatch(side.stored.source_id)
             found.require(is_uuid, f"{name}.stored.source_id", "must be a UUID")
         elif which == "document":
             _name(found, f"{name}.document.name", side.document.name)
@@ -105,25 +102,11 @@ def _fact(found: Violations, path: str, fact: knowledge_service_pb2.FactInput) -
     )
     found.require(is_plain_name(fact.source_location), f"{path}.source_location", ALLOWED)
     _metadata(found, f"{path}.metadata", fact.metadata)
-    _uuids(found, f"{path}.supersedes_fact_ids", fact.supersedes_fact_ids)
+    uuids(found, f"{path}.supersedes_fact_ids", fact.supersedes_fact_ids)
     if fact.HasField("importance_weight"):
         _ratio(found, f"{path}.importance_weight", fact.importance_weight)
     if fact.HasField("ttl"):
         _ttl(found, f"{path}.ttl", fact.ttl)
-
-
-def fact_id(request: knowledge_service_pb2.GetFactRequest) -> None:
-    """Check a GetFactRequest."""
-    found = Violations()
-    found.require(_UUID.fullmatch(request.fact_id), "fact_id", "must be a UUID")
-    found.raise_if_any()
-
-
-def source_id(request: knowledge_service_pb2.GetSourceRequest) -> None:
-    """Check a GetSourceRequest."""
-    found = Violations()
-    found.require(_UUID.fullmatch(request.source_id), "source_id", "must be a UUID")
-    found.raise_if_any()
 
 
 def change_fact(
@@ -132,7 +115,7 @@ def change_fact(
     """Check a request that changes a fact's status."""
     found = Violations()
     found.require_request_id(request.request_id)
-    found.require(_UUID.fullmatch(request.fact_id), "fact_id", "must be a UUID")
+    found.require(UUID.fullmatch(request.fact_id), "fact_id", "must be a UUID")
     found.raise_if_any()
 
 
@@ -140,7 +123,7 @@ def erase_source(request: knowledge_service_pb2.EraseSourceRequest) -> None:
     """Check an EraseSourceRequest."""
     found = Violations()
     found.require_request_id(request.request_id)
-    found.require(_UUID.fullmatch(request.source_id), "source_id", "must be a UUID")
+    found.require(UUID.fullmatch(request.source_id), "source_id", "must be a UUID")
     found.raise_if_any()
 
 
@@ -151,18 +134,6 @@ def rebuild(request: knowledge_service_pb2.RebuildCommunitiesRequest) -> None:
     found.raise_if_any()
 
 
-def list_facts(request: knowledge_service_pb2.ListFactsRequest) -> None:
-    """Check the filters of a ListFactsRequest; paging checks itself."""
-    found = Violations()
-    _filters(found, request.source_ids, request.communities)
-    known = set(ckf_pb2.FactStatus.values()) - {ckf_pb2.FACT_STATUS_UNSPECIFIED}
-    found.require(set(request.statuses) <= known, "statuses", "must be known statuses")
-    if request.fact_id_prefix:
-        text = "must be the first 4 to 36 characters of a UUID in lower case"
-        found.require(_is_uuid_start(request.fact_id_prefix), "fact_id_prefix", text)
-    found.raise_if_any()
-
-
 def search_facts(request: knowledge_service_pb2.SearchFactsRequest, max_query_chars: int) -> None:
     """Check a SearchFactsRequest."""
     found = Violations()
@@ -170,7 +141,7 @@ def search_facts(request: knowledge_service_pb2.SearchFactsRequest, max_query_ch
     found.require(len(request.query) <= max_query_chars, "query", f"must have at most {max_query_chars} characters")
     known_mode(found, "mode", request.mode)
     found.require(request.limit <= MAX_SEARCH_HITS, "limit", f"must be 1 to {MAX_SEARCH_HITS}")
-    _filters(found, request.source_ids, request.communities)
+    filters(found, request.source_ids, request.communities)
     found.raise_if_any()
 
 
@@ -179,22 +150,6 @@ def get_state(request: knowledge_service_pb2.GetStateRequest) -> None:
     found = Violations()
     found.require(len(request.communities) <= MAX_FILTERS, "communities", f"must have at most {MAX_FILTERS} labels")
     found.raise_if_any()
-
-
-def _is_uuid_start(text: str) -> bool:
-    return len(text) >= MIN_PREFIX_CHARS and _UUID.fullmatch(text + _ZERO_UUID[len(text) :]) is not None
-
-
-def _filters(found: Violations, source_ids: Iterable[str], communities: Iterable[str]) -> None:
-    sources, labels = list(source_ids), list(communities)
-    found.require(len(sources) <= MAX_FILTERS, "source_ids", f"must have at most {MAX_FILTERS} ids")
-    found.require(len(labels) <= MAX_FILTERS, "communities", f"must have at most {MAX_FILTERS} labels")
-    _uuids(found, "source_ids", sources)
-
-
-def _uuids(found: Violations, path: str, ids: Iterable[str]) -> None:
-    for index, value in enumerate(ids):
-        found.require(_UUID.fullmatch(value), f"{path}[{index}]", "must be a UUID")
 
 
 def _uri_and_title(found: Violations, uri: str, title: str) -> None:

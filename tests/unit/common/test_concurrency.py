@@ -7,6 +7,7 @@ import pytest
 from services.common.concurrency import KeyedLock, deadline_within, remaining_s, uninterrupted
 from services.common.context import CallContext, Caller, current_call, set_current_call
 from services.common.progress import Done, open_progress
+from tests.patience import patient
 
 CALLER = Caller("acme", "key", frozenset(), "key")
 
@@ -56,7 +57,7 @@ async def test_a_lock_outlives_who_was_cancelled_while_waiting_and_is_forgotten_
         with pytest.raises(asyncio.CancelledError):
             await waiting
         assert len(locks) == 1
-    async with asyncio.timeout(1), locks.lock("k"):
+    async with asyncio.timeout(patient(1)), locks.lock("k"):
         pass
     assert len(locks) == 0
 
@@ -66,7 +67,7 @@ async def test_an_error_gives_the_lock_back():
     with pytest.raises(ZeroDivisionError):
         async with locks.lock("k"):
             1 / 0  # noqa: B018 - what breaks is of no matter
-    async with asyncio.timeout(1), locks.lock("k") as waited:
+    async with asyncio.timeout(patient(1)), locks.lock("k") as waited:
         assert not waited
 
 

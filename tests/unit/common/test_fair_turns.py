@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from services.common.context import CallContext, Caller, set_current_call
 from services.common.fair_turns import _REMEMBERED, FairShares, FairTurns, current_tenant
+from tests.patience import patient
 
 
 async def drain(turns, requests, *, hold=1):
@@ -94,7 +95,7 @@ async def test_a_tenant_holds_no_more_than_its_places_and_leaves_the_others_free
     assert not waiting.done()
     assert not turns.is_free("many")
     assert turns.is_free("few")
-    async with asyncio.timeout(1):
+    async with asyncio.timeout(patient(1)):
         turns.give(await turns.take("few", 1))
     assert not waiting.done()
     turns.give(held.pop())
@@ -111,7 +112,7 @@ async def test_a_place_that_its_tenant_may_not_take_goes_to_another():
     few = asyncio.create_task(turns.take("few", 100))
     await asyncio.sleep(0)
     turns.give(held.pop())
-    await asyncio.wait([few], timeout=1)
+    await asyncio.wait([few], timeout=patient(1))
     assert few.done()
     assert not many.done()
     for turn in (*held, few.result()):
@@ -142,7 +143,7 @@ async def test_who_stops_waiting_takes_no_place():
         waiting.cancel()
         await asyncio.wait([waiting])
         assert turns.waiting == 0
-    async with asyncio.timeout(1), turns.turn("next", 1) as turn:
+    async with asyncio.timeout(patient(1)), turns.turn("next", 1) as turn:
         assert turn.place == 0
 
 
@@ -158,7 +159,7 @@ async def test_a_place_given_to_who_is_cancelled_at_that_moment_goes_on():
         first, second = (asyncio.create_task(request(caller)) for caller in ("first", "second"))
         await asyncio.sleep(0)
     first.cancel()  # the place is its own by now, and it has not run since
-    await asyncio.wait([first, second], timeout=1)
+    await asyncio.wait([first, second], timeout=patient(1))
     assert first.cancelled()
     assert entered == ["second"]
 
@@ -195,7 +196,7 @@ async def test_while_two_wait_their_work_differs_by_one_item_at_most(requests, p
     turns = FairTurns(places)
     served = Counter()
     largest = max(cost for _, cost, _ in requests)
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(patient(10)):
         order = await drain(turns, requests)
     assert Counter(order) == Counter(requests)  # nobody starves
     order = order[places - 1 :]  # the first were given their places before the others came

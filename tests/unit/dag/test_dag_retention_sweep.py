@@ -20,6 +20,7 @@ from services.dag.registers import NewRules
 from services.dag.retention import Retention, RetentionSweep, SweepMetrics, SweepParts
 from services.dag.writing import RequestKey
 from tests.fakes.dag_world import ALICE, MALLORY, MASTER, CountingIds, LoggedMemoryStore, TurnedClock, fresh_uuid
+from tests.patience import patient
 
 RULES = RetentionSettings(idle_expiry_s=3_600, erase_after_days=1, tombstone_after_days=1, sweep_interval_s=60)
 
@@ -214,7 +215,7 @@ async def test_it_sweeps_by_itself_and_stops_at_once():
             break
         await asyncio.sleep(0.01)
     assert await world.status(name) is SessionStatus.EXPIRED
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(patient(5)):
         await world.sweep.close()
     assert await world.store.event_feed().claim("retention-sweep", "next", world.clock.now(), world.clock.now())
     await world.sweep.close()

@@ -615,14 +615,15 @@ async def test_0088_estimates_of_a_wait():
     door = Door(max_heavy_calls=2, max_heavy_calls_per_tenant=2)
     await door.work("A", 100, 1.0)
     held = [await door.enter("A", 100) for _ in range(2)]
+    door.at += 1.0  # half done
     flood = [door.begin("A", 100) for _ in range(20)]
     await settle()
-    for tenant, seconds in (("B", 2), ("A", 33)):
+    for tenant, seconds in (("B", 2), ("A", 34.5)):
         error = await refusal(door.enter(tenant, 100, left=seconds * SPARE - 0.1))
-        assert error.metadata["needed_ms"] == str(seconds * 1000)
+        assert error.metadata["needed_ms"] == f"{seconds * 1000:.0f}"
         assert f"\u00f7 100 = {seconds} s" in text
     assert f"2 \u00d7 {SPARE} = {2 * SPARE:.0f} s" in text
-    assert f"needs {33 * SPARE} s" in text
+    assert f"needs {34.5 * SPARE} s" in text
     for waiting in flood:
         waiting.cancel()
     await asyncio.wait(flood)
@@ -635,7 +636,8 @@ async def test_0174_promises_to_a_lone_tenant():
     door = Door(max_heavy_calls=2, max_heavy_calls_per_tenant=2)
     await door.work("A", 100, 1.0)
     held = [await door.enter("A", 100) for _ in range(2)]
-    promised = [door.begin("A", 100, left=40.0) for _ in range(16)]
+    door.at += 1.0  # half done
+    promised = [door.begin("A", 100, left=40.0) for _ in range(15)]
     await settle()
     assert not any(one.done() for one in promised)
     error = await refusal(door.enter("A", 100, left=40.0))
@@ -644,6 +646,23 @@ async def test_0174_promises_to_a_lone_tenant():
     for waiting in promised:
         waiting.cancel()
     await asyncio.wait(promised)
+    for ticket in held:
+        door.leave(ticket)
+
+
+async def test_0183_a_fifth_long_call():
+    text = " ".join(record(183).partition("## Worked")[2].split())
+    door = Door(max_heavy_calls=16, max_heavy_calls_per_tenant=4)
+    await door.work("B", 7_000, 10.0)
+    held = [await door.enter("A", 3_200) for _ in range(4)]
+    error = await refusal(door.enter("A", 3_200, left=40.0))
+    needed = int(error.metadata["needed_ms"]) / 1_000
+    assert f"÷ 700 = {needed:.1f} s, times {SPARE} is {needed * SPARE:.0f} s" in text
+    other = await door.enter("B", 400)
+    door.at += 400 / 350
+    door.leave(other)
+    assert "groundtrail_work_per_second 7" in door.metrics()
+    assert f"{400 / 350:.2f} s beside the four" in text
     for ticket in held:
         door.leave(ticket)
 

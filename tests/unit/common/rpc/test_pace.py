@@ -69,22 +69,38 @@ def test_what_a_tenants_own_calls_showed_counts_where_it_is_slower():
     clock = Clock()
     pace = Pace(clock)
     for tenant, seconds in (("quick", 1), ("slow", 4)):
-        begun = [pace.begin() for _ in range(2)]
+        begun = [pace.begin(tenant) for _ in range(2)]
         clock.at += seconds
         for one in begun:
-            pace.end(one, 100, done=True, tenant=tenant)
+            pace.end(one, 100, done=True)
     assert pace.units_per_s_of("slow") == pytest.approx(50)
     assert 50 < pace.units_per_s_of("nobody knows") == pace.units_per_s == pace.units_per_s_of("quick") < 200
+
+
+def test_a_call_beside_many_of_another_tenant_has_half_of_the_process():
+    clock = Clock()
+    pace = Pace(clock)
+    many, one = [pace.begin("many") for _ in range(4)], pace.begin("one")
+    clock.at += 2
+    assert pace.done(one) == 0  # nothing was measured
+    pace.end(one, 100, done=True)
+    assert pace.units_per_s == pytest.approx(100)
+    assert pace.done(many[0]) == pytest.approx(25)
+    clock.at += 1
+    assert pace.done(many[0]) == pytest.approx(50)
+    for each in many:
+        pace.end(each, 50, done=True)
+        assert pace.units_per_s == pytest.approx(100)
 
 
 def test_the_pace_of_tenants_who_are_away_is_forgotten_in_the_end():
     clock = Clock()
     pace = Pace(clock)
     for number in range(400):
-        begun = [pace.begin() for _ in range(2)]
+        begun = [pace.begin(str(number)) for _ in range(2)]
         clock.at += 10 if number == 0 else 1
         for one in begun:
-            pace.end(one, 100, done=True, tenant=str(number))
+            pace.end(one, 100, done=True)
     assert pace.units_per_s_of("0") == pace.units_per_s
 
 
@@ -93,10 +109,10 @@ def test_the_pace_of_a_tenant_who_comes_back_is_kept():
     pace = Pace(clock)
     for number in range(400):
         for tenant in (str(number), "slow") if number % 200 == 0 else (str(number),):
-            begun = [pace.begin() for _ in range(2)]
+            begun = [pace.begin(tenant) for _ in range(2)]
             clock.at += 10 if tenant == "slow" else 1
             for one in begun:
-                pace.end(one, 100, done=True, tenant=tenant)
+                pace.end(one, 100, done=True)
     assert pace.units_per_s_of("slow") == pytest.approx(20)
     assert pace.units_per_s > 100
 

@@ -10,6 +10,7 @@ from services.common.documents.cutting import WorkerDocumentReader
 from services.common.errors import ErrorReason, LimitExceededError
 from services.common.workers.errors import QueueFullError
 from services.common.workers.pool import WorkerLimits, WorkerPool
+from tests.patience import patient
 
 MODULE = "tests.fakes.worker_process"
 
@@ -28,7 +29,7 @@ async def a_busy_pool(**limits):
 
 
 async def until(condition):
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(patient(30)):
         while not condition():  # noqa: ASYNC110 - processes have no event to wait for
             await asyncio.sleep(0.005)
 
