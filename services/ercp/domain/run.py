@@ -185,6 +185,7 @@ class RunState:
         asked: keys of the doubts that were put before the generator; each is once.
         asking: that is what is being done.
         grounds: what ``current`` says that nothing given bears out (ADR 0185).
+        before: the like of the candidate before.
         put: statements whose ground the generator was asked for, in the order in which they came.
         rounds: how often it was.
         seen: digests of the (stage, candidate, constraints) that came to nothing.
@@ -212,6 +213,7 @@ class RunState:
     asked: frozenset[str] = frozenset()
     asking: bool = False
     grounds: tuple[OpenGround, ...] = ()
+    before: tuple[OpenGround, ...] = ()
     put: tuple[OpenGround, ...] = ()
     rounds: int = 0
     seen: frozenset[str] = frozenset()
@@ -302,6 +304,7 @@ def _generated(state: RunState, reasoning: Reasoning) -> tuple[RunState, Command
         unanswered=False,
         doubts=(),
         grounds=(),
+        before=state.grounds,
     )
     return after, Verify(reasoning, state.constraints)
 
@@ -322,8 +325,16 @@ def _asked(state: RunState) -> tuple[RunState, Command]:
 
 
 def _put(state: RunState) -> tuple[RunState, Command]:
-    """Have a candidate written under the question for the ground of what nothing given bears out (ADR 0185)."""
-    return _compared(state) if _questioned(state) is state else _generate(state)
+    """Have a candidate written under the question for the ground of what nothing given bears out (ADR 0185).
+
+    So once more where the answerer took one of the statements back: what it wrote beside that is no confirmation yet.
+    """
+    if _questioned(state) is not state:
+        return _generate(state)
+    is_open = state.rounds < MOST_ROUNDS and state.config.grounds is Grounds.CONFIRMED
+    if is_open and fresh(state.before, state.grounds):
+        return _generate(replace(state, rounds=state.rounds + 1))
+    return _compared(state)
 
 
 def _questioned(state: RunState) -> RunState:
@@ -423,6 +434,7 @@ def _mutated(state: RunState, outcome: Mutated) -> tuple[RunState, Command]:
         unanswered=False,
         doubts=(),
         grounds=(),
+        before=(),
     )
     if outcome.core:
         members = tuple(each for each in state.constraints if each.constraint_id in outcome.core)
