@@ -190,7 +190,9 @@ class Verifying:
         spans = [(each.start, each.end) for each in ask.sentences]
         faults = await compute(faults_of, suspicions, ask.text, spans, ask.name)
         doubts = [each for each in doubts if not any(_meet(each.span, fault.span) for fault in faults)]
-        unborne = () if self._settings.grounds == Grounds.OFF else await compute(_unborne, ask, passages)
+        unborne: tuple[OpenGround, ...] = ()
+        if self._settings.grounds != Grounds.OFF:
+            unborne = await compute(_unborne, ask, passages, facts, stands)
         skipped = () if self._entailment is not None else (f"{Detector.NLI.value}: {NO_MODEL}",)
         own = [self._entailment.fingerprint] if self._entailment else []
         own += [self._second.embedding.fingerprint] if self._second is not None else []
@@ -278,10 +280,16 @@ def _statements(reading: Reading, passages: Sequence[_ReadPassage]) -> tuple[Sta
     return Statements.of(reading.facts, reading.sentences, reading.topics), others
 
 
-def _unborne(ask: VerifyCommand, passages: Sequence[_ReadPassage]) -> tuple[OpenGround, ...]:
+def _unborne(
+    ask: VerifyCommand,
+    passages: Sequence[_ReadPassage],
+    facts: TextFacts,
+    stands: Sequence[ConstraintOutcome],
+) -> tuple[OpenGround, ...]:
     """Return what nothing given bears out; run off the event loop."""
     given = [sentence for each in passages for sentence in each.sentences]
-    return grounds.open_grounds(ask.sentences, ask.analysis.supports, given)
+    reckoned = grounds.reckoned(facts, ask.constraints, stands)
+    return grounds.open_grounds(ask.sentences, ask.analysis.supports, given, reckoned)
 
 
 def _checked(ask: VerifyCommand, facts: TextFacts, passages: Sequence[_ReadPassage]) -> list[Suspicion]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 
 from services.common.encoding import canonical_json, sha256_hex
 from services.ercp.domain.admission import Admission
-from services.ercp.domain.grounds import MOST_ROUNDS, confirmed, fresh
+from services.ercp.domain.grounds import MOST_ROUNDS, confirmed, fresh, meets_any
 from services.ercp.domain.records import Constraint, Fault, OpenGround, Problem, Reasoning, RunConfig
 from services.ercp.domain.vocabulary import Grounds, RunStatus, StatusReason, Strategy
 
@@ -185,7 +185,7 @@ class RunState:
         asked: keys of the doubts that were put before the generator; each is once.
         asking: that is what is being done.
         grounds: what ``current`` says that nothing given bears out (ADR 0185).
-        before: the like of the candidate before.
+        before: the like of the candidate before, without what an error was about.
         put: statements whose ground the generator was asked for, in the order in which they came.
         rounds: how often it was.
         seen: digests of the (stage, candidate, constraints) that came to nothing.
@@ -226,6 +226,12 @@ class RunState:
         """The statements of ``current`` that nothing given bears out, each with whether it was confirmed."""
         marks = confirmed(self.grounds, self.put)
         return tuple(replace(each, is_confirmed=mark) for each, mark in zip(self.grounds, marks, strict=True))
+
+    @property
+    def unmarred(self) -> tuple[OpenGround, ...]:
+        """The statements of ``current`` that nothing given bears out, but for those that an error is about."""
+        spans = sorted(each.span for each in self.blocking if each.span is not None)
+        return tuple(each for each in self.grounds if not meets_any(each.span, spans))
 
     @property
     def is_grounded(self) -> bool:
@@ -269,7 +275,7 @@ def advance(state: RunState, outcome: Outcome) -> tuple[RunState, Command]:
         case Extracted():
             then = _extracted(state, outcome)
         case Stabilized(stable):
-            then = (state, _settled(state)) if stable else _again(state)
+            then = _stable(state) if stable else _again(state)
         case Mutated():
             then = _mutated(state, outcome)
         case Failed(reason):
@@ -277,6 +283,19 @@ def advance(state: RunState, outcome: Outcome) -> tuple[RunState, Command]:
         case OutOfTime():
             then = (state, Stop(RunStatus.PARTIAL, StatusReason.MAX_DURATION))
     return then
+
+
+def _stable(state: RunState) -> tuple[RunState, Command]:
+    """End the run, unless a statement is new whose ground was not asked for, or one was taken back (ADR 0185).
+
+    What was written beside a statement that the answerer took back when it was asked is no confirmation yet.
+    """
+    if _questioned(state) is not state:
+        return _generate(state)
+    is_open = state.rounds < MOST_ROUNDS and state.config.grounds is Grounds.CONFIRMED
+    if is_open and fresh(state.before, state.grounds):
+        return _generate(replace(state, rounds=state.rounds + 1))
+    return state, _settled(state)
 
 
 def _settled(state: RunState) -> Stop:
@@ -304,7 +323,7 @@ def _generated(state: RunState, reasoning: Reasoning) -> tuple[RunState, Command
         unanswered=False,
         doubts=(),
         grounds=(),
-        before=state.grounds,
+        before=state.unmarred,
     )
     return after, Verify(reasoning, state.constraints)
 
@@ -319,31 +338,20 @@ def _asked(state: RunState) -> tuple[RunState, Command]:
     """Put doubts before the generator that it was not asked about yet, once nothing surer is left (ADR 0179)."""
     new = {doubt_key(each): each for each in state.doubts if doubt_key(each) not in state.asked}
     if not new or state.current is None:
-        return _put(state)
+        return _compared(state)
     after = replace(state, asked=state.asked | new.keys(), asking=True)
     return after, Extract(tuple(new.values()), state.current, state.constraints, state.relaxed, asking=True)
-
-
-def _put(state: RunState) -> tuple[RunState, Command]:
-    """Have a candidate written under the question for the ground of what nothing given bears out (ADR 0185).
-
-    So once more where the answerer took one of the statements back: what it wrote beside that is no confirmation yet.
-    """
-    if _questioned(state) is not state:
-        return _generate(state)
-    is_open = state.rounds < MOST_ROUNDS and state.config.grounds is Grounds.CONFIRMED
-    if is_open and fresh(state.before, state.grounds):
-        return _generate(replace(state, rounds=state.rounds + 1))
-    return _compared(state)
 
 
 def _questioned(state: RunState) -> RunState:
     """Ask for the ground of what nothing given bears out, each statement once; the same state where none is new.
 
+    What an error is about is demanded otherwise already.
+
     Every candidate after the first is written under these questions, for a deterministic model would else fall back to
     what it wrote before it was asked.
     """
-    new = fresh(state.grounds, state.put)
+    new = fresh(state.unmarred, state.put)
     if not new or state.rounds >= MOST_ROUNDS or state.config.grounds is Grounds.OFF:
         return state
     return replace(state, put=(*state.put, *new), rounds=state.rounds + 1)
@@ -374,7 +382,7 @@ def _extracted(state: RunState, outcome: Extracted) -> tuple[RunState, Command]:
     if outcome.core:
         return _clash(after, outcome.core)
     if state.asking:
-        return _generate(after) if admission.added else _put(after)
+        return _generate(after) if admission.added else _compared(after)
     if not state.blocking and not state.unanswered:
         return _asked(after)
     if admission.waived and not admission.added:
