@@ -33,7 +33,7 @@ from services.ercp.domain.trace import (
 from services.ercp.domain.unit_summary import question_summary, unit_summary
 from services.ercp.domain.units import Units
 from services.ercp.domain.validators import validate
-from services.ercp.domain.vocabulary import Detector, Grounds, Standing
+from services.ercp.domain.vocabulary import Detector, Standing
 from services.ercp.domain.weighing import Reading
 from services.ercp.doubting import Doubting
 from services.ercp.operator_results import OperatorResult, fidelity_summary
@@ -191,7 +191,7 @@ class Verifying:
         faults = await compute(faults_of, suspicions, ask.text, spans, ask.name)
         doubts = [each for each in doubts if not any(_meet(each.span, fault.span) for fault in faults)]
         unborne: tuple[OpenGround, ...] = ()
-        if self._settings.grounds != Grounds.OFF:
+        if self._settings.grounds != "off":
             unborne = await compute(_unborne, ask, passages, facts, stands)
         skipped = () if self._entailment is not None else (f"{Detector.NLI.value}: {NO_MODEL}",)
         own = [self._entailment.fingerprint] if self._entailment else []
