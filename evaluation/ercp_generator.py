@@ -38,6 +38,7 @@ class ScriptedGenerator:
         self._default_model = default_model
         self._problem: ScriptedProblem | None = None
         self._draft: Draft | None = None
+        self._is_stubborn = False
         self.given: list[str] = []
 
     @property
@@ -47,7 +48,11 @@ class ScriptedGenerator:
 
     def begin(self, problem: ScriptedProblem) -> None:
         """Start the problem's script; ``given`` holds the ids of the drafts that were answered since."""
-        self._problem, self._draft, self.given = problem, None, []
+        self._problem, self._draft, self.given, self._is_stubborn = problem, None, [], False
+
+    def insist(self, problem: ScriptedProblem, draft: Draft) -> None:
+        """Answer every call with one draft, whatever is demanded and asked."""
+        self._problem, self._draft, self.given, self._is_stubborn = problem, draft, [], True
 
     async def complete(self, request: LanguageRequest) -> LanguageReply:
         """Return the script's next text.
@@ -72,6 +77,8 @@ class ScriptedGenerator:
     def _next(self, problem: ScriptedProblem, constraints: Sequence[str]) -> Draft:
         if self._draft is None:
             return problem.script[0]
+        if self._is_stubborn:
+            return self._draft
         for move in self._draft.moves:
             if all(any(meets(constraint, condition) for constraint in constraints) for condition in move.when):
                 return problem.draft(move.to)

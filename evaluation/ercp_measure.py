@@ -81,6 +81,26 @@ async def measure(
     return Measured(tuple(drafts), tuple(runs), len(sample), tuple(unequal), dict(skipped))
 
 
+async def measure_stubborn(
+    system: ErcpSystem, generator: ScriptedGenerator, problems: Sequence[ScriptedProblem], report: Report
+) -> dict[str, int]:
+    """Run each draft of the feasible problems by itself, by an answerer that says it again whatever it is asked.
+
+    A script mends what it is asked about; here nothing is mended, so that only what the detectors see keeps a broken
+    draft from converging.
+    """
+    counts = Counter[str]()
+    for problem in problems:
+        for draft in distinct_drafts(problem) if problem.status == "converged" else ():
+            generator.insist(problem, draft)
+            outcome, _ = await system.run(problem, {})
+            name = "clean" if all(error.optional for error in draft.errors) else "broken"
+            counts[name] += 1
+            counts[f"{name}_converged"] += outcome.status == "converged"
+        report(problem.id)
+    return {name: counts[name] for name in ("clean", "clean_converged", "broken", "broken_converged")}
+
+
 async def _equal(system: ErcpSystem, generator: ScriptedGenerator, problem: ScriptedProblem, repeats: int) -> bool:
     answers = []
     for _ in range(repeats):

@@ -2,7 +2,7 @@
 
     python -m tools.evaluate_ercp [--half development|held_back|both|final|all] [--limit N] [--failures FILE] [--save]
     python -m tools.evaluate_ercp --half final --dry-run
-    python -m tools.evaluate_ercp --blind FOLDER [--json FILE]
+    python -m tools.evaluate_ercp --blind FOLDER [--stubborn] [--json FILE]
     python -m tools.evaluate_ercp --model [--limit N] [--save]
     python -m tools.evaluate_ercp --markdown [--check]
 
@@ -10,7 +10,8 @@ The generator is scripted: it answers from a table, so the figures say what the 
 not what a language model can. ``--model`` runs the same loop on a real one: the endpoint that GROUNDTRAIL_LLM__BASE_URL
 or GROUNDTRAIL_TEST_LLM_BASE_URL names. Problems: tests/vectors/ercp/problems. ``development`` and ``held_back`` are the
 halves that the rules are mended on; ``final`` is only counted, and is the figure to quote (ADR 0081). Unless told,
-both halves are measured, and with ``--save`` all three. ``--blind`` counts problems of that form in another folder.
+both halves are measured, and with ``--save`` all three. ``--blind`` counts problems of that form in another folder, and
+with ``--stubborn`` how many of its drafts converge, clean and broken, by an answerer that never mends anything.
 There is no target and no figure is left out.
 """
 
@@ -22,7 +23,8 @@ import sys
 import tempfile
 import urllib.request
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, Final
 
@@ -33,15 +35,16 @@ from evaluation import ercp_tables
 from evaluation.data import EvaluationDataError
 from evaluation.ercp_failures import failures
 from evaluation.ercp_generator import ScriptedGenerator
-from evaluation.ercp_measure import REPEATS, Measured, measure, measure_model, results
+from evaluation.ercp_measure import REPEATS, Measured, Report, measure, measure_model, measure_stubborn, results
 from evaluation.ercp_problems import FINAL, HALVES, SETS, ScriptedProblem, load
-from evaluation.ercp_system import open_system
+from evaluation.ercp_system import ErcpSystem, open_system
 from services.common.errors import CrpError, StartupError
 from services.common.settings import Settings, SettingsError, load_settings
 from services.common.settings.llm import LlmSettings
 
 VARIABLE: Final = "GROUNDTRAIL_TEST_LLM_BASE_URL"
 WIDTH: Final = 150
+STUBBORN: Final = "stubborn"
 ANSWER_S: Final = 5.0
 SEVERAL: Final = {"both": HALVES, "all": SETS}
 
@@ -56,6 +59,7 @@ def parser() -> argparse.ArgumentParser:
     found.add_argument("--repeats", type=int, default=REPEATS, metavar="N", help=f"runs of each sampled one; {REPEATS}")
     found.add_argument("--failures", type=Path, metavar="FILE", help=f"write what differed; never of {FINAL}")
     found.add_argument("--blind", type=Path, metavar="FOLDER", help="count the problems of this folder alone")
+    found.add_argument("--stubborn", action="store_true", help="with --blind: each draft alone, said again and again")
     found.add_argument("--json", type=Path, metavar="FILE", help="write the figures")
     found.add_argument("--model", action="store_true", help="generate with a language model instead of the script")
     default = ercp_tables.DEFAULT_FILE
@@ -92,6 +96,18 @@ def chosen(half: str, limit: int | None) -> tuple[ScriptedProblem, ...]:
 
 async def measure_half(settings: Settings, problems: Sequence[ScriptedProblem], repeats: int) -> Measured:
     """Measure problems with the scripted generator, with a progress bar on stderr."""
+    async with _scripted(settings) as (system, generator, report):
+        return await measure(system, generator, problems, repeats, report)
+
+
+async def insisting(settings: Settings, problems: Sequence[ScriptedProblem]) -> dict[str, int]:
+    """Count which drafts converge by an answerer that never mends anything."""
+    async with _scripted(settings) as (system, generator, report):
+        return await measure_stubborn(system, generator, problems, report)
+
+
+@asynccontextmanager
+async def _scripted(settings: Settings) -> AsyncIterator[tuple[ErcpSystem, ScriptedGenerator, Report]]:
     generator = ScriptedGenerator(settings.llm.model)
     columns = (*Progress.get_default_columns(), TimeElapsedColumn())
     with tempfile.TemporaryDirectory() as folder, Progress(*columns, console=Console(stderr=True)) as progress:
@@ -101,7 +117,7 @@ async def measure_half(settings: Settings, problems: Sequence[ScriptedProblem], 
             progress.update(task, description=name, advance=1)
 
         async with open_system(settings, Path(folder), generator) as system:
-            return await measure(system, generator, problems, repeats, report)
+            yield system, generator, report
 
 
 async def measure_with_model(settings: Settings, problems: Sequence[ScriptedProblem]) -> dict[str, Any]:
@@ -161,6 +177,9 @@ def evaluate(options: argparse.Namespace) -> dict[str, Any]:
     if options.model:
         problems = chosen("development", options.limit)
         return {ercp_tables.MODEL: asyncio.run(measure_with_model(model_settings(), problems))}
+    if options.blind is not None and options.stubborn:
+        problems = load(options.blind.name, options.blind.parent)
+        return {options.blind.name: {STUBBORN: asyncio.run(insisting(load_settings(), problems))}}
     if options.blind is not None:
         problems = load(options.blind.name, options.blind.parent)
         return {options.blind.name: results(asyncio.run(measure_half(load_settings(), problems, options.repeats)))}
@@ -183,8 +202,22 @@ def _check(options: argparse.Namespace) -> None:
         parser().error("--save keeps whole measurements: without --limit and --repeats")
     if options.failures is not None and FINAL in asked_for(options):
         parser().error(f"--failures looks at problems, and {FINAL} is only counted: name --half both or one of them")
+    if options.stubborn and options.blind is None:
+        parser().error("--stubborn goes with --blind")
     if options.blind is not None and (options.half or options.save or options.failures or options.model):
         parser().error("--blind goes with --json and --repeats alone: what is blind is counted and not looked at")
+
+
+def show(found: dict[str, Any], options: argparse.Namespace) -> None:
+    """Print the figures."""
+    console = Console(width=WIDTH)
+    if options.stubborn:
+        for name, measured in found.items():
+            console.print(f"{name}, each draft said again and again: {measured[STUBBORN]}")
+        return
+    for table in ercp_tables.tables_of(found):
+        if (table.name == ercp_tables.MODEL) == options.model:
+            table.show(console)
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -198,10 +231,7 @@ def run(arguments: Sequence[str]) -> int:
             print("\n".join(told(half, chosen(half, options.limit)) for half in asked_for(options)))
             return 0
         found = evaluate(options)
-        console = Console(width=WIDTH)
-        for table in ercp_tables.tables_of(found):
-            if (table.name == ercp_tables.MODEL) == options.model:
-                table.show(console)
+        show(found, options)
         if options.json is not None:
             options.json.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
         if options.save:

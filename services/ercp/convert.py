@@ -27,6 +27,7 @@ from services.ercp.domain.records import (
     Evidence,
     Fault,
     ModelIdentity,
+    OpenGround,
     Passage,
     PredicateForm,
     Problem,
@@ -93,6 +94,7 @@ def run_config(config: rpc.RunConfig, settings: ErcpSettings) -> RunConfig:
         max_constraints_per_error=_given(config, "max_constraints_per_error", words.MAX_CONSTRAINTS_PER_ERROR),
         max_duration_s=None if duration is None else duration / _MILLISECONDS,
         allow_undecided=_given(config, "allow_undecided", default=settings.allow_undecided),
+        grounds=words.Grounds(settings.grounds),
         decoding=_decoding(config, temperature, top_p),
     )
 
@@ -323,6 +325,7 @@ def run_response(result: RunResult) -> rpc.RunResponse:
         constraint_outcomes=[outcome_message(each) for each in result.outcomes],
         duplicate_constraints=[duplicates_message(each) for each in result.duplicates],
         open_doubts=[doubt_message(each) for each in result.doubts],
+        open_grounds=[ground_message(each) for each in result.grounds],
     )
 
 
@@ -334,6 +337,7 @@ def verify_response(verified: Verification, found: Iterable[Duplicates], event: 
         constraint_outcomes=[outcome_message(each) for each in verified.outcomes],
         duplicate_constraints=[duplicates_message(each) for each in found],
         open_doubts=[doubt_message(each) for each in verified.doubts],
+        open_grounds=[ground_message(each) for each in verified.grounds],
         **audit(event),
     )
 
@@ -366,11 +370,7 @@ def duplicates_message(record: Duplicates) -> pb.DuplicateConstraints:
 
 def doubt_message(record: Doubt) -> pb.Doubt:
     """Return a Doubt; its place is the whole sentence."""
-    places = []
-    if record.span is not None:
-        start, end = record.span
-        sentence = record.excerpt[:MAX_SENTENCE_CHARS]
-        places = [pb.DraftPlace(start=start, end=end, sentence_start=start, sentence_end=end, sentence=sentence)]
+    places = [] if record.span is None else [_whole_sentence(record.span, record.excerpt)]
     return pb.Doubt(
         type=f"ERROR_TYPE_{record.type.name}",
         confidence=record.confidence,
@@ -379,6 +379,19 @@ def doubt_message(record: Doubt) -> pb.Doubt:
         against=record.against,
         why=record.why,
     )
+
+
+def ground_message(record: OpenGround) -> pb.OpenGround:
+    """Return an OpenGround; its place is the whole sentence."""
+    return pb.OpenGround(
+        places=[_whole_sentence(record.span, record.excerpt)], is_confirmed=record.is_confirmed, why=record.why
+    )
+
+
+def _whole_sentence(span: tuple[int, int], excerpt: str) -> pb.DraftPlace:
+    start, end = span
+    sentence = excerpt[:MAX_SENTENCE_CHARS]
+    return pb.DraftPlace(start=start, end=end, sentence_start=start, sentence_end=end, sentence=sentence)
 
 
 def trace_response(read: TraceRead, key_ids: tuple[str, str]) -> rpc.GetTraceResponse:

@@ -31,6 +31,7 @@ from services.ercp.domain.records import (
     Constraint,
     Decoding,
     ModelIdentity,
+    OpenGround,
     Problem,
     Reasoning,
 )
@@ -73,6 +74,7 @@ class GenerateCommand:
         name: of this step; the candidate's id and the request ids follow from it.
         model: empty takes the deployment's.
         timeout_s: seconds that the model may take; ``None`` = its adapter's default.
+        put: statements of earlier candidates whose ground is asked for (ADR 0185).
     """
 
     name: str
@@ -82,6 +84,7 @@ class GenerateCommand:
     decoding: Decoding
     model: str = ""
     timeout_s: float | None = None
+    put: tuple[OpenGround, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,7 +211,7 @@ class Generating:
         return LanguageRequest(
             query=ask.problem.description,
             messages=(
-                ChatMessage(ChatRole.SYSTEM, system_prompt(ask.constraints, passages)),
+                ChatMessage(ChatRole.SYSTEM, system_prompt(ask.constraints, passages, ask.put)),
                 ChatMessage(ChatRole.USER, clean(ask.problem.description)),
             ),
             evidence=tuple(
@@ -238,4 +241,5 @@ def _inputs(ask: GenerateCommand) -> dict[str, object]:
         "facts": [each.source for each in ask.knowledge.passages[:40]],
         "facts_total": len(ask.knowledge.passages),
         "model": ask.model,
+        **({"grounds_asked": len(ask.put)} if ask.put else {}),
     }

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from services.ercp.domain.constraint_checks import ConstraintVerdict
-from services.ercp.domain.findings import Finding
+from services.ercp.domain.findings import ClaimSupport, Finding
 from services.ercp.domain.records import Claim, Passage, Sentence
 
 
@@ -165,12 +165,17 @@ class Fidelity:
 
 @dataclass(frozen=True, slots=True)
 class Analysis:
-    """What the dpe service says of a candidate: its report, serialised, the findings in it, the models that ran."""
+    """What the dpe service says of a candidate: its report, serialised, the findings in it, the models that ran.
+
+    Attributes:
+        supports: of each claim, whether the facts bear it out.
+    """
 
     report: bytes
     findings: tuple[Finding, ...]
     models: tuple[str, ...]
     fidelity: Fidelity = Fidelity()
+    supports: tuple[ClaimSupport, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

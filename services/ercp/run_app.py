@@ -30,6 +30,7 @@ from services.ercp.domain.records import (
     Doubt,
     Fault,
     ModelIdentity,
+    OpenGround,
     Passage,
     Problem,
     Reasoning,
@@ -104,6 +105,7 @@ class RunResult:
         outcomes: how the last candidate stands to each constraint in force, in their order (ADR 0115).
         duplicates: the caller's constraints that demand the same.
         doubts: statements of the last candidate that may be at odds (ADR 0179).
+        grounds: those that nothing given bears out (ADR 0185).
     """
 
     trace_id: str
@@ -118,6 +120,7 @@ class RunResult:
     outcomes: tuple[ConstraintOutcome, ...] = ()
     duplicates: tuple[Duplicates, ...] = ()
     doubts: tuple[Doubt, ...] = ()
+    grounds: tuple[OpenGround, ...] = ()
 
     @property
     def reasoning(self) -> Reasoning | None:
@@ -291,6 +294,7 @@ class RunApp:
             decoding=config.decoding,
             model=config.model,
             timeout_s=max(0.001, course.watch.left()),
+            put=command.put,
         )
 
     async def _verify(
@@ -318,7 +322,10 @@ class RunApp:
         course.verified = (command.reasoning.text, result.outcomes)
         weak = tuple(each for each in result.faults if _is_weak(each, config.verify_threshold))
         doubts = () if lenient else (*weak, *doubted(result.doubts, ask.name))
-        happened = loop.Verified(result.faults, undecided, unanswered=result.is_unanswered, doubts=doubts)
+        grounds = () if lenient else result.grounds
+        happened = loop.Verified(
+            result.faults, undecided, unanswered=result.is_unanswered, doubts=doubts, grounds=grounds
+        )
         course.doubts = result.doubts
         return replace(verified, outputs=outputs), happened
 
@@ -369,6 +376,7 @@ class RunApp:
             duplicates=await compute(duplicates, course.ask.constraints),
             # A last candidate whose verification did not end has none that are known.
             doubts=course.doubts if state.last is not None and state.last.text == course.verified[0] else (),
+            grounds=state.standing_grounds,
         )
 
 

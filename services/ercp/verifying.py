@@ -13,12 +13,12 @@ from services.common.computing import compute
 from services.common.ports.embedding import EmbeddingModel
 from services.common.ports.entailment import CONTRADICTION, EntailmentModel
 from services.common.settings import ErcpSettings
-from services.ercp.domain import checking, models, pairs, readings, standing, suspecting, weighing
+from services.ercp.domain import checking, grounds, models, pairs, readings, standing, suspecting, weighing
 from services.ercp.domain.answering_why import Draft, answer_to_why, asks_why, lacking
 from services.ercp.domain.doubting import Statements
 from services.ercp.domain.faults import Suspicion, faults_of, suspicion_of
 from services.ercp.domain.predicates import TextFacts
-from services.ercp.domain.records import Constraint, ConstraintOutcome, Doubt, Fault, Passage, Sentence
+from services.ercp.domain.records import Constraint, ConstraintOutcome, Doubt, Fault, OpenGround, Passage, Sentence
 from services.ercp.domain.suspecting import SuspicionBounds
 from services.ercp.domain.thinning import asserting
 from services.ercp.domain.topics import topics_of
@@ -26,6 +26,7 @@ from services.ercp.domain.trace import (
     constraint_summary,
     doubt_summary,
     fault_summary,
+    ground_summary,
     outcome_summary,
     text_summary,
 )
@@ -77,6 +78,7 @@ class Verification:
         question: whether it gives a reason where the question asks why; ``None`` for other questions (§12, ADR 0118).
         units: what its sentences are.
         doubts: statements that may be at odds, while nothing decides it (ADR 0179).
+        grounds: statements that nothing given bears out (ADR 0185).
     """
 
     faults: tuple[Fault, ...]
@@ -85,6 +87,7 @@ class Verification:
     question: ConstraintOutcome | None = None
     units: Units = NO_UNITS
     doubts: tuple[Doubt, ...] = ()
+    grounds: tuple[OpenGround, ...] = ()
 
     @property
     def is_unanswered(self) -> bool:
@@ -187,12 +190,15 @@ class Verifying:
         spans = [(each.start, each.end) for each in ask.sentences]
         faults = await compute(faults_of, suspicions, ask.text, spans, ask.name)
         doubts = [each for each in doubts if not any(_meet(each.span, fault.span) for fault in faults)]
+        unborne: tuple[OpenGround, ...] = ()
+        if self._settings.grounds != "off":
+            unborne = await compute(_unborne, ask, passages, facts, stands)
         skipped = () if self._entailment is not None else (f"{Detector.NLI.value}: {NO_MODEL}",)
         own = [self._entailment.fingerprint] if self._entailment else []
         own += [self._second.embedding.fingerprint] if self._second is not None else []
         fingerprints = [*ask.analysis.models, *own, *self._units.fingerprints]
         return OperatorResult(
-            Verification(faults, skipped, stands, question, units, tuple(doubts)),
+            Verification(faults, skipped, stands, question, units, tuple(doubts), unborne),
             inputs={
                 "reasoning": text_summary(ask.text),
                 "constraints": constraint_summary(ask.constraints),
@@ -206,6 +212,7 @@ class Verifying:
                 "errors": fault_summary(faults),
                 "constraints": outcome_summary(stands),
                 **doubt_summary(doubts),
+                **ground_summary(unborne),
                 "skipped_detectors": list(skipped),
                 "fidelity": fidelity_summary(ask.analysis.fidelity),
                 "units": unit_summary(units),
@@ -271,6 +278,18 @@ def _statements(reading: Reading, passages: Sequence[_ReadPassage]) -> tuple[Sta
         Statements.of(each.facts, each.sentences, topics_of(each.sentences), each.passage.source) for each in passages
     ]
     return Statements.of(reading.facts, reading.sentences, reading.topics), others
+
+
+def _unborne(
+    ask: VerifyCommand,
+    passages: Sequence[_ReadPassage],
+    facts: TextFacts,
+    stands: Sequence[ConstraintOutcome],
+) -> tuple[OpenGround, ...]:
+    """Return what nothing given bears out; run off the event loop."""
+    given = [sentence for each in passages for sentence in each.sentences]
+    reckoned = grounds.reckoned(facts, ask.constraints, stands)
+    return grounds.open_grounds(ask.sentences, ask.analysis.supports, given, reckoned)
 
 
 def _checked(ask: VerifyCommand, facts: TextFacts, passages: Sequence[_ReadPassage]) -> list[Suspicion]:

@@ -16,10 +16,12 @@ from services.common.ports.language_model import LanguageReply
 from services.common.settings import ErcpSettings
 from services.ercp.domain import run as loop
 from services.ercp.domain.admission import admit
+from services.ercp.domain.grounds import MOST_ROUNDS
 from services.ercp.domain.records import (
     Constraint,
     Evidence,
     Fault,
+    OpenGround,
     PredicateForm,
     Problem,
     Reasoning,
@@ -30,6 +32,7 @@ from services.ercp.domain.vocabulary import (
     ConstraintType,
     Detector,
     ErrorType,
+    Grounds,
     Priority,
     RunStatus,
     StatusReason,
@@ -74,6 +77,16 @@ DOUBTS = st.lists(
 ).map(tuple)
 
 
+STATEMENTS = st.lists(
+    st.builds(
+        lambda words, start: OpenGround(words, (start, start + 1), words, "nothing bears it out"),
+        st.sampled_from("stuvw"),
+        st.integers(0, 5),
+    ),
+    max_size=3,
+).map(tuple)
+
+
 def key(constraint):
     return constraint.predicate.key
 
@@ -91,7 +104,9 @@ class Adversary:
             case loop.Verify():
                 fixed = [each.constraint_id for each in command.constraints if each.immutable]
                 undecided = self.draw(st.lists(st.sampled_from(fixed), unique=True)) if fixed else []
-                return loop.Verified(self.draw(FAULTS), tuple(undecided), doubts=self.draw(DOUBTS))
+                return loop.Verified(
+                    self.draw(FAULTS), tuple(undecided), doubts=self.draw(DOUBTS), grounds=self.draw(STATEMENTS)
+                )
             case loop.Extract():
                 found = [each for each in self.draw(st.lists(RULES, max_size=6)) if not each.immutable]
                 sure = [replace(each, confidence=0.9) for each in found]
@@ -114,12 +129,18 @@ class Adversary:
 
 
 @settings(max_examples=examples(300), deadline=None)
-@given(data=st.data(), most=st.integers(1, 12), room=st.integers(1, 5), allow=st.booleans())
-def test_every_run_of_the_step_function_ends(data, most, room, allow):
+@given(
+    data=st.data(),
+    most=st.integers(1, 12),
+    room=st.integers(1, 5),
+    allow=st.booleans(),
+    mode=st.sampled_from(list(Grounds)),
+)
+def test_every_run_of_the_step_function_ends(data, most, room, allow, mode):
     adversary = Adversary(data)
     rules = {each.constraint_id: each for each in data.draw(st.lists(RULES, max_size=room))}
     state = loop.RunState(
-        RunConfig(max_iterations=most, max_constraints=room, allow_undecided=allow),
+        RunConfig(max_iterations=most, max_constraints=room, allow_undecided=allow, grounds=mode),
         loop.MutationLimits(),
         Problem("?"),
         tuple(rules.values()),
@@ -133,7 +154,7 @@ def test_every_run_of_the_step_function_ends(data, most, room, allow):
         assert steps <= 6 * most + 1, "at most six events for each iteration, and one before the first"
         mutations += isinstance(command, loop.Mutate)
         if isinstance(command, loop.Generate) and state.current is not None:
-            here = (state.stage, state.current.text, tuple(sorted(map(key, state.constraints))))
+            here = (state.stage, state.current.text, tuple(sorted(map(key, state.constraints))), state.rounds)
             met[here] = met.get(here, 0) + 1
             assert met[here] <= 2
         before = sum(each.priority.weight for each in state.constraints)
@@ -143,6 +164,7 @@ def test_every_run_of_the_step_function_ends(data, most, room, allow):
         if not isinstance(command, loop.Mutate) and not state.stage:
             assert sum(each.priority.weight for each in state.constraints) >= before
     assert state.iterations <= most
+    assert state.rounds <= MOST_ROUNDS
     assert not fixed & {each.constraint_id for each in state.relaxed}
     fitting(command, state)
 
@@ -158,6 +180,7 @@ def fitting(stop, state):
             StatusReason.NO_PROGRESS,
             StatusReason.MAX_DURATION,
             StatusReason.UNDECIDED,
+            StatusReason.NOT_GROUNDED,
         },
     }[stop.status]
     assert stop.reason in reasons
@@ -165,6 +188,10 @@ def fitting(stop, state):
         assert not state.blocking
         assert not state.undecided
         assert not state.doubts
+        assert state.is_grounded
+    if stop.reason is StatusReason.NOT_GROUNDED:
+        assert not state.is_grounded
+        assert not state.blocking
     if stop.reason is StatusReason.UNDECIDED:
         assert state.undecided or state.doubts
         assert {loop.doubt_key(each) for each in state.doubts} <= state.asked

@@ -249,7 +249,14 @@ async def test_to_who_does_not_read_the_newer_fields_every_byte_is_as_before(htt
     before, body = ANSWERS[rpc], response.json()
     known = before["fields"]
     assert list(body)[: len(known)] == known
-    newer = {"constraint_outcomes", "duplicate_constraints", "node_key_id", "open_doubts", "trace_key_id"}
+    newer = {
+        "constraint_outcomes",
+        "duplicate_constraints",
+        "node_key_id",
+        "open_doubts",
+        "open_grounds",
+        "trace_key_id",
+    }
     assert set(body) - set(known) <= newer
     assert canonical_json({field: body[field] for field in known}).decode() == before["canonical"]
 

@@ -254,6 +254,16 @@ class Doubt(_message.Message):
     why: str
     def __init__(self, type: _Optional[_Union[ErrorType, str]] = ..., confidence: _Optional[float] = ..., places: _Optional[_Iterable[_Union[DraftPlace, _Mapping]]] = ..., source: _Optional[str] = ..., against: _Optional[str] = ..., why: _Optional[str] = ...) -> None: ...
 
+class OpenGround(_message.Message):
+    __slots__ = ("places", "is_confirmed", "why")
+    PLACES_FIELD_NUMBER: _ClassVar[int]
+    IS_CONFIRMED_FIELD_NUMBER: _ClassVar[int]
+    WHY_FIELD_NUMBER: _ClassVar[int]
+    places: _containers.RepeatedCompositeFieldContainer[DraftPlace]
+    is_confirmed: bool
+    why: str
+    def __init__(self, places: _Optional[_Iterable[_Union[DraftPlace, _Mapping]]] = ..., is_confirmed: _Optional[bool] = ..., why: _Optional[str] = ...) -> None: ...
+
 class DuplicateConstraints(_message.Message):
     __slots__ = ("constraint_ids", "demand")
     CONSTRAINT_IDS_FIELD_NUMBER: _ClassVar[int]

@@ -69,7 +69,7 @@ class RunRequest(_message.Message):
     def __init__(self, request_id: _Optional[str] = ..., trace_id: _Optional[str] = ..., problem: _Optional[_Union[_ercp_pb2.Problem, _Mapping]] = ..., config: _Optional[_Union[RunConfig, _Mapping]] = ..., constraints: _Optional[_Iterable[_Union[_ercp_pb2.Constraint, _Mapping]]] = ..., retrieval_context: _Optional[_Iterable[_Union[RetrievalPassage, _Mapping]]] = ..., extensions: _Optional[_Union[_struct_pb2.Struct, _Mapping]] = ...) -> None: ...
 
 class RunResponse(_message.Message):
-    __slots__ = ("trace_id", "timestamp", "proto_version", "status", "final_reasoning", "constraints", "trace_events", "utility_score", "model_fingerprint", "node_signature", "candidate_constraints", "conflicting_constraint_ids", "iterations", "status_reason", "relaxed_constraints", "fidelity_score", "constraint_outcomes", "duplicate_constraints", "open_doubts")
+    __slots__ = ("trace_id", "timestamp", "proto_version", "status", "final_reasoning", "constraints", "trace_events", "utility_score", "model_fingerprint", "node_signature", "candidate_constraints", "conflicting_constraint_ids", "iterations", "status_reason", "relaxed_constraints", "fidelity_score", "constraint_outcomes", "duplicate_constraints", "open_doubts", "open_grounds")
     TRACE_ID_FIELD_NUMBER: _ClassVar[int]
     TIMESTAMP_FIELD_NUMBER: _ClassVar[int]
     PROTO_VERSION_FIELD_NUMBER: _ClassVar[int]
@@ -89,6 +89,7 @@ class RunResponse(_message.Message):
     CONSTRAINT_OUTCOMES_FIELD_NUMBER: _ClassVar[int]
     DUPLICATE_CONSTRAINTS_FIELD_NUMBER: _ClassVar[int]
     OPEN_DOUBTS_FIELD_NUMBER: _ClassVar[int]
+    OPEN_GROUNDS_FIELD_NUMBER: _ClassVar[int]
     trace_id: str
     timestamp: _timestamp_pb2.Timestamp
     proto_version: str
@@ -108,7 +109,8 @@ class RunResponse(_message.Message):
     constraint_outcomes: _containers.RepeatedCompositeFieldContainer[_ercp_pb2.ConstraintOutcome]
     duplicate_constraints: _containers.RepeatedCompositeFieldContainer[_ercp_pb2.DuplicateConstraints]
     open_doubts: _containers.RepeatedCompositeFieldContainer[_ercp_pb2.Doubt]
-    def __init__(self, trace_id: _Optional[str] = ..., timestamp: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., proto_version: _Optional[str] = ..., status: _Optional[_Union[_ercp_pb2.RunStatus, str]] = ..., final_reasoning: _Optional[_Union[_ercp_pb2.Reasoning, _Mapping]] = ..., constraints: _Optional[_Iterable[_Union[_ercp_pb2.Constraint, _Mapping]]] = ..., trace_events: _Optional[_Iterable[_Union[_ercp_pb2.TraceEvent, _Mapping]]] = ..., utility_score: _Optional[float] = ..., model_fingerprint: _Optional[str] = ..., node_signature: _Optional[str] = ..., candidate_constraints: _Optional[_Iterable[_Union[_ercp_pb2.Constraint, _Mapping]]] = ..., conflicting_constraint_ids: _Optional[_Iterable[str]] = ..., iterations: _Optional[int] = ..., status_reason: _Optional[str] = ..., relaxed_constraints: _Optional[_Iterable[_Union[_ercp_pb2.Constraint, _Mapping]]] = ..., fidelity_score: _Optional[float] = ..., constraint_outcomes: _Optional[_Iterable[_Union[_ercp_pb2.ConstraintOutcome, _Mapping]]] = ..., duplicate_constraints: _Optional[_Iterable[_Union[_ercp_pb2.DuplicateConstraints, _Mapping]]] = ..., open_doubts: _Optional[_Iterable[_Union[_ercp_pb2.Doubt, _Mapping]]] = ...) -> None: ...
+    open_grounds: _containers.RepeatedCompositeFieldContainer[_ercp_pb2.OpenGround]
+    def __init__(self, trace_id: _Optional[str] = ..., timestamp: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., proto_version: _Optional[str] = ..., status: _Optional[_Union[_ercp_pb2.RunStatus, str]] = ..., final_reasoning: _Optional[_Union[_ercp_pb2.Reasoning, _Mapping]] = ..., constraints: _Optional[_Iterable[_Union[_ercp_pb2.Constraint, _Mapping]]] = ..., trace_events: _Optional[_Iterable[_Union[_ercp_pb2.TraceEvent, _Mapping]]] = ..., utility_score: _Optional[float] = ..., model_fingerprint: _Optional[str] = ..., node_signature: _Optional[str] = ..., candidate_constraints: _Optional[_Iterable[_Union[_ercp_pb2.Constraint, _Mapping]]] = ..., conflicting_constraint_ids: _Optional[_Iterable[str]] = ..., iterations: _Optional[int] = ..., status_reason: _Optional[str] = ..., relaxed_constraints: _Optional[_Iterable[_Union[_ercp_pb2.Constraint, _Mapping]]] = ..., fidelity_score: _Optional[float] = ..., constraint_outcomes: _Optional[_Iterable[_Union[_ercp_pb2.ConstraintOutcome, _Mapping]]] = ..., duplicate_constraints: _Optional[_Iterable[_Union[_ercp_pb2.DuplicateConstraints, _Mapping]]] = ..., open_doubts: _Optional[_Iterable[_Union[_ercp_pb2.Doubt, _Mapping]]] = ..., open_grounds: _Optional[_Iterable[_Union[_ercp_pb2.OpenGround, _Mapping]]] = ...) -> None: ...
 
 class RunStreamRequest(_message.Message):
     __slots__ = ("request_id", "trace_id", "problem", "config", "constraints", "retrieval_context", "extensions")
@@ -233,7 +235,7 @@ class VerifyRequest(_message.Message):
     def __init__(self, request_id: _Optional[str] = ..., trace_id: _Optional[str] = ..., reasoning_id: _Optional[str] = ..., reasoning_text: _Optional[str] = ..., constraints: _Optional[_Iterable[_Union[_ercp_pb2.Constraint, _Mapping]]] = ..., verify_config: _Optional[_Union[VerifyConfig, _Mapping]] = ..., retrieval_context: _Optional[_Iterable[_Union[RetrievalPassage, _Mapping]]] = ..., extensions: _Optional[_Union[_struct_pb2.Struct, _Mapping]] = ...) -> None: ...
 
 class VerifyResponse(_message.Message):
-    __slots__ = ("trace_id", "errors", "model_fingerprint", "node_signature", "timestamp", "proto_version", "skipped_detectors", "constraint_outcomes", "duplicate_constraints", "open_doubts")
+    __slots__ = ("trace_id", "errors", "model_fingerprint", "node_signature", "timestamp", "proto_version", "skipped_detectors", "constraint_outcomes", "duplicate_constraints", "open_doubts", "open_grounds")
     TRACE_ID_FIELD_NUMBER: _ClassVar[int]
     ERRORS_FIELD_NUMBER: _ClassVar[int]
     MODEL_FINGERPRINT_FIELD_NUMBER: _ClassVar[int]
@@ -244,6 +246,7 @@ class VerifyResponse(_message.Message):
     CONSTRAINT_OUTCOMES_FIELD_NUMBER: _ClassVar[int]
     DUPLICATE_CONSTRAINTS_FIELD_NUMBER: _ClassVar[int]
     OPEN_DOUBTS_FIELD_NUMBER: _ClassVar[int]
+    OPEN_GROUNDS_FIELD_NUMBER: _ClassVar[int]
     trace_id: str
     errors: _containers.RepeatedCompositeFieldContainer[_ercp_pb2.Error]
     model_fingerprint: str
@@ -254,7 +257,8 @@ class VerifyResponse(_message.Message):
     constraint_outcomes: _containers.RepeatedCompositeFieldContainer[_ercp_pb2.ConstraintOutcome]
     duplicate_constraints: _containers.RepeatedCompositeFieldContainer[_ercp_pb2.DuplicateConstraints]
     open_doubts: _containers.RepeatedCompositeFieldContainer[_ercp_pb2.Doubt]
-    def __init__(self, trace_id: _Optional[str] = ..., errors: _Optional[_Iterable[_Union[_ercp_pb2.Error, _Mapping]]] = ..., model_fingerprint: _Optional[str] = ..., node_signature: _Optional[str] = ..., timestamp: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., proto_version: _Optional[str] = ..., skipped_detectors: _Optional[_Iterable[str]] = ..., constraint_outcomes: _Optional[_Iterable[_Union[_ercp_pb2.ConstraintOutcome, _Mapping]]] = ..., duplicate_constraints: _Optional[_Iterable[_Union[_ercp_pb2.DuplicateConstraints, _Mapping]]] = ..., open_doubts: _Optional[_Iterable[_Union[_ercp_pb2.Doubt, _Mapping]]] = ...) -> None: ...
+    open_grounds: _containers.RepeatedCompositeFieldContainer[_ercp_pb2.OpenGround]
+    def __init__(self, trace_id: _Optional[str] = ..., errors: _Optional[_Iterable[_Union[_ercp_pb2.Error, _Mapping]]] = ..., model_fingerprint: _Optional[str] = ..., node_signature: _Optional[str] = ..., timestamp: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., proto_version: _Optional[str] = ..., skipped_detectors: _Optional[_Iterable[str]] = ..., constraint_outcomes: _Optional[_Iterable[_Union[_ercp_pb2.ConstraintOutcome, _Mapping]]] = ..., duplicate_constraints: _Optional[_Iterable[_Union[_ercp_pb2.DuplicateConstraints, _Mapping]]] = ..., open_doubts: _Optional[_Iterable[_Union[_ercp_pb2.Doubt, _Mapping]]] = ..., open_grounds: _Optional[_Iterable[_Union[_ercp_pb2.OpenGround, _Mapping]]] = ...) -> None: ...
 
 class ExtractConfig(_message.Message):
     __slots__ = ("max_constraints_per_error", "verify_threshold", "candidate_threshold", "extensions")

@@ -11,7 +11,13 @@ from ercp.v1 import ercp_pb2, ercp_service_pb2
 from rich.text import Text
 
 from services.cli import render
-from services.cli.commands.ercp_outcomes import read_constraints, show_doubts, show_duplicates, show_outcomes
+from services.cli.commands.ercp_outcomes import (
+    read_constraints,
+    show_doubts,
+    show_duplicates,
+    show_grounds,
+    show_outcomes,
+)
 from services.cli.connection import Suite, connect
 from services.cli.console import Output
 from services.cli.exits import Exit
@@ -191,6 +197,7 @@ def _show_result(result: ercp_service_pb2.RunResponse, output: Output, warnings:
     show_outcomes(result.constraints, result.constraint_outcomes, output)
     show_duplicates(result.duplicate_constraints, output)
     show_doubts(result.open_doubts, output)
+    show_grounds(result.open_grounds, output)
     faithful = f", fidelity {result.fidelity_score:.3f}" if result.HasField("fidelity_score") else ""
     ended = f"{status} ({result.status_reason}) after {result.iterations} iterations{faithful}"
     output.say(ended, style=_STYLES[status])

@@ -49,6 +49,8 @@ async def verify(settings: Settings, output: Output, draft: str, constraints: Pa
     show_outcomes(given, answer.constraint_outcomes, output)
     show_duplicates(answer.duplicate_constraints, output)
     show_doubts(answer.open_doubts, output)
+    if answer.open_grounds:
+        output.say(f"{len(answer.open_grounds)} of its statements are borne out by nothing given", style="dim")
     is_clean = (
         not answer.errors and not answer.open_doubts and all(_is_settled(each) for each in answer.constraint_outcomes)
     )
@@ -83,6 +85,17 @@ def show_doubts(found: Iterable[ercp_pb2.Doubt], output: Output) -> None:
         output.say(f"in doubt: {says}", style="yellow")
         output.say(f"  against {each.source or 'the draft'}: {each.against}", style="dim")
         output.say(f"  {each.why}", style="dim")
+
+
+def show_grounds(found: Iterable[ercp_pb2.OpenGround], output: Output) -> None:
+    """Tell which statements nothing bears out, those that the answerer confirmed in one line."""
+    listed = list(found)
+    word_alone = [each for each in listed if each.is_confirmed]
+    for each in listed:
+        if not each.is_confirmed:
+            output.say(f"without a ground: {each.places[0].sentence if each.places else ''}", style="yellow")
+    if word_alone:
+        output.say(f"on the answerer's word alone: {len(word_alone)} of its statements", style="dim")
 
 
 def read_constraints(path: Path) -> list[ercp_pb2.Constraint]:

@@ -46,6 +46,11 @@ class ErcpSettings(BaseModel):
     allow_undecided: bool = False
     """Whether a run may converge although nobody knows whether an immutable constraint is kept; what a config that does
     not say ``allow_undecided`` takes (ADR 0115). Default false: such a run ends as partial, UNDECIDED."""
+
+    grounds: Literal["confirmed", "given", "off"] = "confirmed"
+    """What every statement of a candidate needs for a run to converge; else it ends as partial, NOT_GROUNDED (ADR
+    0185): given, a fact or passage bears it out; confirmed, or the model, asked for its ground, wrote it again; off,
+    nothing: it is enough that no error was found. Default confirmed."""
     proposed_predicates: Literal["off", "take"] = "off"
     """Whether a constraint whose words no rule understands gets the predicate that the language model proposes (ADR
     0116): take, or off, and it is refused with the reason. Default off: look at a proposal with ``groundtrail ercp

@@ -17,7 +17,7 @@ from crp.envelope.v1 import envelope_pb2
 
 from services.common.computing import compute_unless_small
 from services.ercp.domain.constraint_checks import ConstraintVerdict
-from services.ercp.domain.findings import Finding, FindingKind
+from services.ercp.domain.findings import ClaimSupport, Finding, FindingKind
 from services.ercp.domain.records import Claim, Sentence
 from services.ercp.ports import Analysis, Fidelity, Knowledge, Segments, Window
 
@@ -25,6 +25,7 @@ MAX_QUERY_CHARS: Final = 100_000
 _SENTENCE_ENDS: Final = (". ", "! ", "? ", "\n")
 _DISTORTION_PREFIX: Final = "DISTORTION_TYPE_"
 _STATING = (claim_pb2.CLAIM_TYPE_FACTUAL, claim_pb2.CLAIM_TYPE_UNSPECIFIED)
+_SUPPORTED = claim_pb2.CLAIM_VERDICT_SUPPORTED
 _CONTRADICTED = claim_pb2.CLAIM_VERDICT_CONTRADICTED
 _UNSUPPORTED = claim_pb2.CLAIM_VERDICT_UNSUPPORTED
 _SUPERSEDED = claim_pb2.CLAIM_VERDICT_SUPERSEDED
@@ -85,7 +86,12 @@ def analysis_of(report: report_pb2.DpeReport, knowledge: Knowledge) -> Analysis:
         findings=tuple(_findings(report, claims, facts)),
         models=tuple(f"{model.role}:{model.fingerprint}" for model in report.models),
         fidelity=_fidelity(report),
+        supports=tuple(_support(claim) for claim in report.claims),
     )
+
+
+def _support(claim: claim_pb2.Claim) -> ClaimSupport:
+    return ClaimSupport((claim.span.start, claim.span.end), is_supported=_by_evidence(claim) == _SUPPORTED)
 
 
 def _verdicts(verdicts: Sequence[ConstraintVerdict]) -> constraint_pb2.ConstraintVerdicts | None:

@@ -17,6 +17,14 @@ class FindingKind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class ClaimSupport:
+    """Whether the facts bear a claim out; ``span`` in the candidate, code points."""
+
+    span: tuple[int, int]
+    is_supported: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Finding:
     """One finding.
 

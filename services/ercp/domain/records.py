@@ -191,6 +191,25 @@ class Doubt:
 
 
 @dataclass(frozen=True, slots=True)
+class OpenGround:
+    """A statement of a draft that nothing given bears out (ADR 0185).
+
+    Attributes:
+        key: the same for the same statement in another draft.
+        span: of its sentence.
+        excerpt: what stands there.
+        why: one sentence for people.
+        is_confirmed: it was put before the answerer with the demand for its ground, and was written again.
+    """
+
+    key: str
+    span: tuple[int, int]
+    excerpt: str
+    why: str
+    is_confirmed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Passage:
     """A text that candidates are held against (§7): a fact, or one of ``retrieval_context``."""
 
@@ -246,4 +265,5 @@ class RunConfig:
     max_constraints_per_error: int = words.MAX_CONSTRAINTS_PER_ERROR
     max_duration_s: float | None = None
     allow_undecided: bool = False
+    grounds: words.Grounds = words.Grounds.CONFIRMED
     decoding: Decoding = field(default_factory=Decoding)

@@ -9,16 +9,22 @@ from dataclasses import dataclass, field, replace
 
 from services.common.encoding import canonical_json, sha256_hex
 from services.ercp.domain.admission import Admission
-from services.ercp.domain.records import Constraint, Fault, Problem, Reasoning, RunConfig
-from services.ercp.domain.vocabulary import RunStatus, StatusReason, Strategy
+from services.ercp.domain.grounds import MOST_ROUNDS, confirmed, fresh, meets_any
+from services.ercp.domain.records import Constraint, Fault, OpenGround, Problem, Reasoning, RunConfig
+from services.ercp.domain.vocabulary import Grounds, RunStatus, StatusReason, Strategy
 
 
 @dataclass(frozen=True, slots=True)
 class Generate:
-    """Write a candidate for the problem under the constraints (§9 steps 2 and 6)."""
+    """Write a candidate for the problem under the constraints (§9 steps 2 and 6).
+
+    Attributes:
+        put: statements of earlier candidates whose ground is asked for (ADR 0185).
+    """
 
     problem: Problem
     constraints: tuple[Constraint, ...]
+    put: tuple[OpenGround, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,12 +100,14 @@ class Verified:
             else is open.
         unanswered: the question asks why, and it gives no reason (§12).
         doubts: what may be wrong with it, less sure than an error that demands a constraint (ADR 0179).
+        grounds: what it says that nothing given bears out (ADR 0185).
     """
 
     faults: tuple[Fault, ...]
     undecided: tuple[str, ...] = ()
     unanswered: bool = False
     doubts: tuple[Fault, ...] = ()
+    grounds: tuple[OpenGround, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,6 +184,10 @@ class RunState:
         doubts: what may be wrong with ``current``.
         asked: keys of the doubts that were put before the generator; each is once.
         asking: that is what is being done.
+        grounds: what ``current`` says that nothing given bears out (ADR 0185).
+        before: the like of the candidate before, without what an error was about.
+        put: statements whose ground the generator was asked for, in the order in which they came.
+        rounds: how often it was.
         seen: digests of the (stage, candidate, constraints) that came to nothing.
         core: the last set of constraints found that cannot hold together.
         overflowed: a constraint found no room.
@@ -200,10 +212,33 @@ class RunState:
     doubts: tuple[Fault, ...] = ()
     asked: frozenset[str] = frozenset()
     asking: bool = False
+    grounds: tuple[OpenGround, ...] = ()
+    before: tuple[OpenGround, ...] = ()
+    put: tuple[OpenGround, ...] = ()
+    rounds: int = 0
     seen: frozenset[str] = frozenset()
     core: tuple[str, ...] = ()
     overflowed: bool = False
     conflicts: tuple[Constraint, ...] = field(default=(), repr=False)
+
+    @property
+    def standing_grounds(self) -> tuple[OpenGround, ...]:
+        """The statements of ``current`` that nothing given bears out, each with whether it was confirmed."""
+        marks = confirmed(self.grounds, self.put)
+        return tuple(replace(each, is_confirmed=mark) for each, mark in zip(self.grounds, marks, strict=True))
+
+    @property
+    def unmarred(self) -> tuple[OpenGround, ...]:
+        """The statements of ``current`` that nothing given bears out, but for those that an error is about."""
+        spans = sorted(each.span for each in self.blocking if each.span is not None)
+        return tuple(each for each in self.grounds if not meets_any(each.span, spans))
+
+    @property
+    def is_grounded(self) -> bool:
+        """Whether all that ``current`` says has the ground that a convergence takes."""
+        if self.config.grounds is Grounds.GIVEN:
+            return not self.grounds
+        return self.config.grounds is Grounds.OFF or all(confirmed(self.grounds, self.put))
 
     @property
     def blocking(self) -> tuple[Fault, ...]:
@@ -234,12 +269,13 @@ def advance(state: RunState, outcome: Outcome) -> tuple[RunState, Command]:
                     undecided=outcome.undecided,
                     unanswered=outcome.unanswered,
                     doubts=outcome.doubts,
+                    grounds=outcome.grounds,
                 )
             )
         case Extracted():
             then = _extracted(state, outcome)
         case Stabilized(stable):
-            then = (state, _settled(state)) if stable else _again(state)
+            then = _stable(state) if stable else _again(state)
         case Mutated():
             then = _mutated(state, outcome)
         case Failed(reason):
@@ -249,13 +285,29 @@ def advance(state: RunState, outcome: Outcome) -> tuple[RunState, Command]:
     return then
 
 
+def _stable(state: RunState) -> tuple[RunState, Command]:
+    """End the run, unless a statement is new whose ground was not asked for, or one was taken back (ADR 0185).
+
+    What was written beside a statement that the answerer took back when it was asked is no confirmation yet.
+    """
+    if _questioned(state) is not state:
+        return _generate(state)
+    is_open = state.rounds < MOST_ROUNDS and state.config.grounds is Grounds.CONFIRMED
+    if is_open and fresh(state.before, state.grounds):
+        return _generate(replace(state, rounds=state.rounds + 1))
+    return state, _settled(state)
+
+
 def _settled(state: RunState) -> Stop:
     """Say how a run ends whose candidates are stable and without errors.
 
-    What nobody decided is not kept (ADR 0115), and what may be wrong is not right (ADR 0179).
+    What nobody decided is not kept (ADR 0115), what may be wrong is not right (ADR 0179), and what nothing bears out
+    is not known (ADR 0185).
     """
     if state.undecided or state.doubts:
         return Stop(RunStatus.PARTIAL, StatusReason.UNDECIDED)
+    if not state.is_grounded:
+        return Stop(RunStatus.PARTIAL, StatusReason.NOT_GROUNDED)
     return Stop(RunStatus.CONVERGED, StatusReason.STABLE)
 
 
@@ -270,6 +322,8 @@ def _generated(state: RunState, reasoning: Reasoning) -> tuple[RunState, Command
         undecided=(),
         unanswered=False,
         doubts=(),
+        grounds=(),
+        before=state.unmarred,
     )
     return after, Verify(reasoning, state.constraints)
 
@@ -282,11 +336,25 @@ def _verified(state: RunState) -> tuple[RunState, Command]:
 
 def _asked(state: RunState) -> tuple[RunState, Command]:
     """Put doubts before the generator that it was not asked about yet, once nothing surer is left (ADR 0179)."""
-    fresh = {doubt_key(each): each for each in state.doubts if doubt_key(each) not in state.asked}
-    if not fresh or state.current is None:
+    new = {doubt_key(each): each for each in state.doubts if doubt_key(each) not in state.asked}
+    if not new or state.current is None:
         return _compared(state)
-    after = replace(state, asked=state.asked | fresh.keys(), asking=True)
-    return after, Extract(tuple(fresh.values()), state.current, state.constraints, state.relaxed, asking=True)
+    after = replace(state, asked=state.asked | new.keys(), asking=True)
+    return after, Extract(tuple(new.values()), state.current, state.constraints, state.relaxed, asking=True)
+
+
+def _questioned(state: RunState) -> RunState:
+    """Ask for the ground of what nothing given bears out, each statement once; the same state where none is new.
+
+    What an error is about is demanded otherwise already.
+
+    Every candidate after the first is written under these questions, for a deterministic model would else fall back to
+    what it wrote before it was asked.
+    """
+    new = fresh(state.unmarred, state.put)
+    if not new or state.rounds >= MOST_ROUNDS or state.config.grounds is Grounds.OFF:
+        return state
+    return replace(state, put=(*state.put, *new), rounds=state.rounds + 1)
 
 
 def doubt_key(doubt: Fault) -> str:
@@ -325,16 +393,18 @@ def _extracted(state: RunState, outcome: Extracted) -> tuple[RunState, Command]:
 
 def _again(state: RunState) -> tuple[RunState, Command]:
     """Write another candidate, unless this very one came to nothing under these very constraints before (ADR 0072)."""
-    key = _key(state)
+    asking = _questioned(state)
+    key = _key(asking)
     if key in state.seen:
         return _stuck(state)
-    return _generate(replace(state, seen=state.seen | {key}))
+    return _generate(replace(asking, seen=state.seen | {key}))
 
 
 def _generate(state: RunState) -> tuple[RunState, Command]:
     if state.iterations >= state.config.max_iterations:
         return state, Stop(RunStatus.PARTIAL, StatusReason.MAX_ITERATIONS)
-    return state, Generate(state.problem, state.constraints)
+    asking = _questioned(state)
+    return asking, Generate(state.problem, state.constraints, asking.put)
 
 
 def _clash(state: RunState, core: tuple[str, ...]) -> tuple[RunState, Command]:
@@ -371,6 +441,8 @@ def _mutated(state: RunState, outcome: Mutated) -> tuple[RunState, Command]:
         undecided=(),
         unanswered=False,
         doubts=(),
+        grounds=(),
+        before=(),
     )
     if outcome.core:
         members = tuple(each for each in state.constraints if each.constraint_id in outcome.core)
@@ -380,10 +452,14 @@ def _mutated(state: RunState, outcome: Mutated) -> tuple[RunState, Command]:
 
 
 def _key(state: RunState) -> str:
-    """Return the digest of stage, candidate and constraints: what a deterministic model's next answer depends on."""
+    """Return the digest of what a deterministic model's next answer depends on: stage, constraints, questions.
+
+    The candidate is in it too.
+    """
     text = state.current.text if state.current is not None else ""
     rules = sorted(each.predicate.key for each in state.constraints)
-    return sha256_hex(canonical_json([state.stage, sha256_hex(text.encode("utf-8", "surrogatepass")), rules]))
+    digest = sha256_hex(text.encode("utf-8", "surrogatepass"))
+    return sha256_hex(canonical_json([state.stage, digest, rules, len(state.put)]))
 
 
 def _merged(held: tuple[Constraint, ...], found: tuple[Constraint, ...]) -> tuple[Constraint, ...]:

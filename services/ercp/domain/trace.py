@@ -8,7 +8,15 @@ from datetime import datetime
 from typing import Any, Final
 
 from services.common.encoding import iso_micros, parse_iso_micros, sha256_hex
-from services.ercp.domain.records import Constraint, ConstraintOutcome, Decoding, Doubt, Fault, ModelIdentity
+from services.ercp.domain.records import (
+    Constraint,
+    ConstraintOutcome,
+    Decoding,
+    Doubt,
+    Fault,
+    ModelIdentity,
+    OpenGround,
+)
 from services.ercp.domain.vocabulary import Operator, Standing
 
 MAX_TEXT_CHARS: Final = 400
@@ -169,6 +177,13 @@ def doubt_summary(doubts: Sequence[Doubt]) -> dict[str, Any]:
             ],
         }
     }
+
+
+def ground_summary(grounds: Sequence[OpenGround]) -> dict[str, Any]:
+    """Return how many statements nothing given bears out, and where the first stand; nothing where none (ADR 0185)."""
+    if not grounds:
+        return {}
+    return {"open_grounds": {"count": len(grounds), "spans": [list(each.span) for each in grounds[:MAX_LISTED]]}}
 
 
 def outcome_summary(outcomes: Sequence[ConstraintOutcome]) -> dict[str, Any]:

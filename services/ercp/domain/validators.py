@@ -22,6 +22,8 @@ BARE_CERTAINTY: Final = 0.78
 BARE_VERDICT: Final = 0.76
 BARE_CONCLUSION: Final = 0.78
 TWO_READINGS: Final = 0.76
+POINTS_NOWHERE: Final = 0.55
+"""A first word that refers to nothing mostly means the text itself, as in "This is the plan": no error alone."""
 _KEPT: Final = "\n\t\r\u200c\u200d"
 _REASON: Final = re.compile(
     r"\b(?:because|since|as (?:it|they|the|this|that|there|we|its)|due to|owing to|thanks to|the reason|follows from|"
@@ -216,11 +218,12 @@ def _content(text: str) -> set[str]:
 
 
 def _ambiguity(sentences: Sequence[Sentence]) -> Iterator[Suspicion]:
-    for number, sentence in enumerate(sentences):
+    if sentences and _POINTING.match(sentences[0].text):
+        why = "what the first word refers to is not said"
+        yield _suspicion(ErrorType.AMBIGUITY, POINTS_NOWHERE, why, _span(sentences[0]))
+    for sentence in sentences:
         why = ""
-        if number == 0 and _POINTING.match(sentence.text):
-            why = "what the first word refers to is not said"
-        elif _TWO_READINGS.search(sentence.text):
+        if _TWO_READINGS.search(sentence.text):
             why = "it can be read in two ways"
         elif _TOLD.search(sentence.text):
             why = "the pronoun may mean either of two"

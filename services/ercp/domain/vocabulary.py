@@ -24,6 +24,18 @@ MAX_CONSTRAINTS_PER_ERROR: Final = 2
 
 
 @unique
+class Grounds(StrEnum):
+    """What every statement of a candidate needs for a run to converge (ADR 0185)."""
+
+    GIVEN = "given"
+    """A fact bears it out."""
+    CONFIRMED = "confirmed"
+    """Or the answerer, asked for its ground, wrote it again."""
+    OFF = "off"
+    """Nothing: it is enough that nothing was found against it."""
+
+
+@unique
 class RunStatus(StrEnum):
     """How a run ended (§3.1)."""
 
@@ -49,6 +61,8 @@ class StatusReason(StrEnum):
     MAX_DURATION = "MAX_DURATION"
     UNDECIDED = "UNDECIDED"
     """Stable and without errors, but nobody knows whether an immutable constraint is kept (ADR 0115)."""
+    NOT_GROUNDED = "NOT_GROUNDED"
+    """Stable and without errors, but nothing bears out all that it says (ADR 0185)."""
 
 
 @unique

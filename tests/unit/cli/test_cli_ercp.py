@@ -6,6 +6,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
 import pytest
+from ercp.v1 import ercp_pb2
 from ercp.v1 import ercp_service_pb2_grpc as pb_grpc
 from ercp.v1.ercp_service_pb2 import RunConfig
 from structlog.testing import capture_logs
@@ -76,6 +77,7 @@ async def test_a_run_shows_each_step_the_constraints_and_the_status(world, capsy
     assert "converged (STABLE) after 2 iterations" in shown
     assert ", answered by sha256:" in shown
     assert "no facts" not in shown
+    assert "on the answerer's word alone: 1 of its statements" in shown
 
 
 @pytest.mark.parametrize(("config", "told"), [(RunConfig(), True), (RunConfig(run_fact_check=False), False)])
@@ -96,6 +98,17 @@ async def test_json_is_the_documents_response(world, capsys):
     assert answer["utility_score"] is None
     assert "warnings" not in answer
     assert answer["trace_events"][0]["operator"] == "generate"
+
+
+def test_what_has_no_ground_is_named_and_what_was_confirmed_is_counted(capsys):
+    def ground(sentence, *, is_confirmed):
+        return ercp_pb2.OpenGround(places=[ercp_pb2.DraftPlace(sentence=sentence)], is_confirmed=is_confirmed)
+
+    ercp_outcomes.show_grounds(
+        [ground("It is red.", is_confirmed=False), ground("It is old.", is_confirmed=True)], Output(as_json=False)
+    )
+    shown = capsys.readouterr().out.splitlines()
+    assert shown == ["without a ground: It is red.", "on the answerer's word alone: 1 of its statements"]
 
 
 async def test_a_run_that_does_not_converge_has_the_exit_code_of_a_verdict(world, capsys):

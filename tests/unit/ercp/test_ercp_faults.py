@@ -25,7 +25,7 @@ TABLE = {
     "contradicted": (Finding(FindingKind.CONTRADICTED, (0, 5)), "factual_incorrect", 0.80),
     "contradiction": (Finding(FindingKind.CONTRADICTION, (0, 5), probability=0.83), "contradiction", 0.83),
     "contradiction of values": (Finding(FindingKind.CONTRADICTION, (0, 5), exact=True), "contradiction", 0.90),
-    "made-up person": (Finding(FindingKind.FABRICATION, (0, 5), "PERSON"), "factual_incorrect", 0.62),
+    "made-up person": (Finding(FindingKind.FABRICATION, (0, 5), "PERSON"), "factual_incorrect", 0.55),
     "made-up number": (Finding(FindingKind.FABRICATION, (0, 5), "NUMBER"), "factual_incorrect", 0.0),
     "unsupported": (Finding(FindingKind.UNSUPPORTED, (0, 5), probability=0.99), "missing_justification", 0.55),
 }  # fmt: skip

@@ -10,7 +10,7 @@ import pytest
 from evaluation import ercp_tables
 from evaluation.ercp_failures import failures
 from evaluation.ercp_generator import ScriptedGenerator, constraint_lines, meets
-from evaluation.ercp_measure import Checked, Measured, measure, measure_model, results
+from evaluation.ercp_measure import Checked, Measured, measure, measure_model, measure_stubborn, results
 from evaluation.ercp_problems import Condition, Draft, Move, PlantedError, Predicate, ScriptedProblem, load
 from evaluation.ercp_scoring import (
     FoundError,
@@ -377,3 +377,20 @@ def test_a_model_is_called_what_its_endpoint_calls_it(told, expected):
         settings = LlmSettings(base_url=f"http://127.0.0.1:{server.server_port}/v1", model="asked")
         assert evaluate_ercp.served_name(settings) == expected
         thread.join()
+
+
+async def test_an_answerer_that_insists_says_one_draft_again_whatever_is_asked_and_is_counted_by_what_it_holds():
+    generator = ScriptedGenerator("m")
+    generator.insist(PROBLEM, SECOND)
+    assert await told(generator, 'Equal {"left": "tank.volume", "right": "5"}') == SECOND.text
+    assert await told(generator, 'Equal {"left": "tank.volume", "right": "5"}') == SECOND.text
+    ends = {TEXT: "partial", SECOND.text: "converged"}
+
+    class System:
+        async def run(self, problem, config):
+            text = await told(generator)
+            return RunOutcome(ends[text], final_text=text), {}
+
+    unmeetable = replace(PROBLEM, status="infeasible")
+    counts = await measure_stubborn(System(), generator, [PROBLEM, unmeetable], [].append)
+    assert counts == {"clean": 1, "clean_converged": 1, "broken": 1, "broken_converged": 0}

@@ -43,11 +43,12 @@ def test_every_file_keeps_to_the_schema(path):
     assert {row["kind"] for row in rows} == {path.stem}
 
 
-def test_the_problems_by_a_fifth_hand_are_those_that_were_counted():
-    folder = FOLDER.parent / "problems_final_3"
+@pytest.mark.parametrize("name", ["problems_final_3", "problems_final_4"])
+def test_the_problems_by_other_hands_are_those_that_were_counted(name):
+    folder = FOLDER.parent / name
     path = folder / "problems.jsonl"
-    digest, name = (folder / "SHA256SUMS").read_text(encoding="ascii").split()
-    assert (name, hashlib.sha256(path.read_bytes()).hexdigest()) == (path.name, digest)
+    digest, listed = (folder / "SHA256SUMS").read_text(encoding="ascii").split()
+    assert (listed, hashlib.sha256(path.read_bytes()).hexdigest()) == (path.name, digest)
     rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
     jsonschema.validate(rows, json.loads((FOLDER / "schema.json").read_text(encoding="utf-8")))
     problems = load(folder.name, folder.parent)

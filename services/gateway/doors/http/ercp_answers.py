@@ -96,6 +96,14 @@ class Doubt(BaseModel):
     why: str
 
 
+class OpenGround(BaseModel):
+    """A statement that nothing given bears out: the answerer's word, confirmed when it was asked, or not even that."""
+
+    places: list[DraftPlace]
+    is_confirmed: bool
+    why: str
+
+
 class RunAnswer(_Answer):
     """How a run ended (ERCP 1.0 §3.1)."""
 
@@ -107,6 +115,7 @@ class RunAnswer(_Answer):
     constraint_outcomes: list[ConstraintOutcome]
     duplicate_constraints: list[DuplicateConstraints]
     open_doubts: list[Doubt]
+    open_grounds: list[OpenGround]
 
 
 class GenerateAnswer(_Answer, Reasoning):
@@ -120,6 +129,7 @@ class VerifyAnswer(_Answer):
     constraint_outcomes: list[ConstraintOutcome]
     duplicate_constraints: list[DuplicateConstraints]
     open_doubts: list[Doubt]
+    open_grounds: list[OpenGround]
 
 
 class ExtractConstraintsAnswer(_Answer):
