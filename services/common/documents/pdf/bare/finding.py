@@ -6,6 +6,7 @@ from typing import Final
 from services.common.documents.document import Box, Place, Table
 from services.common.documents.pdf.aligned import finer_cuts
 from services.common.documents.pdf.bare.cells import Line, divide_values, lines_of, value_columns
+from services.common.documents.pdf.bare.close import part_close_columns
 from services.common.documents.pdf.bare.grouping import clashes, group_lines, is_number
 from services.common.documents.pdf.bare.leaders import without_leaders
 from services.common.documents.pdf.bare.segments import Row, Segment, Strip, find_segments
@@ -95,10 +96,11 @@ def find_tables(rows: list[Row], rules: list[Rule]) -> list[BareTable | Sides]:
 
 def _part_values(rows: list[Row], segment: Segment) -> None:
     """Add strips between values that stand close together at the same places of each line."""
-    known = {strip.middle for strip in segment.kept()}
-    for cut in finer_cuts(rows[segment.first : segment.last + 1], tuple(sorted(known))):
-        if cut not in known:
-            segment.strips.append(Strip(cut - _HAIR_PT, cut + _HAIR_PT, len(segment.several)))
+    known = sorted(strip.middle for strip in segment.kept())
+    close = part_close_columns(rows, segment.first, segment.last, known)
+    finer = finer_cuts(rows[segment.first : segment.last + 1], tuple(sorted([*known, *close])))
+    for cut in sorted({*finer, *close} - set(known)):
+        segment.strips.append(Strip(cut - _HAIR_PT, cut + _HAIR_PT, len(segment.several)))
 
 
 def _reach(rows: list[Row], segment: Segment, end: int) -> None:
