@@ -3,6 +3,7 @@
 from typing import Final
 
 from services.common.documents.pdf.bare.segments import Row
+from services.common.documents.pdf.heads import is_value
 from services.common.documents.pdf.lines import Piece, piece_of
 
 _SAME_EM: Final = 0.12
@@ -73,7 +74,9 @@ def _is_clear(pieces: list[Piece], place: tuple[float, float], near: float) -> b
     alone = [piece for piece in pieces if piece.right <= left + near or piece.left >= right - near]
     level = all(abs(piece.right - left) <= near or abs(piece.left - right) <= near for piece in alone)
     ragged = _RAGGED_EM * pieces[0].size
-    return level and max(lefts) - min(lefts) > ragged and max(rights) - min(rights) > ragged
+    behind = [piece.words[sum(word.left < left for word in piece.words) :] for piece in pieces if piece.right > right]
+    values = any(is_value(" ".join(word.text for word in words)) for words in behind)
+    return level and not values and max(lefts) - min(lefts) > ragged and max(rights) - min(rights) > ragged
 
 
 def _parts(piece: Piece, cut: float) -> list[Piece]:
