@@ -22,6 +22,7 @@ _ABOVE_LINES: Final = 4
 _CLOSE_EM: Final = 1.5
 _ACROSS: Final = 0.6
 _CROSSING: Final = 0.1
+_LEGEND_GAP: Final = 1.12
 _HAIR_PT: Final = 0.1
 _LOOKED_BACK: Final = 100
 
@@ -155,6 +156,9 @@ def _table(rows: list[Row], segment: Segment, rules: list[Rule]) -> BareTable | 
     lines = lines_of(rows, segment)
     count = len(strips) + 1
     values = value_columns(lines, count)
+    if values and len(lines) > _MIN_SEVERAL and lines[-1].spans and _is_legend(lines):
+        segment.last -= 1
+        lines.pop()
     left = min(row[0].left for row in rows[segment.first : segment.last + 1])
     right = max(row[-1].right for row in rows[segment.first : segment.last + 1])
     heads = count_head_lines(lines, values, rules, left, right)
@@ -188,6 +192,13 @@ def _table(rows: list[Row], segment: Segment, rules: list[Rule]) -> BareTable | 
         table.head = _unmarked_head(texts, bold)
     table.columns = count_header_columns(texts, bold, table.head)
     return table if is_sure(groups, values) else None
+
+
+def _is_legend(lines: list[Line]) -> bool:
+    """Say whether the last line explains signs: across columns, without any value, in smaller print or set apart."""
+    last, before = lines[-1], lines[-2]
+    apart = last.base - before.base > _LEGEND_GAP * (before.base - lines[-3].base) or last.size < 0.95 * before.size
+    return apart and len(last.pieces) > 1 and not any(is_value(piece.text) for piece in last.pieces)
 
 
 def _unmarked_head(texts: list[list[str]], bold: list[list[bool]]) -> int:

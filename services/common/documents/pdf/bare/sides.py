@@ -8,6 +8,7 @@ from typing import Final
 from services.common.documents.pdf.bare.cells import Line, value_columns
 from services.common.documents.pdf.bare.grouping import clashes
 from services.common.documents.pdf.bare.segments import Row, Strip, is_item
+from services.common.documents.pdf.heads import is_value
 from services.common.documents.pdf.lines import Piece
 
 _LARGER: Final = 1.1
@@ -126,8 +127,9 @@ def _ended(lines: list[Line], strips: list[Strip], heads: int) -> tuple[float, .
 
     A row without a name is none, so that names which end before the last rows tell of two tables.
     """
-    body = lines[heads:]
-    if not heads or len(strips) < 2 or len(body) < _MIN_BODY:  # noqa: PLR2004
+    head = lines[: heads or 1]
+    body = lines[heads or 1 :]
+    if len(strips) < 2 or len(body) < _MIN_BODY:  # noqa: PLR2004
         return ()
     widths = [strip.right - strip.left for strip in strips]
     at = max(range(len(widths)), key=lambda number: widths[number])
@@ -142,7 +144,8 @@ def _ended(lines: list[Line], strips: list[Strip], heads: int) -> tuple[float, .
         name in line.cells for name in names for line in body[short + 1 :]
     )
     values = value_columns(body, len(strips) + 1)
-    headed = all(any(column in line.cells for line in lines[:heads]) for column in range(len(strips) + 1))
+    names_of = [[line.text(column) for line in head if column in line.cells] for column in range(len(strips) + 1)]
+    headed = all(texts and not any(map(is_value, texts)) for texts in names_of)
     if short == long or short < 1 or not named or not headed or {0, at + 1} & values:
         return ()
     return (strips[at].middle,)

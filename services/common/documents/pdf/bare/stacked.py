@@ -127,7 +127,7 @@ def _fill_up(rows: list[list[str]], spanned: set[tuple[int, int]]) -> None:
         alone = above and (0, column) not in spanned and (0, column + 1) not in spanned
         if below and not above:
             rows[0][column] = below
-        elif alone and below and not is_value(below):
+        elif alone and below and not is_value(below) and not is_value(above):
             rows[0][column] = rows[1][column] = join_lines([above, below])
         else:
             continue
@@ -232,6 +232,8 @@ def _ruled(piece: Piece, line: Line, below: list[Line], rules: list[Rule]) -> Ex
 
 def _nearest(piece: Piece, first: int, last: int, extents: Sequence[Extent], others: set[int]) -> tuple[int, int]:
     """Return the columns in whose middle a piece stands best, without those that others name."""
+    if first == 0 and piece.left > extents[0][1] and len(extents) > 1:
+        first, last = 1, max(last, 1)  # it begins behind the names of rows
     low, high = first, last
     while low - 1 >= 0 and low - 1 not in others:
         low -= 1
