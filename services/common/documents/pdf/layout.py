@@ -96,7 +96,7 @@ def _parts(rows: list[list[Piece]], depth: int, rules: list[Rule]) -> list[_Task
             if kind is BandKind.NOTHING:
                 continue
             if kind is BandKind.TABLE:
-                cut = text_beside(band)
+                cut = text_beside(band) if find_titled_sides(rows) is None else None
                 if cut is not None:
                     return _cut(rows, replace(band, cuts=(cut,)), BandKind.COLUMNS, depth)
                 found = _bare_parts(rows, band, rules, depth)
