@@ -217,6 +217,7 @@ def _table(rows: list[Tag], words_of: Callable[[Tag], list[Word]], frame: Frame,
     heads: dict[tuple[int, int], bool] = {}
     places: list[Place] = []
     extents = _extents(rows, words_of)
+    bold = [_is_bold(words_of(row)) for row in rows]
     for index, row in enumerate(rows):
         column = 0
         boxes: list[Box] = []
@@ -247,10 +248,14 @@ def _table(rows: list[Tag], words_of: Callable[[Tag], list[Word]], frame: Frame,
     texts = tuple(tuple(grid.get((row, column), "") for column in range(width)) for row in range(len(rows)))
     head = _stated_head(heads, len(rows), width)
     if not any(heads.values()):
-        head = count_header_rows([list(row) for row in texts], [False] * len(texts), {})
+        head = count_header_rows([list(row) for row in texts], bold, {})
     first = [heads.get((row, 0), False) for row in range(head, len(rows))]
     names = all(first) if any(first) else _names_rows(texts, head)
     return Table(texts, head, int(names), "", frozenset(spanned), tuple(places))
+
+
+def _is_bold(words: list[Word]) -> bool:
+    return bool(words) and all(word.run.font.bold for word in words)
 
 
 def _cells(row: Tag) -> list[Tag]:
