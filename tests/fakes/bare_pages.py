@@ -89,8 +89,9 @@ def groups(canvas: Canvas, y: float, look: Look, names: Sequence[tuple[float, st
     return y - look.lead
 
 
-def prose(canvas: Canvas, x: float, y: float, text: str, width: float, font: str = "Helvetica", size: float = 9) -> float:
+def prose(canvas: Canvas, x: float, y: float, text: str, width: float, look: Look | None = None) -> float:
     """Draw a paragraph and return where the next would stand."""
+    font, size = (look.font, look.size) if look else ("Helvetica", 9.0)
     return write(canvas, x, y, wrapped(text, width, font, size), font=font, size=size, lead=size * 1.25) - 5
 
 
@@ -114,10 +115,18 @@ VOTES = (
 
 def _votes(canvas: Canvas) -> None:
     _title(canvas, "Assembly of the Marlpit House Association")
-    prose(canvas, 60, 760, "The assembly met on 4 March in the canteen. Of 52 votes 48 were present or given by proxy.", 470)
+    prose(
+        canvas,
+        60,
+        760,
+        "The assembly met on 4 March in the canteen. Of 52 votes 48 were present or given by proxy.",
+        470,
+    )
     look = Look(((60, "left"), (330, "right"), (400, "right"), (404, "left")), "Times-Roman", "Times-Bold", 11, 13, 5)
     y = table(canvas, 720, look, VOTES)
-    prose(canvas, 60, y - 6, "A tie counts as a refusal. The shed is built before 30 June by the caretaker's firm.", 470)
+    prose(
+        canvas, 60, y - 6, "A tie counts as a refusal. The shed is built before 30 June by the caretaker's firm.", 470
+    )
 
 
 STATEMENT = (
@@ -161,7 +170,9 @@ def _items(canvas: Canvas) -> None:
     columns = ((60, "left"), (90, "left"), (360, "right"), (368, "left"), (450, "right"), (530, "right"))
     y = table(canvas, 725, Look(columns, gap=5), ITEMS)
     y = table(canvas, y - 12, Look(((300, "left"), (530, "right")), gap=4, heads=0), SUMS)
-    prose(canvas, 60, y - 14, "Please pay within 14 days. The larch may grey in the first year; this is no defect.", 470)
+    prose(
+        canvas, 60, y - 14, "Please pay within 14 days. The larch may grey in the first year; this is no defect.", 470
+    )
 
 
 HARVEST = (
@@ -207,7 +218,13 @@ def _shifts(canvas: Canvas) -> None:
     prose(canvas, 340, y, REMARK_2, 200)
 
 
-PARTS = (("Part", "Material"), ("Bowl", "Steel 1.4301"), ("Blade", "Steel 1.4116"), ("Ring", "Silicone"), ("Foot", "Rubber"))
+PARTS = (
+    ("Part", "Material"),
+    ("Bowl", "Steel 1.4301"),
+    ("Blade", "Steel 1.4116"),
+    ("Ring", "Silicone"),
+    ("Foot", "Rubber"),
+)
 CLEANING = (
     ("Agent", "Bowl", "Ring"),
     ("Soap to 60 °C", "yes", "yes"),
@@ -231,8 +248,8 @@ LEFT_1 = (
     "Children under 6 swim free of charge when somebody over 16 goes with them. "
 ) * 3
 RIGHT_1 = (
-    "In 2025 the slide was closed for 19 days because of a crack. It was tested on 11 March 2026 and may be used again. "
-    "The depth of the diving pool is 3.80 metres; nobody may dive elsewhere. "
+    "In 2025 the slide was closed for 19 days because of a crack. It was tested on 11 March 2026 and may be used "
+    "again. The depth of the diving pool is 3.80 metres; nobody may dive elsewhere. "
 ) * 3
 
 
@@ -256,7 +273,9 @@ def _freight(canvas: Canvas) -> None:
     _title(canvas, "Freight note 77", "Times-Bold")
     columns = ((50, "left"), (130, "left"), (340, "right"), (344, "left"), (420, "right"), (500, "right"))
     y = table(canvas, 752, Look(columns, "Times-Roman", "Times-Bold", 10, 12, 4, heads=1), FREIGHT)
-    prose(canvas, 50, y - 12, "Charges are in euros without tax. Waiting of more than 30 minutes is charged apart.", 480)
+    prose(
+        canvas, 50, y - 12, "Charges are in euros without tax. Waiting of more than 30 minutes is charged apart.", 480
+    )
 
 
 LEDGER = (
@@ -320,7 +339,9 @@ def _climate(canvas: Canvas) -> None:
     look = Look(columns, size=9, lead=12, gap=3)
     y = groups(canvas, 748, look, ((262, "Temperature (°C)"), (440, "Rain (mm)")))
     y = table(canvas, y, look, CLIMATE)
-    prose(canvas, 60, y - 12, "Two dots: the instrument did not work. Dunlin Isle is read by the lighthouse keeper.", 470)
+    prose(
+        canvas, 60, y - 12, "Two dots: the instrument did not work. Dunlin Isle is read by the lighthouse keeper.", 470
+    )
 
 
 CLINIC = (
@@ -340,9 +361,10 @@ CLINIC_NOTE = (
 def _clinic(canvas: Canvas) -> None:
     _title(canvas, "Clinic at the harbour", "Times-Bold")
     columns = ((60, "left"), (105, "left"), (260, "right"), (310, "right"))
-    table(canvas, 752, Look(columns, "Times-Roman", "Times-Bold", 10, 12, 5), CLINIC)
+    look = Look(columns, "Times-Roman", "Times-Bold", 10, 12, 5)
+    table(canvas, 752, look, CLINIC)
     write(canvas, 350, 755, ["Before you come"], font="Times-Bold", size=10)
-    prose(canvas, 350, 741, CLINIC_NOTE, 185, "Times-Roman", 10)
+    prose(canvas, 350, 741, CLINIC_NOTE, 185, look)
 
 
 SIZES = (("Size", "Chest (cm)"), ("S", "86 to 91"), ("M", "92 to 99"), ("L", "100 to 107"))
@@ -374,8 +396,8 @@ RIGHT_2 = (
 
 def _choir(canvas: Canvas) -> None:
     _title(canvas, "Choir letter", "Times-Bold")
-    prose(canvas, 60, 750, LEFT_2, 200, "Times-Roman", 11)
-    prose(canvas, 300, 750, RIGHT_2, 235, "Times-Roman", 11)
+    prose(canvas, 60, 750, LEFT_2, 200, Look((), "Times-Roman", size=11))
+    prose(canvas, 300, 750, RIGHT_2, 235, Look((), "Times-Roman", size=11))
 
 
 OPEN = {

@@ -107,7 +107,7 @@ def beside_text(band: Band) -> Band:
 
 
 def text_beside(band: Band) -> float | None:
-    """Return where a column of text, at the right or the left, is cut off that keeps no step with the rows beside it."""
+    """Return where a column of text at the right or left is cut off that keeps no step with the rows beside it."""
     for cut in (band.cuts[-1], band.cuts[0]):
         pieces = [piece for row in band.rows for piece in row]
         sides = [[piece for piece in pieces if (piece.left < cut) is left] for left in (True, False)]

@@ -246,9 +246,8 @@ def _table(rows: list[Tag], words_of: Callable[[Tag], list[Word]], frame: Frame,
         return None
     width = 1 + max(column for _, column in grid)
     texts = tuple(tuple(grid.get((row, column), "") for column in range(width)) for row in range(len(rows)))
-    head = _stated_head(heads, len(rows), width)
-    if not any(heads.values()):
-        head = count_header_rows([list(row) for row in texts], bold, {})
+    stated = any(heads.values())
+    head = _stated_head(heads, len(rows), width) if stated else count_header_rows([*map(list, texts)], bold, {})
     first = [heads.get((row, 0), False) for row in range(head, len(rows))]
     names = all(first) if any(first) else _names_rows(texts, head)
     return Table(texts, head, int(names), "", frozenset(spanned), tuple(places))

@@ -156,7 +156,7 @@ def _table(rows: list[Row], segment: Segment, rules: list[Rule]) -> BareTable | 
     lines = lines_of(rows, segment)
     count = len(strips) + 1
     values = value_columns(lines, count)
-    if values and len(lines) > _MIN_SEVERAL and lines[-1].spans and _is_legend(lines):
+    if values and _is_legend(lines):
         segment.last -= 1
         lines.pop()
     left = min(row[0].left for row in rows[segment.first : segment.last + 1])
@@ -172,7 +172,20 @@ def _table(rows: list[Row], segment: Segment, rules: list[Rule]) -> BareTable | 
     groups = group_lines(lines[heads:], values, across)
     texts, spanned = _head(lines[:heads], lines[heads:], count, rules)
     head = len(texts)
-    for index, group in enumerate(groups, start=head):
+    _add_rows(texts, spanned, groups, count)
+    parts = [[line] for line in lines[:head]] if head == heads else [lines[:heads]] * head
+    boxes = [joined_box([piece.box for line in part for piece in line.pieces]) for part in [*parts, *groups]]
+    table = BareTable(segment.first, segment.last, texts, tuple(one.middle for one in strips), head, 0, spanned, boxes)
+    bold = [_bold(group, count) for group in [*parts, *groups]]
+    if not head:
+        table.head = _unmarked_head(texts, bold)
+    table.columns = count_header_columns(texts, bold, table.head)
+    return table if is_sure(groups, values) else None
+
+
+def _add_rows(texts: list[list[str]], spanned: set[tuple[int, int]], groups: list[list[Line]], count: int) -> None:
+    """Add a row for each group of lines; what covers several columns stands in each."""
+    for index, group in enumerate(groups, start=len(texts)):
         cells: list[list[str]] = [[] for _ in range(count)]
         for line in group:
             for column in sorted(line.cells):
@@ -184,18 +197,12 @@ def _table(rows: list[Row], segment: Segment, rules: list[Rule]) -> BareTable | 
                     if at > column:
                         spanned.add((index, at))
         texts.append([join_lines(cell) for cell in cells])
-    parts = [[line] for line in lines[:head]] if head == heads else [lines[:heads]] * head
-    boxes = [joined_box([piece.box for line in part for piece in line.pieces]) for part in [*parts, *groups]]
-    table = BareTable(segment.first, segment.last, texts, tuple(one.middle for one in strips), head, 0, spanned, boxes)
-    bold = [_bold(group, count) for group in [*parts, *groups]]
-    if not head:
-        table.head = _unmarked_head(texts, bold)
-    table.columns = count_header_columns(texts, bold, table.head)
-    return table if is_sure(groups, values) else None
 
 
 def _is_legend(lines: list[Line]) -> bool:
     """Say whether the last line explains signs: across columns, without any value, in smaller print or set apart."""
+    if len(lines) <= _MIN_SEVERAL or not lines[-1].spans:
+        return False
     last, before = lines[-1], lines[-2]
     apart = last.base - before.base > _LEGEND_GAP * (before.base - lines[-3].base) or last.size < 0.95 * before.size
     return apart and len(last.pieces) > 1 and not any(is_value(piece.text) for piece in last.pieces)

@@ -166,15 +166,11 @@ def _are_sums(segment: Segment, rows: list[Row], number: int) -> bool:
         return False
     known = [piece for one in segment.several[-_LOOKED_BACK:] for piece in rows[one]]
     near = 0.5 * row[0].size
-    crossing = any(
-        row[0].left < strip.left and strip.right < row[0].right for strip in segment.kept()
-    )
+    crossing = any(row[0].left < strip.left and strip.right < row[0].right for strip in segment.kept())
     following = rows[number + 1 : number + 1 + _HEAD_LINES]
     pairs = sum(len(one) == 2 and abs(one[0].left - row[0].left) < near for one in following)  # noqa: PLR2004
     crossing |= any(
-        one[0].left < strip.left and strip.right < one[0].right
-        for one in following[:pairs]
-        for strip in segment.kept()
+        one[0].left < strip.left and strip.right < one[0].right for one in following[:pairs] for strip in segment.kept()
     )
     own = row[0].left > segment.left + near and all(abs(piece.left - row[0].left) > near for piece in known)
     return pairs > 0 and own and (crossing or len(rows[segment.several[-1]]) > 2)  # noqa: PLR2004

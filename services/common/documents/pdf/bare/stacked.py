@@ -37,7 +37,12 @@ def count_head_lines(lines: list[Line], values: set[int], rules: list[Rule], lef
     bold = 0
     while bold < most and lines[bold].bold and not (bold and _is_named(lines[bold], values)):
         bold += 1
-    if bold == 1 < most and lines[1].bold and 0 not in lines[0].cells and 2 * len(lines[0].cells) <= len(lines[1].cells):
+    if (
+        bold == 1 < most
+        and lines[1].bold
+        and 0 not in lines[0].cells
+        and 2 * len(lines[0].cells) <= len(lines[1].cells)
+    ):
         bold = 2  # names of groups name no column: the next line does, even by numbers
     if bold > 0 and not all(line.bold for line in lines[bold:]):
         return _without_sections(lines, bold)
@@ -114,11 +119,14 @@ def head_rows(
     if len(rows) == _TWO_ROWS:
         _fill_up(rows, spanned)
     if both >= 0:
-        name = next(piece.text for first, _, piece in spans[both] if not first)
-        for row in rows:
-            row[0] = name
-        spanned.add((1, 0))
+        _name_both(rows, spanned, next(piece.text for first, _, piece in spans[both] if not first))
     return rows, spanned
+
+
+def _name_both(rows: list[list[str]], spanned: set[tuple[int, int]], name: str) -> None:
+    for row in rows:
+        row[0] = name
+    spanned.add((1, 0))
 
 
 def _fill_up(rows: list[list[str]], spanned: set[tuple[int, int]]) -> None:
