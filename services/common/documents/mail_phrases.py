@@ -170,6 +170,14 @@ def after_sign_off(line: str) -> str | None:
     return None if rest.endswith((".", "?", "!", ";")) and len(words) > 3 else rest  # noqa: PLR2004 - a sentence
 
 
+def is_custom(text: str) -> bool:
+    """Say whether a paragraph of a letter is a greeting or a sign-off alone, which says nothing."""
+    if len(text) > _MAX_ATTRIBUTION:
+        return False
+    greets = text.endswith(",") and after_greeting(text) == ""
+    return greets or (text.rstrip(",").lower() not in _SHORT_FORMS and after_sign_off(text) == "")
+
+
 def without_courtesy(text: str) -> str:
     """Return a text without the sentences of mere politeness at its beginning and, alone, at its end."""
     match = _COURTESY.match(text)
