@@ -5,7 +5,7 @@ final. Each draws itself and tells its tables; two of either half are columns of
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from reportlab.pdfbase.pdfmetrics import stringWidth
 from reportlab.pdfgen.canvas import Canvas
@@ -237,9 +237,9 @@ CLEANING = (
 
 def _pairs(canvas: Canvas) -> None:
     _title(canvas, "Kitchen cutter KC-2: materials and cleaning", "Times-Bold")
-    font = {"font": "Times-Roman", "bold": "Times-Bold", "size": 10.0, "lead": 12.0, "gap": 2.0}
-    table(canvas, 750, Look(((60, "left"), (120, "left")), **font), PARTS)
-    table(canvas, 750, Look(((310, "left"), (440, "middle"), (490, "middle")), **font), CLEANING)
+    left = Look(((60, "left"), (120, "left")), "Times-Roman", "Times-Bold", 10, 12, 2)
+    table(canvas, 750, left, PARTS)
+    table(canvas, 750, replace(left, columns=((310, "left"), (440, "middle"), (490, "middle"))), CLEANING)
     prose(canvas, 60, 640, "Dry all parts before they are put together again. The blade is sharp on both sides.", 470)
 
 
