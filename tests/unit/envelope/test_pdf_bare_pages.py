@@ -56,7 +56,7 @@ def test_columns_drawn_by_chance_are_no_table(seed):
     texts = [[chance.choice(SENTENCES) for _ in range(chance.randint(6, 18))] for _ in range(2)]
 
     def draw(canvas):
-        at = 60
+        at = 60.0
         for text, width in zip(texts, widths, strict=True):
             y = 760 - chance.choice([0, 3])
             for start in range(0, len(text), 4):
@@ -110,7 +110,7 @@ def test_a_tagged_row_that_leaves_out_an_empty_cell_keeps_its_columns():
         *cells,
         b"<</Nums[0[" + b" ".join(b"%d 0 R" % (12 + at) for at in range(8)) + b"]]>>",
     ]
-    content = raw_file(content.encode(), catalog=b"/MarkInfo<</Marked true>>/StructTreeRoot 6 0 R",
+    drawn_file = raw_file(content.encode(), catalog=b"/MarkInfo<</Marked true>>/StructTreeRoot 6 0 R",
                        page=b"/StructParents 0", more=tree)  # fmt: skip
-    (found,) = tables_of(content)
+    (found,) = tables_of(drawn_file)
     assert found.rows == (("Meter", "Flow", "Price"), ("Q4", "5 m3", "96.00"), ("Q25", "", "402.00"))
