@@ -58,7 +58,7 @@ def test_columns_drawn_by_chance_are_no_table(seed):
     def draw(canvas):
         at = 60.0
         for text, width in zip(texts, widths, strict=True):
-            y = 760 - chance.choice([0, 3])
+            y = 760.0 - chance.choice([0, 3])
             for start in range(0, len(text), 4):
                 lines = wrapped(" ".join(text[start : start + 4]), width, font, size)
                 y = write(canvas, at, y, lines, font=font, size=size, lead=1.2 * size) - size / 2
