@@ -18,7 +18,7 @@ from services.common.document_kinds import MediaType
 from services.common.documents.document import Block, BlockKind, Document, HiddenText, Place, place_of_lines
 from services.common.documents.html import read_html
 from services.common.documents.limits import require_at_most
-from services.common.documents.mail_words import MailWords, led
+from services.common.documents.mail_words import MailWords, led, with_edges
 from services.common.documents.plain import read_text
 from services.common.documents.refusals import refusing_damage, unsupported_media
 from services.common.documents.wording import collapse
@@ -105,7 +105,7 @@ def _read(
     words = MailWords(parseaddr(_head(message, "From"))[0])
     for text in mail.html or mail.plain:
         if mail.html:
-            body = read_html(text)
+            body = read_html(with_edges(text))
             hidden.extend(body.hidden)
             furniture.extend(body.furniture)
         read = words.blocks(body.blocks) if mail.html else _plain_blocks(text, words)

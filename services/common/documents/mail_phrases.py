@@ -88,8 +88,8 @@ _ADDED: Final = (
 _MAX_NOTICE_CHARS: Final = 2_000
 _CONTACT: Final = re.compile(
     r"\b(?:tel(?:efon|ephone)?|t\u00e9l|phone|mobile?|mobil|cell|fax|e-?mail|web(?:site)?|direct(?: line)?"
-    r"|durchwahl|hotline|office hours|[TMFE])"
-    r"\s?\.?\s?:\s?\S"
+    r"|durchwahl|hotline|office hours|[TMFE])\s?\.?\s?:\s?\S"
+    r"|\b(?:tel(?:efon|ephone)?|t\u00e9l|phone|mobile|mobil|fax)\.?\s(?=[+(\d])"
 )
 _CONTACT_ANY: Final = re.compile(_CONTACT.pattern.replace("[TMFE]", "(?-i:[TMFE])"), re.IGNORECASE)
 _VERBS: Final = (

@@ -5,6 +5,7 @@ contact of whoever signs. Quoted words are told with who wrote them and when, in
 """
 
 import itertools
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final, NamedTuple
@@ -26,6 +27,12 @@ from services.common.documents.mail_phrases import (
 
 _SENTENCE_WORDS: Final = 5
 _POSTSCRIPT: Final = ("ps:", "p.s.", "ps ", "pps", "nb:", "n.b.")
+_SIGN: Final = "\ue010"
+_BEGIN: Final = f"{_SIGN}quoted{_SIGN}"
+_END: Final = f"{_SIGN}unquoted{_SIGN}"
+_EDGES: Final = frozenset({_BEGIN, _END})
+_QUOTE: Final = re.compile(r"<(/?)blockquote\b", re.IGNORECASE)
+_MAX_QUOTED: Final = 50
 _NAME_WORDS: Final = 3
 _MAX_HEADS: Final = 12
 _RULE: Final = "--"
@@ -86,23 +93,30 @@ class MailWords:
                     yield line, lead
 
     def blocks(self, blocks: Sequence[Block]) -> Iterator[Block]:
-        """Yield the blocks of a page that a mail holds, quoted words with their lead-in."""
-        at = 0
+        """Yield the blocks of a page that a mail holds, quoted words with their lead-in; see ``with_edges``."""
+        at = depth = 0
         while at < len(blocks):
             block = blocks[at]
+            if block.text in _EDGES:
+                depth = min(max(depth + (1 if block.text == _BEGIN else -1), 0), _MAX_QUOTED)
+                at += 1
+                continue
+            if depth not in self._voices and self._announced < 0:
+                above = self._voice(max((one for one in self._voices if one < depth), default=0))
+                self._voices[depth] = _Voice(above.lead)  # set in for the eye, by whoever speaks around it
             texts = [one.text for one in itertools.takewhile(_is_paragraph, blocks[at : at + _MAX_HEADS])]
             heads = heads_of(texts) if texts else None
             if heads is not None:
-                self._voices[0] = _Voice(heads.lead)
                 at += heads.lines
+                self._begin(heads.lead, depth, quoted_below=at < len(blocks) and blocks[at].text == _BEGIN)
                 continue
             at += 1
             if not texts:
-                self._settle(0)
-                self._voice(0).fresh = False
-                yield from led(block, self._voice(0).lead)
+                self._settle(depth)
+                self._voice(depth).fresh = False
+                yield from led(block, self._voice(depth).lead)
                 continue
-            for lead, kept in self._paragraph(0, [Line(0, block.text)]):
+            for lead, kept in self._paragraph(depth, [Line(0, block.text)]):
                 text = " ".join(line.text for line in kept)
                 yield from led(replace(block, text=text, notes=block.notes if text == block.text else ()), lead)
 
@@ -110,6 +124,14 @@ class MailWords:
         if depth not in self._voices:
             self._voices[depth] = _Voice(UNKNOWN if depth else "")
         return self._voices[depth]
+
+    def _begin(self, lead: str, depth: int, *, quoted_below: bool) -> None:
+        """Begin a quoted mail: in what is quoted below, or from here on."""
+        if quoted_below:
+            self._voices[depth + 1] = _Voice(lead)
+            self._announced = depth
+        else:
+            self._voices[depth] = _Voice(lead)
 
     def _settle(self, depth: int) -> None:
         """Forget who spoke deeper; words that were announced and are not marked as quoted stand where they are."""
@@ -152,12 +174,11 @@ class MailWords:
             return 1
         heads = heads_of(texts[at : at + _MAX_HEADS])
         if heads is not None:
-            self._voices[depth] = _Voice(heads.lead)
+            self._begin(heads.lead, depth, quoted_below=quoted_below and at + heads.lines == len(texts))
             return heads.lines
         lead, count = _attribution(texts, at, quoted_below=quoted_below)
         if lead:
-            self._voices[depth + 1] = _Voice(lead)
-            self._announced = depth
+            self._begin(lead, depth, quoted_below=True)
             return count
         return 0
 
@@ -209,8 +230,14 @@ class MailWords:
         return [contact] if contact else []
 
 
+def with_edges(page: str) -> str:
+    """Return a page with lines of its own at the edges of what it quotes, which its blocks do not tell."""
+    bare = page.replace(_SIGN, "")
+    return _QUOTE.sub(lambda match: f"<p>{_END if match[1] else _BEGIN}</p>{match[0]}", bare)
+
+
 def _is_paragraph(block: Block) -> bool:
-    return block.kind is BlockKind.PARAGRAPH
+    return block.kind is BlockKind.PARAGRAPH and block.text not in _EDGES
 
 
 def _opens(texts: list[str], at: int, *, quoted_below: bool) -> bool:

@@ -115,6 +115,28 @@ def test_heads_above_an_earlier_mail_say_whose_it_is():
     ]
 
 
+ANSWERED = """<p>The desk answers on 3000.</p><p>Regards<br>Hanna Weiss</p>
+<div>-----Original message-----<br>From: Ward 9<br>Sent: 5 June 2024<br>Subject: printers?
+<blockquote><p>Will the printers work?</p></blockquote></div><p>Label printers work from the spare computer.</p><p>Phone 0300 555 1</p>"""
+
+
+def test_what_is_said_below_a_quotation_is_not_the_quoted_one_s():
+    assert facts(read(ANSWERED, "html", author="Hanna Weiss <h@ward.example>")) == [
+        "The desk answers on 3000.",
+        "On 5 June 2024 Ward 9 wrote: Will the printers work?",
+        "Label printers work from the spare computer.",
+        "Contact of Hanna Weiss: Phone 0300 555 1",
+    ]
+    quoted = "<div>On Fri, 30 May 2025, Tom Reed wrote:</div><blockquote><p>Is it free?</p></blockquote>"
+    answer = f"{quoted}<p>It is not free.</p>"
+    assert facts(read(answer, "html")) == [
+        "On Fri, 30 May 2025, Tom Reed wrote: Is it free?",
+        "Jonas Wirth answers: It is not free.",
+    ]
+    set_in = "<p>The rule says:</p><blockquote><p>Nobody stands below the hook of a crane.</p></blockquote>"
+    assert not any("earlier mail" in text for text in facts(read(set_in, "html")))
+
+
 def test_quoted_words_without_a_line_before_them_are_an_earlier_mail_s():
     assert facts(
         read("> The fee is 3 EUR for each copy that is made.\n\nThat was the fee of last year, not of this.")
