@@ -117,7 +117,8 @@ def test_heads_above_an_earlier_mail_say_whose_it_is():
 
 ANSWERED = """<p>The desk answers on 3000.</p><p>Regards<br>Hanna Weiss</p>
 <div>-----Original message-----<br>From: Ward 9<br>Sent: 5 June 2024<br>Subject: printers?
-<blockquote><p>Will the printers work?</p></blockquote></div><p>Label printers work from the spare computer.</p><p>Phone 0300 555 1</p>"""
+<blockquote><p>Will the printers work?</p></blockquote></div>
+<p>Label printers work from the spare computer.</p><p>Phone 0300 555 1</p>"""
 
 
 def test_what_is_said_below_a_quotation_is_not_the_quoted_one_s():
