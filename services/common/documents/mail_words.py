@@ -186,16 +186,17 @@ class MailWords:
         """Return the lines of a paragraph without greeting, sign-off and signature."""
         kept: list[Line] = []
         contacts: list[str] = []
-        whole = " ".join(line.text.strip() for line in lines)
+        sentence = _is_sentence(" ".join(line.text.strip() for line in lines))
         for line in lines:
             text = line.text.strip()
+            below = voice.signed and not sentence and not text.lower().startswith(_POSTSCRIPT)
             rest = after_greeting(text) if voice.fresh and not kept else None
             name = after_sign_off(text)
             if rest is not None:
                 self.furniture.append(text.removesuffix(rest).strip())
                 kept += [Line(line.number, rest)] if rest else []
                 voice.greeted = True
-            elif name is not None or text == _RULE or self._is_name(voice, text) or _is_signed(voice, text, whole):
+            elif name is not None or text == _RULE or self._is_name(voice, text) or below:
                 contacts += self._signed(voice, text, name)
             else:
                 kept.append(line)
@@ -266,15 +267,8 @@ def _polite(lines: list[Line]) -> list[Line]:
     return [Line(lines[0].number, rest[:1].upper() + rest[1:])] if rest else []
 
 
-def _is_signed(voice: _Voice, text: str, whole: str) -> bool:
-    """Say whether a line stands in a signature."""
-    return voice.signed and not _is_said(text, whole)
-
-
-def _is_said(text: str, whole: str) -> bool:
-    """Say whether a line below a sign-off is said, and no name or address: a postscript, a sentence."""
-    if text.lower().startswith(_POSTSCRIPT):
-        return True
+def _is_sentence(whole: str) -> bool:
+    """Say whether a paragraph below a sign-off is said, and no name or address."""
     return whole.endswith((".", "?", "!")) and len(whole.split()) >= _SENTENCE_WORDS and not contact_of(whole)
 
 

@@ -197,3 +197,10 @@ def test_many_changes_of_voice_are_read_in_linear_time():
     lines = list(MailWords("A").lines(text))
     assert len([line for line, _ in lines if line.text]) == 6_000
     assert ("Yes.", "") in [(line.text, lead) for line, lead in lines]
+
+
+def test_a_signature_without_end_is_read_in_linear_time():
+    words = MailWords("A")
+    lines = list(words.lines("Yes, we do.\n\nKind regards\n" + "Somebody of the office\n" * 50_000))
+    assert [line.text for line, _ in lines] == ["Yes, we do.", ""]
+    assert len(words.furniture) == 50_001

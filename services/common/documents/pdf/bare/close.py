@@ -10,6 +10,8 @@ _SAME_EM: Final = 0.12
 _RAGGED_EM: Final = 0.3
 _LEAST_EM: Final = 0.15
 _MIN_LINES: Final = 3
+_MOST_WORDS: Final = 40
+"""Lines of more words are text."""
 
 
 def part_close_columns(rows: list[Row], first: int, last: int, strips: list[float]) -> list[float]:
@@ -46,7 +48,7 @@ def part_close_columns(rows: list[Row], first: int, last: int, strips: list[floa
 def _place(pieces: list[Piece]) -> tuple[float, float] | None:
     """Return where the one column ends and the other begins; ``None`` when there is one."""
     several = [piece for piece in pieces if len(piece.words) > 1]
-    if len(several) < _MIN_LINES:
+    if len(several) < _MIN_LINES or max(len(piece.words) for piece in several) > _MOST_WORDS:
         return None
     near = _SAME_EM * several[0].size
     shortest = min(several, key=lambda piece: len(piece.words))
