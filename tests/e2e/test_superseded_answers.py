@@ -36,10 +36,10 @@ REST = "\n\nVisitors register at the gate.\n\nThe canteen serves lunch to all em
 SUPPORTED, SUPERSEDED = claim_pb2.CLAIM_VERDICT_SUPPORTED, claim_pb2.CLAIM_VERDICT_SUPERSEDED
 
 
-async def put(suite, name, sentence):
+async def put(suite, name, sentence, supersedes=()):
     request = knowledge.IngestSourceRequest(
         request_id=fresh_id(), uri=f"{name}.md", source_type=ckf.SOURCE_TYPE_INTERNAL,
-        content=f"# Rules\n\n{sentence}{REST}".encode(),
+        content=f"# Rules\n\n{sentence}{REST}".encode(), supersedes_uris=[f"{one}.md" for one in supersedes],
     )  # fmt: skip
     await suite.call(suite.knowledge.IngestSource, request)
 
@@ -78,3 +78,66 @@ async def test_answers_of_yesterday_and_of_today(tmp_path):
                 if verdicts != {SUPPORTED}:
                     doubted.append((query, new, sorted(verdicts)))
     assert (outdated, doubted, unmarked) == ([], [], [])
+
+
+OLD, NEW, NOTHING = "old", "new", "nothing"
+ORDERS = {
+    "change": (("a", OLD), ("a", NEW)),
+    "change back": (("a", OLD), ("a", NEW), ("a", OLD)),
+    "remove": (("a", OLD), ("a", NOTHING)),
+    "remove and return": (("a", OLD), ("a", NOTHING), ("a", OLD)),
+    "rename": (("a", OLD), ("b", OLD, "a"), ("b", NEW)),
+    "rename back": (("a", OLD), ("b", OLD, "a"), ("a", OLD, "b")),
+    "two sources, one fact": (("a", OLD), ("b", OLD), ("a", NOTHING)),
+    "two sources, one after the other": (("a", OLD), ("b", OLD), ("a", NEW), ("b", NEW)),
+    "two sources agree again": (("a", OLD), ("b", NEW), ("a", NEW)),
+}
+"""Steps: which document says what from then on, and which one it replaces under another name."""
+
+
+def holding(steps):
+    """Return what some document says after all steps."""
+    says = {}
+    for name, what, *replaced in steps:
+        says[name] = what
+        for one in replaced:
+            del says[one]
+    return set(says.values()) - {NOTHING}
+
+
+@pytest.mark.whole
+@pytest.mark.parametrize("order", ORDERS)
+async def test_every_order_of_changes_with_the_delivered_models(tmp_path, order):
+    name, old, new = CASES[list(ORDERS).index(order)]
+    said = {OLD: old, NEW: new, NOTHING: "Letters are answered by the office."}
+    subject = old.split(" ")[1]
+    current = holding(ORDERS[order])
+    held = {what for _, what, *_ in ORDERS[order]} - {NOTHING} - current
+    wrong = []
+    async with connect(load_settings(store=StoreSettings(data_dir=tmp_path))) as suite:
+        for document, what, *replaced in ORDERS[order]:
+            await put(suite, f"{name}-{document}", said[what], [f"{name}-{one}" for one in replaced])
+        for query, wishes in (
+            (f"What do the rules say about the {name} ({subject})?", {}),
+            (f"What did the old rules say about the {name} ({subject})?", {}),
+            (f"What do the rules say about the {name} ({subject})?", {"include_superseded": True}),
+        ):
+            for what in (OLD, NEW):
+                verdicts, level = await judged(suite, query, said[what], **wishes)
+                if what in current:
+                    right = verdicts == {SUPPORTED}
+                else:
+                    right = SUPPORTED not in verdicts and level != taxonomy.RISK_LEVEL_LOW
+                    everything = wishes or "did the old" in query
+                    right &= verdicts == {SUPERSEDED} if what in held and everything else True
+                if not right:
+                    wrong.append((query, what, sorted(verdicts), level))
+    assert not wrong
+
+
+def test_the_orders_end_as_they_are_meant_to():
+    assert {order: holding(steps) for order, steps in ORDERS.items()} == {
+        "change": {NEW}, "change back": {OLD}, "remove": set(), "remove and return": {OLD}, "rename": {NEW},
+        "rename back": {OLD}, "two sources, one fact": {OLD}, "two sources, one after the other": {NEW},
+        "two sources agree again": {NEW},
+    }  # fmt: skip

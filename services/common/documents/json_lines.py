@@ -27,6 +27,7 @@ _SPARSE: Final = 3
 """A table may have so many times as many cells as there are values: records of other fields begin a new one."""
 _SLACK_CELLS: Final = 100
 _KEYS: Final = ("id", "key", "name", "title", "code", "number", "sku", "slug", "uuid", "label")
+_NAMES: Final = ("name", "title", "label", "product", "item", "model", "service", "article")
 _NAME_CHARS: Final = 80
 _MARKDOWN_TABLE: Final = re.compile(r"^ {0,3}\|?(?: ?:?-{3,}:? ?\|)+", re.MULTILINE)
 _PLAIN_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
@@ -52,6 +53,17 @@ class _Record:
             if found and len(found) <= _NAME_CHARS:
                 return key, found
         return next(((key, one) for key, one in self.values.items() if len(one) <= _NAME_CHARS), ("", ""))
+
+    def called(self) -> tuple[str, Column]:
+        """Return what an object that is in no list is called, and the column that says so; empty where none does.
+
+        Numbers and codes are told with their column: ``id 7``. A first value that merely is short names nothing.
+        """
+        for key in (*_NAMES, *_KEYS):
+            found = self.values.get(key, "")
+            if found and len(found) <= _NAME_CHARS:
+                return (found if key in _NAMES else f"{key} {found}"), key
+        return "", ""
 
 
 def read_json(text: str, media: MediaType) -> Document:
@@ -179,13 +191,16 @@ class _Reading:
         title = record.values.get("title") or record.values.get("name") or ""
         if not self.title and path == "$":
             self.title = title
+        called, key = record.called()
         for column, text in record.values.items():
-            self.blocks.append(Block(BlockKind.DEFINITION, text, place=Place(path=f"{path}.{column}"), term=column))
+            term = f"{called}, {column}" if called and column != key else column
+            self.blocks.append(Block(BlockKind.DEFINITION, text, place=Place(path=f"{path}.{column}"), term=term))
         for column, where, below in record.below:
+            name = f"{called}, {column}" if called else column
             if isinstance(below, list):
-                self._list(below, where, column)
+                self._list(below, where, name)
             else:
-                self._text(str(below), column, where)
+                self._text(str(below), name, where)
 
     def records(self, values: Sequence[tuple[str, Json]], caption: str = "") -> None:
         """Read a list of records as tables: a new one where the fields become others, or something stands below one."""

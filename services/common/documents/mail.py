@@ -1,7 +1,7 @@
 """E-mails (RFC 5322, MIME): who wrote what to whom and when, the text, the quoted mails below it.
 
 Kept: the heads that a reader sees, the HTML part where there is one (it has the tables), else the plain one; quoted
-mails, each under its own head; forwarded mails. Hidden: what the HTML part hides. Not read, but named: attachments.
+mails, told as whose words they are; forwarded mails. Hidden: what the HTML part hides. Not read: attachments.
 """
 
 import email
@@ -11,13 +11,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from email.header import decode_header
 from email.message import Message
-from email.utils import parsedate_to_datetime
+from email.utils import parseaddr, parsedate_to_datetime
 from typing import Final
 
 from services.common.document_kinds import MediaType
-from services.common.documents.document import Block, BlockKind, Document, HiddenText, Place
+from services.common.documents.document import Block, BlockKind, Document, HiddenText, Place, place_of_lines
 from services.common.documents.html import read_html
 from services.common.documents.limits import require_at_most
+from services.common.documents.mail_words import MailWords, led, with_edges
 from services.common.documents.plain import read_text
 from services.common.documents.refusals import refusing_damage, unsupported_media
 from services.common.documents.wording import collapse
@@ -30,8 +31,7 @@ MAX_HEAD_BYTES: Final = 1 << 20
 _HEADS: Final = ("From", "To", "Cc", "Date")
 _BOUNDARY: Final = re.compile(rb"boundary\s*=", re.IGNORECASE)
 _HEAD_END: Final = re.compile(rb"\r?\n\r?\n")
-_SIGNATURE: Final = re.compile(r"-- ?")
-_QUOTED: Final = re.compile(r"^(?:> ?)+", re.MULTILINE)
+_LINES: Final = re.compile(r"lines? (\d+)(?:-(\d+))?")
 _REPLY: Final = re.compile(r"(?:re|aw|fwd?|wg|sv|vs|ref|rif)\s*(?:\[\d+\])?:\s*", re.IGNORECASE)
 _FLOWED: Final = re.compile(r"(?<=\S) \n(?!>)")
 _MAX_HEAD_CHARS: Final = 2_000
@@ -102,15 +102,15 @@ def _read(
         value = _head(message, name)
         if value:
             blocks.append(Block(BlockKind.DEFINITION, value, place=Place(path=f"{where}head {name}"), term=name))
-    if mail.html:
-        for text in mail.html:
-            body = read_html(text)
+    words = MailWords(parseaddr(_head(message, "From"))[0])
+    for text in mail.html or mail.plain:
+        if mail.html:
+            body = read_html(with_edges(text))
             hidden.extend(body.hidden)
             furniture.extend(body.furniture)
-            blocks.extend(_placed(body.blocks, f"{where}body"))
-    else:
-        for text in mail.plain:
-            blocks.extend(_placed(_plain_blocks(text), f"{where}body"))
+        read = words.blocks(body.blocks) if mail.html else _plain_blocks(text, words)
+        blocks.extend(_placed(read, f"{where}body"))
+    furniture.extend(words.furniture)
     warnings.extend(f"attachment {name} was not read: bring it by itself" for name in mail.attached)
     if mail.repaired:
         warnings.append("characters that are none in the declared charset were replaced")
@@ -178,17 +178,32 @@ def _date(message: Message) -> str:
         return ""
 
 
-def _plain_blocks(text: str) -> Iterator[Block]:
-    """Yield the blocks of a plain text; quoted lines are read without their marks, apart from what is around them."""
+def _plain_blocks(text: str, words: MailWords) -> Iterator[Block]:
+    """Yield the blocks of a plain text with the lead-in of quoted words; places are its own lines."""
+    kept = list(words.lines(text))
     lines: list[str] = []
-    quoted = False
-    for line in text.split("\n"):
-        now = line.startswith(">")
-        if now != quoted:
-            lines.append("")
-            quoted = now
-        lines.append("" if _SIGNATURE.fullmatch(line) else _QUOTED.sub("", line))
-    yield from read_text("\n".join(lines)).blocks
+    numbers: list[int] = [0]
+    leads: list[str] = [""]
+    for line, lead in kept:
+        lines.append(line.text)
+        numbers.append(line.number)
+        leads.append(lead)
+    for block in read_text("\n".join(lines)).blocks:
+        match = _LINES.fullmatch(block.place.path)
+        lead = leads[min(int(match[1]), len(leads) - 1)] if match else ""
+        table = block.table
+        if table is not None:
+            table = replace(table, places=tuple(_in_mail(place, numbers) for place in table.places))
+        yield from led(replace(block, place=_in_mail(block.place, numbers), table=table), lead)
+
+
+def _in_mail(place: Place, numbers: list[int]) -> Place:
+    """Return the place of lines that were kept as that of the lines of the mail."""
+    match = _LINES.fullmatch(place.path)
+    if match is None:
+        return place
+    first, last = (numbers[min(int(one), len(numbers) - 1)] for one in (match[1], match[2] or match[1]))
+    return replace(place, path=place_of_lines(first, last).path)
 
 
 def _placed(blocks: tuple[Block, ...] | Iterator[Block], where: str) -> Iterator[Block]:

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Final
 
 MAX_HEADER_ROWS: Final = 4
+_PAIR: Final = 2
 _HEAD_CHARS: Final = 120
 _LOOKED_AT_ROWS: Final = 200
 """So many rows tell what a column holds."""
@@ -57,6 +58,21 @@ def header_rows_of(rows: Grid, spanned: frozenset[tuple[int, int]] = frozenset()
     if marked or count > 1 or _differs(rows, count) or _looks_like_names(rows, count):
         return count
     return 0
+
+
+def are_pairs(rows: Grid, strong: Sequence[bool] = ()) -> bool:
+    """Say whether each row of two cells, the first as well, is a name and what is said of it: no row names columns.
+
+    Args:
+        rows: the grid.
+        strong: rows that look otherwise than the others; empty where nothing is known.
+    """
+    if not rows or len(rows[0]) != _PAIR or any(strong[:1]):
+        return False
+    said = rows[0][1]
+    years = _YEAR.fullmatch(said) is not None
+    small = said[:1].islower() and rows[0][0][:1].isupper()
+    return small or (any(map(str.isdigit, said)) and not years) or not _differs(rows, 1)
 
 
 def _end_of_spans(rows: Grid, spanned: frozenset[tuple[int, int]]) -> int:

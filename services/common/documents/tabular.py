@@ -26,6 +26,8 @@ _SAMPLE_ROWS: Final = 500
 _MAX_FIELD_CHARS: Final = 2**31 - 1
 _COMMENT: Final = re.compile(r"#\s?")
 _SHOWN_LINES: Final = 3
+_TITLE_WORDS: Final = 12
+_PAIR: Final = 2
 _UNCLOSED: Final = "unexpected end of data"
 
 
@@ -60,8 +62,9 @@ def read_tabular(text: str, media: MediaType) -> Document:
     delimiter = said[1] if said else "\t" if media is MediaType.TSV else _delimiter(text)
     blocks: list[Block] = []
     warnings: list[str] = []
+    above: list[Block] = []
     for group in _groups(_rows(text, delimiter, skipped)):
-        blocks.extend(_blocks(group, warnings))
+        blocks.extend(_blocks(group, above, warnings))
     return Document(media.value, "", tuple(blocks), tuple(warnings))
 
 
@@ -144,31 +147,48 @@ def _groups(rows: Iterator[_Row]) -> Iterator[list[_Row]]:
         yield group
 
 
-def _blocks(rows: list[_Row], warnings: list[str]) -> Iterator[Block]:
+def _blocks(rows: list[_Row], above: list[Block], warnings: list[str]) -> Iterator[Block]:
+    """Yield the blocks of rows between blank lines; ``above`` are the loose lines since the last table."""
     start, end = 0, len(rows)
-    if max(len(row.cells) for row in rows) > 1:
+    width = max(len(row.cells) for row in rows)
+    alone = all(row.filled == 1 and row.cells[0] for row in rows)
+    if alone and width > 1:
+        start = end  # a form's title and notes: no row of them has two cells
+    elif width > 1:
         while start < end - 1 and ((rows[start].filled == 1 and rows[start].cells[0]) or _is_comment(rows[start])):
             start += 1
-        while end - 1 > start + 1 and _is_note(rows[end - 1]):
+        while end - 1 > start + 1 and _is_note(rows[end - 1], width):
             end -= 1
-    for row in rows[:start]:
-        yield _loose(row)
+    loose = [_loose(row) for row in rows[:start]]
+    yield from loose
+    above += loose
     body = rows[start:end]
     if len(body) == 1 and len(body[0].cells) == 1:
         yield _loose(body[0])
-    else:
-        yield _table(body, warnings)
+    elif body:
+        yield _table(body, next((block.text for block in above if _is_title(block)), ""), warnings)
+        above.clear()
     for row in rows[end:]:
         yield _loose(row)
+
+
+def _is_title(block: Block) -> bool:
+    """Say whether a line above a table is what it is called: short, no sentence, no label with its value."""
+    short = block.kind is BlockKind.PARAGRAPH and len(block.text.split()) <= _TITLE_WORDS
+    return short and not block.text.endswith((".", "!", "?", ";")) and ": " not in block.text
 
 
 def _is_comment(row: _Row) -> bool:
     return row.cells[0].startswith("#") and not row.cells[0][1:2].isalnum()
 
 
-def _is_note(row: _Row) -> bool:
-    """Say whether a row is a sentence below a table: one cell, longer than names are."""
-    return row.filled == 1 and bool(row.cells[0]) and len(row.cells[0].split()) > 3  # noqa: PLR2004 - a sentence
+def _is_note(row: _Row, width: int) -> bool:
+    """Say whether a row is a note below a table: one cell that is the whole line, or one longer than names are."""
+    if row.filled != 1 or not row.cells[0]:
+        return False
+    text = row.cells[0]
+    whole = len(row.cells) == 1 and width > _PAIR and (" " in text)
+    return whole or len(text.split()) > 3 or (": " in text)  # noqa: PLR2004 - a sentence
 
 
 def _loose(row: _Row) -> Block:
@@ -176,7 +196,7 @@ def _loose(row: _Row) -> Block:
     return Block(BlockKind.PARAGRAPH, _COMMENT.sub("", text, count=1) if _is_comment(row) else text, place=row.place)
 
 
-def _table(rows: list[_Row], warnings: list[str]) -> Block:
+def _table(rows: list[_Row], caption: str, warnings: list[str]) -> Block:
     width = max(len(row.cells) for row in rows)
     require_at_most("cells", width * len(rows), MAX_CELLS)
     grid = tuple((*row.cells, *[""] * (width - len(row.cells))) for row in rows)
@@ -196,6 +216,7 @@ def _table(rows: list[_Row], warnings: list[str]) -> Block:
         grid,
         headers,
         header_columns_of(grid, headers),
+        caption,
         places=tuple(row.place for row in rows),
         doubtful=doubtful,
     )

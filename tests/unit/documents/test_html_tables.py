@@ -88,6 +88,11 @@ def test_a_row_of_heads_made_of_ordinary_cells(head):
     ]
 
 
+def test_a_first_row_of_a_name_and_its_value_is_no_head():
+    hours = "<tr><td>Mon<td>closed</tr><tr><td>Tue to Fri<td>10:00 to 17:00</tr><tr><td>Sat<td>11:00 to 18:00</tr>"
+    assert facts(f"<table>{hours}</table>") == ["Mon: closed", "Tue to Fri: 10:00 to 17:00", "Sat: 11:00 to 18:00"]
+
+
 def test_names_with_values_beside_them():
     assert facts("<table><tr><th>Speed<td>90 km/h</tr><tr><th>Mass<td>2 t</tr></table>") == [
         "Speed: 90 km/h",

@@ -11,7 +11,7 @@ from services.common.documents.docx.styles import is_shaded, is_switched_on, val
 from services.common.documents.docx.text import Line
 from services.common.documents.limits import require_at_most
 from services.common.documents.numerals import whole
-from services.common.documents.table_heads import header_columns_of, header_rows_of
+from services.common.documents.table_heads import are_pairs, header_columns_of, header_rows_of
 
 MAX_CELLS: Final = 2_000_000
 _MAX_SPAN: Final = 63
@@ -141,6 +141,8 @@ def as_table(grid: Grid, place: Place, caption: str) -> Table:
     spanned = frozenset(grid.spanned)
     marked = next((index for index, head in enumerate(grid.heads) if not head), len(grid.heads))
     headers = marked if 0 < marked < len(rows) else header_rows_of(rows, spanned, grid.strong)
+    if not marked and are_pairs(rows, grid.strong):
+        headers = 0
     places = tuple(Place(path=f"{place.path}, row {number}") for number in range(1, len(rows) + 1))
     return Table(
         rows, headers, header_columns_of(rows, headers, spanned), caption, spanned, places, notes=tuple(grid.notes)

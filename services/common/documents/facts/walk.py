@@ -29,6 +29,7 @@ from services.common.documents.facts.tables import pieces_of, table_context
 from services.common.documents.facts.texts import CLOSED, ENDED, joined, labelled, tells
 from services.common.documents.facts.titles import adds_words, is_bare, is_generic
 from services.common.documents.facts.units import Unit
+from services.common.documents.mail_phrases import is_custom
 from services.common.documents.wording import has_words
 
 WHOLE_ITEM_TOKENS: Final = 64
@@ -145,6 +146,8 @@ class BlockWalk:
         return result
 
     def _paragraph(self, block: Block, index: int) -> None:
+        if is_custom(block.text):
+            return
         sentences = self._notes.joined(block, index, split_sentences(block.text))
         if not sentences or is_bare(block.text):
             if self._follows(index, {BlockKind.CODE}):

@@ -301,8 +301,14 @@ def _spanning_heads(grid: _Grid) -> int:
 
 
 def _unlike_the_rest(grid: _Grid) -> bool:
-    """Say whether the first row names what stands below: short words over figures."""
+    """Say whether the first row names what stands below: short words over figures.
+
+    Of a name and a value in each row (``Mon``, ``closed``; ``Tue``, ``10 to 17``) the first is a row like the others
+    where its value begins small and its name does not.
+    """
     first, body = grid.texts[0], grid.texts[1:]
+    if len(first) == _PAIR and first[1][:1].islower() and first[0][:1].isupper():
+        return False
     if not all(first) or len(set(first)) < len(first) or any(cell.endswith((":", ".")) for cell in first):
         return False
     if any(len(cell.split()) > _SHORT_WORDS for cell in first) or any(_has_digit(cell) for cell in first):

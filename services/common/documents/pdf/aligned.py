@@ -1,6 +1,7 @@
 """Tables without upright lines: cells are what stands between strips of white; lines that go on with a cell join it."""
 
 import itertools
+import re
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -21,6 +22,8 @@ _VALUES_SHARE: Final = 0.6
 _CLOSE_EM: Final = 0.2
 _LABEL_SHARE: Final = 0.8
 _APART_EM: Final = 8.0
+_CALLED: Final = re.compile(r"\+\d{1,3}|\(?0\d{1,5}\)?")
+"""How a telephone number begins, which is one value of several words."""
 _DASHES: Final = frozenset({"-", "\u2013", "\u2014", "\u2212"})
 
 
@@ -149,7 +152,7 @@ def finer_cuts(rows: list[list[Piece]], cuts: tuple[float, ...]) -> tuple[float,
         if len(values) < _MIN_VALUES or len(values) < _VALUES_SHARE * len(column):
             continue
         count = len(values[0])
-        if any(len(cell) != count for cell in values):
+        if any(len(cell) != count for cell in values) or all(_CALLED.fullmatch(cell[0].text) for cell in values):
             continue
         for index in range(count - 1):
             ranges = sum(cell[index].text in _DASHES or cell[index + 1].text in _DASHES for cell in values)

@@ -5,13 +5,17 @@ import re
 from typing import Final
 
 _VALUE: Final = re.compile(r"^[\W_]*\d[\d\s.,:/\u2013\u2212+%()\u2019'-]*(?:[\W_]|[^\W\d_]{1,6}\b)*$")
+_MISSING: Final = frozenset({"-", "\u2013", "\u2014", "\u2212", "n/a", "N/A", "..", "...", "\u2026"})
+_GOES_ON: Final = (" to", " and", " or", " bis", " und", " \u00e0", " et")
+"""What ends so names a range that the next line ends."""
 _SHORT_CHARS: Final = 48
 _MAX_HEAD_ROWS: Final = 4
 
 
 def is_value(text: str) -> bool:
     """Say whether a cell holds a number, an amount or a date rather than words."""
-    return (len(text) <= _SHORT_CHARS and bool(_VALUE.match(text))) or text in {"-", "\u2013", "\u2014", "n/a", "N/A"}
+    known = len(text) <= _SHORT_CHARS and bool(_VALUE.match(text)) and not text.endswith(_GOES_ON)
+    return known or text in _MISSING
 
 
 def count_header_rows(rows: list[list[str]], marked: list[bool], spans_down: dict[int, int]) -> int:

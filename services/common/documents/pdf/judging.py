@@ -2,11 +2,14 @@
 
 import itertools
 import re
+from bisect import bisect_left
+from collections import Counter
 from dataclasses import dataclass, replace
 from enum import Enum, auto, unique
 from typing import Final
 
-from services.common.documents.pdf.lines import Piece
+from services.common.documents.pdf.lines import Piece, piece_of
+from services.common.documents.pdf.words import Word
 
 _MARK: Final = re.compile(
     r"(?:[-*\u2022\u25aa\u25cf\u25cb\u2023\u2013\u2014\u25e6\u00b7\uf0b7\uf0a7]|\(?(?:\d{1,3}|[a-zA-Z]|[ivxIVX]{1,5})[.)]|\[\d{1,3}\]"
@@ -33,6 +36,8 @@ _MUCH_WHITE: Final = 2.2
 _HEAD_ROWS: Final = 3
 _APART: Final = 0.6
 _APART_TEXT: Final = 0.25
+_BESIDE_APART: Final = 0.5
+_LEVEL_EM: Final = 0.25
 _LOOSE: Final = 1.4
 """Lines that stand further apart than 1.2 times this, in their size, belong to one cell in no table."""
 
@@ -99,6 +104,50 @@ def beside_text(band: Band) -> Band:
         return band
     near = {longest - 1, longest} & set(range(len(band.cuts)))
     return replace(band, cuts=tuple(band.cuts[at] for at in sorted(near)), apart=True)
+
+
+def text_beside(band: Band) -> float | None:
+    """Return where a column of text at the right or left is cut off that keeps no step with the rows beside it."""
+    for cut in (band.cuts[-1], band.cuts[0]):
+        pieces = [piece for row in band.rows for piece in row]
+        sides = [[piece for piece in pieces if (piece.left < cut) is left] for left in (True, False)]
+        text, rest = sides if cut == band.cuts[0] and cut != band.cuts[-1] else sides[::-1]
+        text = _whole_lines(text)
+        if min(len(text), len(rest)) < _PROSE_LINES or not _is_prose(text) or _is_prose(rest):
+            continue
+        levels = Counter(round(piece.base) for piece in rest)
+        rows = sum(count > 1 for count in levels.values())
+        if rows >= _PROSE_LINES and _apart_share(text, rest) >= _BESIDE_APART:
+            return cut
+    return None
+
+
+def _whole_lines(pieces: list[Piece]) -> list[Piece]:
+    """Return the lines of a column: words that are set to its width stand far apart."""
+    lines: dict[float, list[Piece]] = {}
+    for piece in pieces:
+        lines.setdefault(round(piece.base, 1), []).append(piece)
+    return [
+        one[0] if len(one) == 1 or any(piece.whole is not None for piece in one) else piece_of(_words(one))
+        for one in lines.values()
+    ]
+
+
+def _words(pieces: list[Piece]) -> list[Word]:
+    return [word for piece in sorted(pieces, key=lambda one: one.left) for word in piece.words]
+
+
+def _apart_share(text: list[Piece], rest: list[Piece]) -> float:
+    """Return the share of lines of a text within the height of what stands beside it that are level with none there."""
+    bases = sorted(piece.base for piece in rest)
+    near = [piece for piece in text if bases[0] - piece.size < piece.base < bases[-1] + piece.size]
+    if len(near) < _PROSE_LINES:
+        return 0.0
+    apart = 0
+    for piece in near:
+        at = bisect_left(bases, piece.base)
+        apart += all(abs(base - piece.base) > _LEVEL_EM * piece.size for base in bases[max(at - 1, 0) : at + 1])
+    return apart / len(near)
 
 
 def judge(band: Band) -> BandKind:

@@ -7,7 +7,7 @@ or a table is judged by how its lines fill them.
 
 import itertools
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from services.common.documents.pdf.aligned import pairs_of
@@ -22,6 +22,7 @@ from services.common.documents.pdf.judging import (
     judge,
     table_breaks,
     table_edges,
+    text_beside,
 )
 from services.common.documents.pdf.lines import Piece
 from services.common.documents.pdf.ruled import Rule
@@ -95,6 +96,9 @@ def _parts(rows: list[list[Piece]], depth: int, rules: list[Rule]) -> list[_Task
             if kind is BandKind.NOTHING:
                 continue
             if kind is BandKind.TABLE:
+                cut = text_beside(band) if find_titled_sides(rows) is None else None
+                if cut is not None:
+                    return _cut(rows, replace(band, cuts=(cut,)), BandKind.COLUMNS, depth)
                 found = _bare_parts(rows, band, rules, depth)
                 if found:
                     return found

@@ -4,6 +4,7 @@ Order, headings, lists, tables and footnotes are then the author's own; lines ar
 What no element holds is read by position, after the rest.
 """
 
+import itertools
 from collections.abc import Callable
 from typing import Final
 
@@ -215,15 +216,23 @@ def _table(rows: list[Tag], words_of: Callable[[Tag], list[Word]], frame: Frame,
     spanned: set[tuple[int, int]] = set()
     heads: dict[tuple[int, int], bool] = {}
     places: list[Place] = []
+    extents = _extents(rows, words_of)
+    bold = [_is_bold(words_of(row)) for row in rows]
     for index, row in enumerate(rows):
         column = 0
         boxes: list[Box] = []
-        for cell in (part for part in row.parts if isinstance(part, Tag) and part.kind in {"TD", "TH"}):
+        cells = _cells(row)
+        left = sum(cell.across for cell in cells)
+        gaps = left < len(extents) - sum((index, at) in grid for at in range(len(extents)))
+        for cell in cells:
             while (index, column) in grid:
                 column += 1
             words = words_of(cell)
             boxes += [word.box for word in words]
             text = cell_text(words) if words else ""
+            if gaps and words:
+                column = _nearest(joined_box([word.box for word in words]), cell.across, column, left, extents)
+            left -= cell.across
             if column + cell.across > _MAX_COLUMNS:
                 return None
             for down in range(min(cell.down, len(rows) - index)):
@@ -237,12 +246,55 @@ def _table(rows: list[Tag], words_of: Callable[[Tag], list[Word]], frame: Frame,
         return None
     width = 1 + max(column for _, column in grid)
     texts = tuple(tuple(grid.get((row, column), "") for column in range(width)) for row in range(len(rows)))
-    head = _stated_head(heads, len(rows), width)
-    if not any(heads.values()):
-        head = count_header_rows([list(row) for row in texts], [False] * len(texts), {})
+    stated = any(heads.values())
+    head = _stated_head(heads, len(rows), width) if stated else count_header_rows([*map(list, texts)], bold, {})
     first = [heads.get((row, 0), False) for row in range(head, len(rows))]
     names = all(first) if any(first) else _names_rows(texts, head)
     return Table(texts, head, int(names), "", frozenset(spanned), tuple(places))
+
+
+def _is_bold(words: list[Word]) -> bool:
+    return bool(words) and all(word.run.font.bold for word in words)
+
+
+def _cells(row: Tag) -> list[Tag]:
+    return [part for part in row.parts if isinstance(part, Tag) and part.kind in {"TD", "TH"}]
+
+
+def _extents(rows: list[Tag], words_of: Callable[[Tag], list[Word]]) -> list[tuple[float, float]]:
+    """Return where each column begins and ends, by the rows that have a cell with text in all; nothing without one."""
+    width = max((sum(cell.across for cell in _cells(row)) for row in rows), default=0)
+    found: list[tuple[float, float]] = []
+    for row in rows:
+        cells = _cells(row)
+        boxes = [joined_box([word.box for word in words]) for words in map(words_of, cells) if words]
+        if len(cells) == len(boxes) == width and all(one[0] < two[0] for one, two in itertools.pairwise(boxes)):
+            here = [(box[0], box[2]) for box in boxes]
+            both = zip(found or here, here, strict=True)
+            found = [(min(one[0], two[0]), max(one[1], two[1])) for one, two in both]
+    return found
+
+
+def _nearest(box: Box, across: int, first: int, left: int, extents: list[tuple[float, float]]) -> int:
+    """Return the column in which a cell begins whose row leaves cells out: the one that it stands in the middle of.
+
+    Programs that tag a page leave out cells that hold nothing.
+
+    Args:
+        box: around its text.
+        across: how many columns it covers.
+        first: the first column that is free.
+        left: how many columns it and the cells behind it cover.
+        extents: where columns begin and end.
+    """
+    last = max(len(extents) - left, first)
+
+    def off(column: int) -> tuple[float, float]:
+        begin, end = extents[column][0], extents[min(column + across, len(extents)) - 1][1]
+        outside = max(begin - box[0], 0.0) + max(box[2] - end, 0.0)
+        return outside, abs(begin + end - box[0] - box[2])
+
+    return min(range(first, last + 1), key=off) if last < len(extents) else first
 
 
 def _stated_head(heads: dict[tuple[int, int], bool], rows: int, width: int) -> int:

@@ -150,7 +150,9 @@ def _blocks(paragraph: _Paragraph, following: _Paragraph | None, known: _Known, 
         yield Block(BlockKind.HEADING, text, level, place)
         rest = list(lines[2:]) if len(lines) > 1 and _UNDERLINE.fullmatch(lines[1]) else []
         if rest:
-            yield from _numbered_lines(_Paragraph(rest, paragraph.first + 2), known)
+            below = _Paragraph(rest, paragraph.first + 2)
+            table, used = table_in(rest, below.first)
+            yield from _numbered_lines(below, known) if table is None else _table_blocks(below, table, used, known)
         return
     if (
         len(lines) > 1

@@ -7,6 +7,7 @@ from docx.oxml import parse_xml
 from docx.oxml.ns import nsdecls, qn
 from docx.shared import Pt, RGBColor
 
+from services.common.documents.facts.chunking import chunk
 from services.common.documents.reading import ReadingLimits, read_document
 from tests.fakes.office_files import rewritten, saved
 
@@ -447,3 +448,27 @@ def test_a_character_that_is_our_sign_of_a_note_refers_to_none():
     append(paragraph, '<w:footnoteReference w:id="7"/>')
     (block,) = read(document).blocks
     assert (block.text, block.notes) == ("Net fee, software", ((17, "1"),))
+
+
+def test_a_table_of_names_and_values_has_no_head_and_one_with_figures_below_words_has():
+    document = docx.Document()
+    for rows in (
+        [("Next meeting", "7 June, 18:00"), ("Place", "Room 2"), ("Chair", "Ana Ruiz")],
+        [("Place", "Room 2"), ("Chair", "Ana Ruiz")],
+        [("Plan", "Price"), ("Basic", "10"), ("Pro", "25")],
+    ):
+        table = document.add_table(rows=len(rows), cols=2)
+        for number, row in enumerate(rows):
+            for cell, text in zip(table.rows[number].cells, row, strict=True):
+                cell.text = text
+        document.add_paragraph("The next one follows here.")
+    found = [block.table for block in read(document).blocks if block.table]
+    assert [table.header_rows for table in found] == [0, 0, 1]
+
+
+def test_a_letter_s_greeting_and_sign_off_are_no_facts():
+    document = docx.Document()
+    for text in ("Dear Mr Hay,", "your contract 4471 ends on 31 August 2026.", "Yours sincerely"):
+        document.add_paragraph(text)
+    said = [fact.content for fact in chunk(read(document), lambda text: len(text.split()))]
+    assert said == ["your contract 4471 ends on 31 August 2026."]

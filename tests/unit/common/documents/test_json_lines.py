@@ -48,10 +48,17 @@ def test_an_object_is_names_and_values():
     assert found.title == "Config"
     assert [(b.term, b.text) for b in found.blocks] == [
         ("title", "Config"),
-        ("server.port", "8080"),
-        ("odd key.x", "1"),
-        ("hosts", "a, b"),
+        ("Config, server.port", "8080"),
+        ("Config, odd key.x", "1"),
+        ("Config, hosts", "a, b"),
     ]
+
+
+def test_an_object_without_a_name_is_called_by_its_number_or_not_at_all():
+    assert [b.term for b in read({"id": 7, "volts": 230}).blocks] == ["id", "id 7, volts"]
+    assert [b.term for b in read({"port": 8443, "timeout_s": 30}).blocks] == ["port", "timeout_s"]
+    (_, rows) = read({"product": "KH-40", "prices": [{"country": "DE", "eur": 129}]}).blocks
+    assert rows.table.caption == "KH-40, prices"
 
 
 def test_lists_of_plain_values_and_of_lists():

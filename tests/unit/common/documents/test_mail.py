@@ -66,14 +66,13 @@ def test_a_forwarded_mail_is_read_under_its_own_head():
     assert blocks[-1].text == "The plan is old."
 
 
-def test_quoted_lines_lose_their_marks_and_flowed_lines_their_breaks():
+def test_quoted_lines_are_told_as_whose_words_they_are_and_flowed_lines_lose_their_breaks():
     text = "I agree.\n\nOn Monday Bob wrote:\n> The fee\n> is 3 EUR.\n>> Older.\nBye\n-- \nAnn, Sales\n"
     assert [block.text for block in read(mail(text)).blocks][4:] == [
         "I agree.",
-        "On Monday Bob wrote:",
-        "The fee is 3 EUR. Older.",
+        "On Monday Bob wrote: The fee is 3 EUR.",
+        "An earlier mail that is quoted says: Older.",
         "Bye",
-        "Ann, Sales",
     ]
     flowed = b"From: a@example.org\nSubject: x\nContent-Type: text/plain; format=flowed\n\nThe fee \nis 3 EUR.\n"
     assert read(flowed).blocks[-1].text == "The fee is 3 EUR."

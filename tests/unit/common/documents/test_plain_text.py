@@ -174,3 +174,10 @@ def test_indented_lines_with_signs_of_code_are_code():
         ("CODE", "limit = 30\nstart(limit)"),
         ("PARAGRAPH", "The end of the lines."),
     ]
+
+
+def test_a_table_right_below_an_underlined_heading_is_a_table():
+    document = read("Rota\n----\nDay      Crew      Start\nMonday   A, B      7:00\nTuesday  C         8:00\n")
+    (table,) = [block.table for block in document.blocks if block.table]
+    assert table.rows == (("Day", "Crew", "Start"), ("Monday", "A, B", "7:00"), ("Tuesday", "C", "8:00"))
+    assert [place.path for place in table.places] == ["line 3", "line 4", "line 5"]

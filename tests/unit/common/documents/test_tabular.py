@@ -90,3 +90,23 @@ def test_a_quotation_mark_that_is_never_closed_is_refused_with_its_line():
     with pytest.raises(CrpError, match="line 2 is never closed") as caught:
         read('Name,Note\nAnn,"says\nBob,x\n')
     assert caught.value.reason.value == "UNSUPPORTED_MEDIA"
+
+
+def test_a_title_above_a_head_names_the_table_and_sentences_below_are_notes():
+    document = read(
+        '"Stock, 3 March 2026",,\nValid until: 31 March,,\n,,\nPart,Pieces,Shelf\n4410,120,C3\n4411,60,C4\n'
+        "Pieces below 50 are ordered again.\nSource: order 12\n\nPart,Pieces,Shelf\n4415,7,D1\n"
+    )
+    first, second = [block.table for block in document.blocks if block.table]
+    assert (first.caption, len(first.rows)) == ("Stock, 3 March 2026", 3)
+    assert second.caption == ""  # notes below a table are no title of the next one
+    assert [block.text for block in document.blocks if not block.table] == [
+        "Stock, 3 March 2026",
+        "Valid until: 31 March",
+        "Pieces below 50 are ordered again.",
+        "Source: order 12",
+    ]
+
+
+def test_a_last_row_of_one_name_is_a_row():
+    assert table("Name,Fee\nAnn,1\nBob\n").rows[-1] == ("Bob", "")

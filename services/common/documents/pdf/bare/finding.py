@@ -6,6 +6,7 @@ from typing import Final
 from services.common.documents.document import Box, Place, Table
 from services.common.documents.pdf.aligned import finer_cuts
 from services.common.documents.pdf.bare.cells import Line, divide_values, lines_of, value_columns
+from services.common.documents.pdf.bare.close import part_close_columns
 from services.common.documents.pdf.bare.grouping import clashes, group_lines, is_number
 from services.common.documents.pdf.bare.leaders import without_leaders
 from services.common.documents.pdf.bare.segments import Row, Segment, Strip, find_segments
@@ -21,6 +22,7 @@ _ABOVE_LINES: Final = 4
 _CLOSE_EM: Final = 1.5
 _ACROSS: Final = 0.6
 _CROSSING: Final = 0.1
+_LEGEND_GAP: Final = 1.12
 _HAIR_PT: Final = 0.1
 _LOOKED_BACK: Final = 100
 
@@ -95,10 +97,11 @@ def find_tables(rows: list[Row], rules: list[Rule]) -> list[BareTable | Sides]:
 
 def _part_values(rows: list[Row], segment: Segment) -> None:
     """Add strips between values that stand close together at the same places of each line."""
-    known = {strip.middle for strip in segment.kept()}
-    for cut in finer_cuts(rows[segment.first : segment.last + 1], tuple(sorted(known))):
-        if cut not in known:
-            segment.strips.append(Strip(cut - _HAIR_PT, cut + _HAIR_PT, len(segment.several)))
+    known = sorted(strip.middle for strip in segment.kept())
+    close = part_close_columns(rows, segment.first, segment.last, known)
+    finer = finer_cuts(rows[segment.first : segment.last + 1], tuple(sorted([*known, *close])))
+    for cut in sorted({*finer, *close} - set(known)):
+        segment.strips.append(Strip(cut - _HAIR_PT, cut + _HAIR_PT, len(segment.several)))
 
 
 def _reach(rows: list[Row], segment: Segment, end: int) -> None:
@@ -153,6 +156,9 @@ def _table(rows: list[Row], segment: Segment, rules: list[Rule]) -> BareTable | 
     lines = lines_of(rows, segment)
     count = len(strips) + 1
     values = value_columns(lines, count)
+    if values and _is_legend(lines):
+        segment.last -= 1
+        lines.pop()
     left = min(row[0].left for row in rows[segment.first : segment.last + 1])
     right = max(row[-1].right for row in rows[segment.first : segment.last + 1])
     heads = count_head_lines(lines, values, rules, left, right)
@@ -166,7 +172,20 @@ def _table(rows: list[Row], segment: Segment, rules: list[Rule]) -> BareTable | 
     groups = group_lines(lines[heads:], values, across)
     texts, spanned = _head(lines[:heads], lines[heads:], count, rules)
     head = len(texts)
-    for index, group in enumerate(groups, start=head):
+    _add_rows(texts, spanned, groups, count)
+    parts = [[line] for line in lines[:head]] if head == heads else [lines[:heads]] * head
+    boxes = [joined_box([piece.box for line in part for piece in line.pieces]) for part in [*parts, *groups]]
+    table = BareTable(segment.first, segment.last, texts, tuple(one.middle for one in strips), head, 0, spanned, boxes)
+    bold = [_bold(group, count) for group in [*parts, *groups]]
+    if not head:
+        table.head = _unmarked_head(texts, bold)
+    table.columns = count_header_columns(texts, bold, table.head)
+    return table if is_sure(groups, values) else None
+
+
+def _add_rows(texts: list[list[str]], spanned: set[tuple[int, int]], groups: list[list[Line]], count: int) -> None:
+    """Add a row for each group of lines; what covers several columns stands in each."""
+    for index, group in enumerate(groups, start=len(texts)):
         cells: list[list[str]] = [[] for _ in range(count)]
         for line in group:
             for column in sorted(line.cells):
@@ -178,14 +197,15 @@ def _table(rows: list[Row], segment: Segment, rules: list[Rule]) -> BareTable | 
                     if at > column:
                         spanned.add((index, at))
         texts.append([join_lines(cell) for cell in cells])
-    parts = [[line] for line in lines[:head]] if head == heads else [lines[:heads]] * head
-    boxes = [joined_box([piece.box for line in part for piece in line.pieces]) for part in [*parts, *groups]]
-    table = BareTable(segment.first, segment.last, texts, tuple(one.middle for one in strips), head, 0, spanned, boxes)
-    bold = [_bold(group, count) for group in [*parts, *groups]]
-    if not head:
-        table.head = _unmarked_head(texts, bold)
-    table.columns = count_header_columns(texts, bold, table.head)
-    return table if is_sure(groups, values) else None
+
+
+def _is_legend(lines: list[Line]) -> bool:
+    """Say whether the last line explains signs: across columns, without any value, in smaller print or set apart."""
+    if len(lines) <= _MIN_SEVERAL or not lines[-1].spans:
+        return False
+    last, before = lines[-1], lines[-2]
+    apart = last.base - before.base > _LEGEND_GAP * (before.base - lines[-3].base) or last.size < 0.95 * before.size
+    return apart and len(last.pieces) > 1 and not any(is_value(piece.text) for piece in last.pieces)
 
 
 def _unmarked_head(texts: list[list[str]], bold: list[list[bool]]) -> int:

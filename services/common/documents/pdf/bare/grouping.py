@@ -108,23 +108,28 @@ def _limit(bands: list[list[Line]], gaps: list[float], divided: list[bool], valu
 
 
 def _is_row_step(bands: list[list[Line]], gaps: list[float], limit: float, values: set[int], *, clear: bool) -> bool:
-    """Say whether lines closer than this go on with the cells above, rather than stand in rows of their own."""
+    """Say whether lines closer than this go on with the cells above, rather than stand in rows of their own.
+
+    A line without a name below one with a name may hold what the row has no cell for yet: amounts on its last line.
+    """
     joined = wrong = 0
-    start = 0
+    row: set[int] = set(_filled(bands[0]))
     everything = set().union(*map(_filled, bands))
     for number, gap in enumerate(gaps, start=1):
+        here = _filled(bands[number])
         if gap > limit:
-            start = number
+            row = set(here)
             continue
         joined += 1
-        above, here = _filled(bands[start]), _filled(bands[number])
         again = any(
-            column in values and any(is_number(line.text(column)) for line in bands[number]) for column in here & above
+            column in values and any(is_number(line.text(column)) for line in bands[number]) for column in here & row
         )
-        whole = len(here) == len(everything) or (len(here) == len(above) > 1 and not here - above)
+        whole = len(here) == len(everything) or (len(here) == len(row) > 1 and not here - row)
         if again:
             return False
-        wrong += whole or bool(here - above)
+        added = bool(here - row) and not (clear and 0 in row - here)
+        wrong += whole or added
+        row |= here
     return joined > 0 and wrong <= (_WRONG * joined if clear else 0)
 
 

@@ -49,8 +49,8 @@ def _end(parts: list[list[Word]], dots: list[Word]) -> None:
     """Drop dots when they lead, with the one that stands at the word before them; else keep them."""
     count = sum(3 if one == "\u2026" else 1 for word in dots for one in word.text)
     before = parts[-1][-1] if parts[-1] else None
-    if count < _LEAST and parts != [[]]:
-        parts[-1] += dots
+    if count < _LEAST:
+        parts[-1] += dots  # an ellipsis, or a sign for what is missing
         return
     if before is not None and before.text.endswith(".") and before.text.lower() not in _ABBREVIATED:
         near = dots[0].left - before.right < _NEAR_EM * before.run.size

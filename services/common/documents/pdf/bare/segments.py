@@ -26,6 +26,8 @@ _GAP_EM: Final = 2.7
 _HEAD_GAP: Final = 1.2
 _HEAD_LINES: Final = 6
 _SECTION_WORDS: Final = 8
+_SUMS_GAP: Final = 1.25
+"""Pairs set so much further apart than any two lines above them are no rows of the same table."""
 _MAX_PENDING: Final = 6
 _CROSSED: Final = 0.34
 _MAX_STRIPS: Final = 60
@@ -148,11 +150,30 @@ def _begins_other(segment: Segment, rows: list[Row], number: int) -> bool:
     gap = row[0].base - rows[number - 1][0].base
     if len(segment.gaps) < 2:  # noqa: PLR2004
         return gap > _FIRST_GAP_EM * size
-    if gap > max(_GAP * segment.usual, _GAP_EM * size):
+    if gap > max(_GAP * segment.usual, _GAP_EM * size) or _are_sums(segment, rows, number):
         return True
     bold = len(row) > 1 and all(piece.bold for piece in row) and not any(is_value(piece.text) for piece in row)
     plain = sum(not all(piece.bold for piece in rows[one]) for one in segment.several)
     return bold and plain > 1 and gap > _HEAD_GAP * segment.usual
+
+
+def _are_sums(segment: Segment, rows: list[Row], number: int) -> bool:
+    """Say whether pairs of their own follow: names that begin where no cell did, set apart, each with one value."""
+    row = rows[number]
+    if len(row) != 2 or len(segment.several) < _HEAD_LINES // 2 or not is_value(row[1].text):  # noqa: PLR2004
+        return False
+    if row[0].base - rows[number - 1][0].base < _SUMS_GAP * segment.gaps[-1]:
+        return False
+    known = [piece for one in segment.several[-_LOOKED_BACK:] for piece in rows[one]]
+    near = 0.5 * row[0].size
+    crossing = any(row[0].left < strip.left and strip.right < row[0].right for strip in segment.kept())
+    following = rows[number + 1 : number + 1 + _HEAD_LINES]
+    pairs = sum(len(one) == 2 and abs(one[0].left - row[0].left) < near for one in following)  # noqa: PLR2004
+    crossing |= any(
+        one[0].left < strip.left and strip.right < one[0].right for one in following[:pairs] for strip in segment.kept()
+    )
+    own = row[0].left > segment.left + near and all(abs(piece.left - row[0].left) > near for piece in known)
+    return pairs > 0 and own and (crossing or len(rows[segment.several[-1]]) > 2)  # noqa: PLR2004
 
 
 def _take(segment: Segment, rows: list[Row], number: int) -> bool:

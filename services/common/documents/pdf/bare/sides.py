@@ -8,6 +8,7 @@ from typing import Final
 from services.common.documents.pdf.bare.cells import Line, value_columns
 from services.common.documents.pdf.bare.grouping import clashes
 from services.common.documents.pdf.bare.segments import Row, Strip, is_item
+from services.common.documents.pdf.heads import is_value
 from services.common.documents.pdf.lines import Piece
 
 _LARGER: Final = 1.1
@@ -18,6 +19,10 @@ _BEFORE_EM: Final = 0.7
 _WIDER: Final = 1.8
 _MAX_PAIRS: Final = 14
 _APART_EM: Final = 2.0
+_CLEAR_EM: Final = 1.2
+_COLUMNS: Final = 1_000
+_BESIDE: Final = 1.6
+_MIN_BODY: Final = 3
 _ALONE: Final = 0.5
 _CELL_EM: Final = 1.6
 _SAME_EM: Final = 0.25
@@ -86,9 +91,64 @@ def find_sides(lines: list[Line], strips: list[Strip], heads: int) -> tuple[floa
     if apart:
         return apart
     if clashes(lines[heads:]):
-        return _widest(lines, strips)
+        return _between(lines[heads:], strips) or _widest(lines, strips)
+    ended = _ended(lines, strips, heads)
+    if ended:
+        return ended
     noted = _note(lines, strips)
     return noted or (() if heads else _pairs(lines, strips, columns))
+
+
+def _between(lines: list[Line], strips: list[Strip]) -> tuple[float, ...]:
+    """Return the widest strip on whose sides no lines overlap without being level: what clashes stands across it."""
+    free = [
+        strip
+        for number, strip in enumerate(strips)
+        if strip.right - strip.left >= _CLEAR_EM * lines[0].size
+        and not any(clashes(side) for side in _halves(lines, number) if side)
+    ]
+    return (max(free, key=lambda one: one.right - one.left).middle,) if free else ()
+
+
+def _halves(lines: list[Line], number: int) -> tuple[list[Line], list[Line]]:
+    """Return the lines up to a strip and those behind it."""
+    halves: tuple[list[Line], list[Line]] = ([], [])
+    for line in lines:
+        for half, side in enumerate((range(number + 1), range(number + 1, _COLUMNS))):
+            cells = {column: pieces for column, pieces in line.cells.items() if column in side}
+            if cells:
+                base = next(iter(cells.values()))[0].base
+                halves[half].append(Line(base, line.size, cells, {}, line.bold))
+    return halves
+
+
+def _ended(lines: list[Line], strips: list[Strip], heads: int) -> tuple[float, ...]:
+    """Return where a table ends beside a longer one: both have heads and names, and much white lies between them.
+
+    A row without a name is none, so that names which end before the last rows tell of two tables.
+    """
+    head = lines[: heads or 1]
+    body = lines[heads or 1 :]
+    if len(strips) < 2 or len(body) < _MIN_BODY:  # noqa: PLR2004
+        return ()
+    widths = [strip.right - strip.left for strip in strips]
+    at = max(range(len(widths)), key=lambda number: widths[number])
+    others = max(width for number, width in enumerate(widths) if number != at)
+    if widths[at] < _BESIDE * others or at == len(strips) - 1:
+        return ()
+    sides = [[any((column <= at) is left for column in line.cells) for line in body] for left in (True, False)]
+    ends = [max((number for number, filled in enumerate(side) if filled), default=-1) for side in sides]
+    short, long = sorted(ends)
+    names = [at + 1] if ends[0] == short else [0]
+    named = all(name in line.cells for name in (0, at + 1) for line in body[: short + 1]) and all(
+        name in line.cells for name in names for line in body[short + 1 :]
+    )
+    values = value_columns(body, len(strips) + 1)
+    names_of = [[line.text(column) for line in head if column in line.cells] for column in range(len(strips) + 1)]
+    headed = all(texts and not any(map(is_value, texts)) for texts in names_of)
+    if short == long or short < 1 or not named or not headed or {0, at + 1} & values:
+        return ()
+    return (strips[at].middle,)
 
 
 def _widest(lines: list[Line], strips: list[Strip]) -> tuple[float, ...]:

@@ -16,6 +16,7 @@ _ALIGNED_EM: Final = 0.35
 _OFF_SHARE: Final = 0.25
 _YEAR: Final = re.compile(r"(?:FY\s?)?(?:19|20)\d\d(?:[/\u2013-]\d{2,4})?")
 _BETWEEN: Final = 0.25
+_TWO_ROWS: Final = 2
 
 Extent = tuple[float, float]
 
@@ -36,6 +37,13 @@ def count_head_lines(lines: list[Line], values: set[int], rules: list[Rule], lef
     bold = 0
     while bold < most and lines[bold].bold and not (bold and _is_named(lines[bold], values)):
         bold += 1
+    if (
+        bold == 1 < most
+        and lines[1].bold
+        and 0 not in lines[0].cells
+        and 2 * len(lines[0].cells) <= len(lines[1].cells)
+    ):
+        bold = 2  # names of groups name no column: the next line does, even by numbers
     if bold > 0 and not all(line.bold for line in lines[bold:]):
         return _without_sections(lines, bold)
     if not values:
@@ -108,12 +116,30 @@ def head_rows(
                     if column > first:
                         spanned.add((len(rows), column))
         rows.append([join_lines(cell) for cell in cells])
+    if len(rows) == _TWO_ROWS:
+        _fill_up(rows, spanned)
     if both >= 0:
-        name = next(piece.text for first, _, piece in spans[both] if not first)
-        for row in rows:
-            row[0] = name
-        spanned.add((1, 0))
+        _name_both(rows, spanned, next(piece.text for first, _, piece in spans[both] if not first))
     return rows, spanned
+
+
+def _name_both(rows: list[list[str]], spanned: set[tuple[int, int]], name: str) -> None:
+    for row in rows:
+        row[0] = name
+    spanned.add((1, 0))
+
+
+def _fill_up(rows: list[list[str]], spanned: set[tuple[int, int]]) -> None:
+    """Repeat names of columns in the row of names of groups: what no group holds has one name; and stacked ones."""
+    for column, (above, below) in enumerate(zip(*rows, strict=True)):
+        alone = above and (0, column) not in spanned and (0, column + 1) not in spanned
+        if below and not above:
+            rows[0][column] = below
+        elif alone and below and not is_value(below) and not is_value(above):
+            rows[0][column] = rows[1][column] = join_lines([above, below])
+        else:
+            continue
+        spanned.add((1, column))
 
 
 def _between(spans: list[list[tuple[int, int, Piece]]]) -> int:
@@ -132,7 +158,7 @@ def _spans_of(
     tiled = _tiled(pieces, line, below, extents)
     if tiled:
         return tiled
-    own = {column for column, piece in pieces if column not in line.spans and _is_aligned(piece, extents[column])}
+    own = {column for column, piece in pieces if column not in line.spans and _is_own(piece, column, below, extents)}
     result: list[tuple[int, int, Piece]] = []
     for column, piece in pieces:
         under = _ruled(piece, line, below, rules)
@@ -182,6 +208,19 @@ def _is_aligned(piece: Piece, extent: Extent) -> bool:
     return min(abs(piece.left - extent[0]), abs(piece.right - extent[1]), middle) <= near
 
 
+def _is_own(piece: Piece, column: int, below: list[Line], extents: Sequence[Extent]) -> bool:
+    """Say whether a piece names one column: it goes on right below, set alike, or nothing else names the column.
+
+    What has a year, a date or a number for its name below is the name of a group of such.
+    """
+    under = [one for line in below[:1] for one in line.cells.get(column, ()) if column not in line.spans]
+    if not under:
+        return _is_aligned(piece, extents[column])
+    if any(is_value(one.text) for one in under):
+        return False
+    return _is_aligned(piece, (under[0].left, under[-1].right))
+
+
 def _ruled(piece: Piece, line: Line, below: list[Line], rules: list[Rule]) -> Extent | None:
     """Return the extent of the short rule right below a piece, which tells the columns that it names."""
     end = below[0].base - 0.3 * below[0].size
@@ -201,6 +240,8 @@ def _ruled(piece: Piece, line: Line, below: list[Line], rules: list[Rule]) -> Ex
 
 def _nearest(piece: Piece, first: int, last: int, extents: Sequence[Extent], others: set[int]) -> tuple[int, int]:
     """Return the columns in whose middle a piece stands best, without those that others name."""
+    if first == 0 and piece.left > extents[0][1] and len(extents) > 1:
+        first, last = 1, max(last, 1)  # it begins behind the names of rows
     low, high = first, last
     while low - 1 >= 0 and low - 1 not in others:
         low -= 1
