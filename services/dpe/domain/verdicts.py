@@ -18,7 +18,7 @@ from services.common.ports.grounding import GroundingRequest, GroundingVerdict
 from services.common.reading.folding import is_plainly_spelled
 from services.common.reading.text_types import Claim, Span
 from services.common.reading.words import containment, content_stems
-from services.dpe.domain.alignment import ClaimWords
+from services.dpe.domain.alignment import ClaimWords, claim_stems
 from services.dpe.domain.analysis import Analysis
 from services.dpe.domain.findings import (
     Basis,
@@ -128,14 +128,21 @@ def cases(analysis: Analysis) -> list[Case]:
 def _is_stated(analysis: Analysis, claim: Claim, passages: Sequence[NearFact]) -> bool:
     """Say whether the facts give every value of the claim for what the claim gives it for (ADR 0095)."""
     aligned = analysis.outputs.attribution.alignments.get(claim.claim_id, ())
-    given = {pair.claimed for pair in aligned if pair.equal and not pair.turned and (pair.is_firm or pair.derivation)}
+    reckoned = {index for pair in aligned if pair.equal for index in pair.derived_from}
+    # Beside what is reckoned from a fact its other values need no place of their own: "59 of the 84 members".
+    given = {
+        pair.claimed
+        for pair in aligned
+        if pair.equal and not pair.turned and (pair.is_firm or pair.derivation or pair.fact_index in reckoned)
+    }
     if not claim.values or not given.issuperset(claim.values) or not is_plainly_spelled(claim.text):
         return False
-    stems = content_stems(claim.text)
+    stems = claim_stems(claim)
     if any(pair.derivation for pair in aligned):
         stems -= RECKONING  # "you would pay", which no addend's fact has to say
     read = {near.fact_index: content_stems(analysis.input.facts[near.fact_index].content) for near in passages}
-    homes = {pair.fact_index for pair in aligned if pair.equal and pair.fact_index is not None} & read.keys()
+    homes = {pair.fact_index for pair in aligned if pair.equal and pair.fact_index is not None}
+    homes = (homes | reckoned) & read.keys()
     # What another fact says of somebody else is not borne out by a value that fits: "calibrated by the pharmacist".
     own = frozenset[str]().union(*(read[index] for index in homes))
     others = frozenset[str]().union(*(known for index, known in read.items() if index not in homes))
@@ -298,11 +305,16 @@ def _decided(heard: ModelOpinion, rules: Found) -> tuple[Verdict, Basis | None]:
         found = Verdict.CONTRADICTED, Basis.CONTRADICTION
     elif grounding is not None and heard.case.is_stated and rules.is_worded and not rules.distortions:
         found = Verdict.SUPPORTED, Basis.VALUES
-    elif grounding is not None and grounding.undecided and not rules.distortions and rules.is_worded:
+    elif grounding is not None and _is_open(heard) and not rules.distortions and rules.is_worded:
         found = Verdict.UNDECIDED, Basis.GROUNDING
     elif grounding is not None or rules.distortions or heard.is_without_fact:
         found = Verdict.UNSUPPORTED, Basis.DISTORTION if rules.distortions else Basis.GROUNDING
     return found
+
+
+def _is_open(heard: ModelOpinion) -> bool:
+    """Say whether the grounding model cannot tell: between its bounds, or of a value that has to be reckoned out."""
+    return heard.grounding is not None and (heard.grounding.undecided or heard.case.is_derived)
 
 
 def named(found: Mapping[str, Judgement]) -> dict[str, Verdict]:

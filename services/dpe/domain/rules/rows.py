@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from services.common.reading.agreement import agrees, comparable
+from services.common.reading.labelled_rows import labelled_row
 from services.common.reading.text_types import Span, Value
 from services.common.reading.values import scan_values
 from services.common.reading.words import words
@@ -21,7 +22,6 @@ from services.dpe.domain.findings import DistortionType, Rule
 from services.dpe.domain.rules.finding import Departure
 from services.dpe.domain.rules.reading import Reading, roots
 
-_CELL: Final = re.compile(r"(?P<head>[^:;|\n]{1,60}):\s(?P<said>[^;|\n]{1,120})")
 _LINE: Final = re.compile(r"[^\n]+")
 _MIN_CELLS: Final = 2
 _MIN_WORDS: Final = 2
@@ -211,25 +211,20 @@ def rows_of(source: Reading) -> tuple[Row, ...]:
     """Return the rows of a sentence: of a table that was read as one each line is a row."""
     found: list[Row] = []
     for line in _LINE.finditer(source.text):
-        if ";" in line.group() or "|" in line.group():
-            cells = tuple(_cells(line.group(), line.start()))
-            if len(cells) >= _MIN_CELLS:
-                label = roots(" ".join(cells[0].words))
-                found.append(Row(cells, label, tuple(cell.head for cell in cells)))
+        cells = tuple(_cells(line.group(), line.start()))
+        if len(cells) >= _MIN_CELLS:
+            label = roots(" ".join(cells[0].words))
+            found.append(Row(cells, label, tuple(cell.head for cell in cells)))
     return tuple(found)
 
 
 def _cells(line: str, start: int) -> list[Cell]:
     found: list[Cell] = []
-    for match in _CELL.finditer(line):
-        over, _, said = match["said"].rpartition(": ")
-        # What stands over the table comes before the head of its first cell: "Storage: Category: Controlled drugs".
-        head = over.rpartition(": ")[2] if over and not found else match["head"]
-        said = (said if over and not found else match["said"]).rstrip(" .")
-        begin = start + match.end("said") - len(match["said"][match["said"].rindex(said) :])
+    for cell in labelled_row(line):
+        said = line[cell.start : cell.end]
         held = tuple(word.text for word in words(said))
         if held:
-            found.append(Cell(head.strip().casefold(), held, Span(begin, begin + len(said)), said))
+            found.append(Cell(cell.head, held, Span(start + cell.start, start + cell.end), said))
     return found
 
 
