@@ -69,7 +69,7 @@ class Row:
     @property
     def name(self) -> str:
         """The words of its label."""
-        return _joined(self.cells[0].words)
+        return joined(self.cells[0].words)
 
 
 Placed = tuple["Row", Reading]
@@ -86,27 +86,27 @@ def changed_row(claim: Reading, sources: list[Reading]) -> Departure | None:
     changed = _changed_value(claim, own, source, rows, sources)
     if changed is not None:
         return changed
-    said_of_it = [_joined(cell.words) for cell in own.cells]
-    spoken = _joined(word.text for word in claim.tokens)
+    said_of_it = [joined(cell.words) for cell in own.cells]
+    spoken = joined(word.text for word in claim.tokens)
     for other, _ in rows:
         if other.heads != own.heads or other.name == own.name or _is_named(other, own, claim):
             continue
         for ours, theirs in zip(own.cells[1:], other.cells[1:], strict=True):
             if (
                 len(theirs.words) >= _MIN_WORDS
-                and _joined(theirs.words) in spoken
-                and not any(_joined(theirs.words) in cell for cell in said_of_it)
-                and _joined(ours.words) not in spoken
+                and joined(theirs.words) in spoken
+                and not any(joined(theirs.words) in cell for cell in said_of_it)
+                and joined(ours.words) not in spoken
                 and not _is_said_elsewhere(own, theirs, sources)
             ):
-                at = spoken[: spoken.index(_joined(theirs.words))].count(" ")
+                at = spoken[: spoken.index(joined(theirs.words))].count(" ")
                 return _departure(claim, at, at + len(theirs.words), source, ours)
     return None
 
 
 def named_rows(claim: Reading, rows: Sequence[Placed]) -> list[Placed]:
     """Return the rows whose label stands in the claim, else those whose words of content do; of both the longest."""
-    spoken = _joined(word.text for word in claim.tokens)
+    spoken = joined(word.text for word in claim.tokens)
     called = [(row, source) for row, source in rows if row.name in spoken]
     if called:
         return [(row, source) for row, source in called if not any(_is_longer(other, row) for other, _ in called)]
@@ -148,7 +148,7 @@ def _is_longer(row: Row, other: Row) -> bool:
 
 def _is_named(other: Row, own: Row, claim: Reading) -> bool:
     """Say whether the claim speaks of another row too, beside words that both labels share."""
-    spoken = _joined(word.text for word in claim.tokens)
+    spoken = joined(word.text for word in claim.tokens)
     if other.name in spoken and not _is_longer(own, other):
         return True
     return bool(other.label - own.label) and other.label <= claim.content
@@ -228,15 +228,16 @@ def _cells(line: str, start: int) -> list[Cell]:
     return found
 
 
-def _joined(spoken: Iterable[str]) -> str:
+def joined(spoken: Iterable[str]) -> str:
+    """Return words between blanks, in which a run of words is found by ``in``."""
     return f" {' '.join(spoken)} "
 
 
 def _is_said_elsewhere(own: Row, cell: Cell, sources: list[Reading]) -> bool:
     """Say whether a sentence that names the row, and is no other row, holds the words of the cell."""
-    wanted = _joined(cell.words)
+    wanted = joined(cell.words)
     return any(
-        own.label <= source.known and wanted in _joined(word.text for word in source.tokens)
+        own.label <= source.known and wanted in joined(word.text for word in source.tokens)
         for source in sources
         if not source.once(rows_of)
     )
