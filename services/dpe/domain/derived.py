@@ -23,7 +23,7 @@ from services.common.reading.text_types import Claim, Value
 from services.dpe.domain.calendar import reached, span_between, time_after
 from services.dpe.domain.placement import Wanted
 from services.dpe.domain.reckoning import Derivation, is_worth, shown, worth
-from services.dpe.domain.table_reckoning import reckoned_in_rows
+from services.dpe.domain.table_reckoning import how_often, periods, reckoned_in_rows, times_worth
 
 OPERANDS: Final = 12
 _TOTAL: Final = re.compile(
@@ -87,10 +87,21 @@ def derive(want: Wanted, claim: Claim, places: Sequence[Place]) -> Derivation | 
         _part(want, operands, places)
         or _joined(want, claim, operands)
         or _added(want, claim, operands)
+        or _by_period(want, operands)
         or reckoned_in_rows(want, claim, [one for one in alike if one.cell is not None])
         or _total(want, claim, operands, places)
         or _difference(want, claim, operands)
     )
+
+
+def _by_period(want: Wanted, operands: Sequence[Place]) -> Derivation | None:
+    """Return the amount for one period from that for another: £10 a month where £120 a year are due."""
+    own = want.value
+    for one in operands if own.per else ():
+        times = periods(own.per, one.value.per)
+        if times is not None and is_worth(own, own.magnitude, times_worth(one, times)):
+            return Derivation(one, equal=True, text=f"{how_often(one, times)} = {own.text}")
+    return None
 
 
 def _part(want: Wanted, operands: Sequence[Place], places: Sequence[Place]) -> Derivation | None:

@@ -9,10 +9,10 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
+from fractions import Fraction
 from typing import Final
 
 from services.common.ports.recognition import EntityKind
-from services.common.reading.numerals import plain
 from services.common.reading.places import Place
 from services.common.reading.terms import terms
 from services.common.reading.text_types import Claim, Value
@@ -98,9 +98,9 @@ def _multiplied(want: Wanted, claim: Claim, operands: Sequence[Place]) -> Deriva
             if rate is None or not terms(naming) & said:
                 continue
             counts = (_times(counted, rate, terms(rated)) for counted in (*want.others, *_lengths(cell.row)))
-            for times in (_periods(own.per, rate), *counts):
-                if times is not None and times != 1 and is_worth(own, own.magnitude, worth(one) * times):
-                    text = f"{plain(times.normalize())} x {one.value.text} = {shown(own, worth(one) * times)}"
+            for times in (periods(own.per, (rate["unit"] or "").lower()), *counts):
+                if times is not None and times != 1 and is_worth(own, own.magnitude, times_worth(one, times)):
+                    text = f"{how_often(one, times)} = {shown(own, times_worth(one, times))}"
                     return Derivation(one, equal=True, text=text)
     return None
 
@@ -110,26 +110,37 @@ def _lengths(row: Sequence[str]) -> Iterator[Value]:
         yield from (value for value in scan_values(said) if value.unit in {"month", "second"} and not value.per)
 
 
-def _periods(per: str, rate: re.Match[str]) -> Decimal | None:
-    """Return how many of the rate's periods make the one that the claim speaks of: twelve months a year."""
-    unit = (rate["unit"] or "").lower()
+def periods(per: str, unit: str) -> Fraction | None:
+    """Return how many of a rate's periods make the one that a claim speaks of: twelve months a year."""
     for known in (_MONTHS, _SECONDS):
-        if per in known and unit in known and known[per] > known[unit]:
-            return Decimal(known[per]) / known[unit]
+        if per in known and unit in known and per != unit:
+            return Fraction(known[per], known[unit])
     return None
 
 
-def _times(counted: Value, rate: re.Match[str], rated: frozenset[str]) -> Decimal | None:
+def how_often(one: Place, times: Fraction) -> str:
+    """Return how a rate is multiplied, as "12 x £79" or "£120 / 12"."""
+    if times < 1:
+        return f"{one.value.text} / {float(1 / times):g}"
+    return f"{float(times):g} x {one.value.text}"
+
+
+def times_worth(one: Place, times: Fraction) -> Decimal:
+    """Return a place's worth so many times; exact where the result is."""
+    return worth(one) * times.numerator / times.denominator
+
+
+def _times(counted: Value, rate: re.Match[str], rated: frozenset[str]) -> Fraction | None:
     """Return how often a rate counts for a value: 36 months are three times "per year"."""
     if counted.magnitude is None:
         return None
     unit = (rate["unit"] or "").lower()
     if counted.unit == "month" and unit in _MONTHS:
-        return counted.magnitude / _MONTHS[unit]
+        return Fraction(counted.magnitude) / _MONTHS[unit]
     if counted.unit == "second" and unit in _SECONDS:
-        return counted.magnitude / _SECONDS[unit]
+        return Fraction(counted.magnitude) / _SECONDS[unit]
     if counted.kind is not EntityKind.NUMBER or counted.unit or not terms(counted.counted) & (rated | terms(unit)):
         return None
     count = rate["count"]
     of = next((value.magnitude for value in scan_values(count) if value.magnitude), None) if count else Decimal(1)
-    return counted.magnitude / of if of else None
+    return Fraction(counted.magnitude) / Fraction(of) if of else None

@@ -82,40 +82,49 @@ def changed_state(claim: Reading, sources: list[Reading]) -> Departure | None:
 def foreign_state(claim: Reading, sources: list[Reading]) -> Departure | None:
     """Return what a claim says of a row that its column says of other rows alone, or ``None``."""
     rows = [(row, source) for source in sources for row in source.once(rows_of)]
-    named = _own_row(claim, rows)
-    if named is None or is_negated(claim.text):
+    if is_negated(claim.text):
         return None
-    row, source = named
-    alike = [other for other, _ in rows if other.heads == row.heads and other is not row]
-    own = frozenset[str]().union(*(roots(cell.said) for cell in row.cells), *(roots(head) for head in row.heads))
-    for number, cell in enumerate(row.cells):
+    for number in range(1, max((len(row.cells) for row, _ in rows), default=0)):
+        named = _own_row(claim, rows, without=number)
+        if named is None or number >= len(named[0].cells):
+            continue
+        row, source = named
+        cell = row.cells[number]
+        own = frozenset[str]().union(*(roots(one.said) for one in row.cells), *(roots(head) for head in row.heads))
         if _is_said(cell, claim) or one_value(cell) is not None:
             continue
-        for other in alike:
-            state = roots(other.cells[number].said)
-            is_state = state and len(other.cells[number].words) <= _MOST_STATE_WORDS and not state & _NO_STATES
-            if is_state and state <= claim.content and not state & own and one_value(other.cells[number]) is None:
+        for other in (other.cells[number] for other, _ in rows if other.heads == row.heads and other is not row):
+            state = roots(other.said)
+            is_state = state and len(other.words) <= _MOST_STATE_WORDS and not state & _NO_STATES
+            if is_state and state <= claim.content and not state & own and one_value(other) is None:
                 token = next(word for word in claim.tokens if roots(word.text) & state)
                 span = claim.span(token.start, token.end)
                 return Departure(DistortionType.ENTITY_SUBSTITUTED, Rule.ROW, span, source, source.span(*cell.place))
     return None
 
 
-def _own_row(claim: Reading, rows: Sequence[Placed]) -> Placed | None:
-    """Return the row of which a claim says most cells, where it says more than of any other, and nothing of another."""
+def _own_row(claim: Reading, rows: Sequence[Placed], without: int = 0) -> Placed | None:
+    """Return the row of which a claim says most cells, where it says more than of any other, and nothing of another.
+
+    Args:
+        claim: the claim.
+        rows: of all tables.
+        without: number of a column whose cells do not tell rows apart; 0 = all do.
+    """
     said = [
-        (frozenset(number for number, cell in enumerate(row.cells) if _is_said(cell, claim)), row) for row, _ in rows
+        frozenset(at for at, cell in enumerate(row.cells) if (not without or at != without) and _is_said(cell, claim))
+        for row, _ in rows
     ]
-    best = max((len(cells) for cells, _ in said), default=0)
-    leading = [at for at, (cells, _) in enumerate(said) if best and len(cells) == best]
-    if len({said[at][1].cells for at in leading}) != 1:
+    best = max(map(len, said), default=0)
+    leading = [placed for placed, cells in zip(rows, said, strict=True) if best and len(cells) == best]
+    if len({row.cells for row, _ in leading}) != 1:
         return None
-    chosen = said[leading[0]][1]
+    chosen = leading[0][0]
     texts = {cell.words for cell in chosen.cells}
-    for cells, row in said:
-        if row.heads == chosen.heads and any(row.cells[number].words not in texts for number in cells):
+    for (row, _), cells in zip(rows, said, strict=True):
+        if row.heads == chosen.heads and any(row.cells[at].words not in texts for at in cells):
             return None
-    return rows[leading[0]]
+    return leading[0]
 
 
 def _is_said(cell: Cell, claim: Reading) -> bool:
