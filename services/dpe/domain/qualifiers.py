@@ -89,11 +89,12 @@ def _carried(limit: frozenset[str], around: str) -> bool:
 
 
 def _is_of_another_act(tokens: Sequence[Word], at: int, around: str) -> bool:
-    """Say whether a "may" stands before an act that the claim does not speak of: "may be cured at 70 degrees"."""
-    if tokens[at].text not in {"may", "might"}:
-        return False
-    act = next((word for word in tokens[at + 1 : at + 4] if word.text not in STOPWORDS), None)
+    """Say whether a reservation stands before what the claim does not speak of: "may be cured", "most trophies"."""
+    act = next((word for word in tokens[at + 1 : at + _ACT_WORDS] if word.text not in STOPWORDS), None)
     return act is not None and stem(act.text) not in content_stems(around)
+
+
+_ACT_WORDS: Final = 4
 
 
 def _reservation(source: str, around: str) -> Span | None:

@@ -47,6 +47,8 @@ from services.dpe.domain.verdicts import heard_cases
 
 STRIP_OVERLAP: Final = 0.8
 """Share of the claim's content words in the fact's sentence from which on a missing condition was stripped."""
+STRIP_WORDS: Final = 3
+"""Content words that a claim needs for it: a name that answers a question repeats no sentence."""
 SUBSTITUTION_OVERLAP: Final = 0.5
 NEAR: Final = 0.3
 """Nearness to its source from which on a claim repeats it; fitted to one half of the corpus and development pairs."""
@@ -283,7 +285,7 @@ def _limit(analysis: Analysis, claim: ClaimWords, match: Match) -> Span | None:
     content = analysis.outputs.text.fact_views[match.clause.fact_index].fact.content
     sentence, start = match.clause.sentence, match.clause.sentence.start
     source = content[start : sentence.end]
-    if containment(claim.stems, content_stems(source)) < STRIP_OVERLAP:
+    if len(claim.stems) < STRIP_WORDS or containment(claim.stems, content_stems(source)) < STRIP_OVERLAP:
         return None
     clause = Span(match.clause.span.start - start, match.clause.span.end - start)
     limit = left_out(source, claim.claim.text, _neighbourhood(analysis, claim.claim), clause)
