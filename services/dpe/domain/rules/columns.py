@@ -97,8 +97,8 @@ def foreign_state(claim: Reading, sources: list[Reading]) -> Departure | None:
             state = roots(other.said)
             is_state = state and len(other.words) <= _MOST_STATE_WORDS and not state & _NO_STATES
             if is_state and state <= claim.content and not state & own and one_value(other) is None:
-                token = next(word for word in claim.tokens if roots(word.text) & state)
-                span = claim.span(token.start, token.end)
+                held = [word for word in claim.tokens if roots(word.text) & state]
+                span = claim.span(held[0].start, held[-1].end)
                 return Departure(DistortionType.ENTITY_SUBSTITUTED, Rule.ROW, span, source, source.span(*cell.place))
     return None
 

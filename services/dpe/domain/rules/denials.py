@@ -31,7 +31,7 @@ _LIMITED: Final = re.compile(
 _CONDITION: Final = re.compile(r"\b(?:if|unless|when|provided|in\scase|except)\b", re.IGNORECASE)
 _OPPOSED: Final = re.compile(
     r"\b(?:prohibited|forbidden|banned|excluded|except|apart|unless|without|only|instead|rather|unlike|neither|nor|no"
-    r"|none|never|excluding)\b",
+    r"|none|never|excluding|unable|impossible|barred|bars?|forbids?|refus\w{1,4}|fail(?:s|ed|ure)?|lack(?:s|ed)?|prevent(?:s|ed)?)\b",
     re.IGNORECASE,
 )
 _MIN_CONTENT: Final = 3

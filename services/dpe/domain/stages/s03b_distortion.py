@@ -12,9 +12,10 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from services.common.ports.recognition import Entity, EntityKind
+from services.common.reading.clauses import finite_verb_at
 from services.common.reading.ratios import TIMES
 from services.common.reading.text_types import Claim, ClaimType, Span, Value
-from services.common.reading.words import containment, content_stems
+from services.common.reading.words import containment, content_stems, words
 from services.common.taxonomy import StageStatus
 from services.dpe.domain.alignment import (
     NAMES,
@@ -47,8 +48,6 @@ from services.dpe.domain.verdicts import heard_cases
 
 STRIP_OVERLAP: Final = 0.8
 """Share of the claim's content words in the fact's sentence from which on a missing condition was stripped."""
-STRIP_WORDS: Final = 3
-"""Content words that a claim needs for it: a name that answers a question repeats no sentence."""
 SUBSTITUTION_OVERLAP: Final = 0.5
 NEAR: Final = 0.3
 """Nearness to its source from which on a claim repeats it; fitted to one half of the corpus and development pairs."""
@@ -285,7 +284,9 @@ def _limit(analysis: Analysis, claim: ClaimWords, match: Match) -> Span | None:
     content = analysis.outputs.text.fact_views[match.clause.fact_index].fact.content
     sentence, start = match.clause.sentence, match.clause.sentence.start
     source = content[start : sentence.end]
-    if len(claim.stems) < STRIP_WORDS or containment(claim.stems, content_stems(source)) < STRIP_OVERLAP:
+    # A name that answers a question repeats no sentence.
+    states = finite_verb_at(words(claim.claim.text)) is not None
+    if not states or containment(claim.stems, content_stems(source)) < STRIP_OVERLAP:
         return None
     clause = Span(match.clause.span.start - start, match.clause.span.end - start)
     limit = left_out(source, claim.claim.text, _neighbourhood(analysis, claim.claim), clause)
