@@ -107,3 +107,28 @@ async def test_no_signal_and_no_score_is_ever_worse_than_the_composites(sentence
         assert (judged is None) is (own is None)
         assert own is None or judged <= own
     assert risk.composite_score is None or risk.judged_score <= risk.composite_score
+
+
+OPEN = "Nobody says how the shop in the station keeps its umbrellas dry."
+
+
+@pytest.mark.parametrize(
+    ("support", "more", "level"),
+    [
+        (0.4, {}, RiskLevel.MEDIUM),
+        (0.05, {}, RiskLevel.HIGH),
+        (0.4, {"policy": Policy(level_floors=False)}, RiskLevel.HIGH),
+    ],
+    ids=["left-open", "not-supported", "the-bare-document"],
+)
+async def test_what_models_leave_open_is_a_warning_and_no_finding(support, more, level):
+    finished = await analysed(OPEN, FACT, support=support, **more)
+    risk = risk_of(finished)
+    assert risk.composite_level is RiskLevel.HIGH, "§7.4 stays what it is"
+    assert risk.level is level
+
+
+async def test_one_claim_that_nothing_bears_out_beside_an_open_one_counts_in_full():
+    answer = f"{OPEN} {OTHER}"
+    finished = await analysed(answer, FACT, support=lambda request: 0.05 if "sells" in request.claim else 0.4)
+    assert risk_of(finished).level is RiskLevel.HIGH

@@ -7,7 +7,7 @@ row by its cells, and says of it what that column says of others alone ("Decisio
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from services.common.reading.agreement import agrees, comparable
@@ -67,11 +67,7 @@ def changed_state(claim: Reading, sources: list[Reading]) -> Departure | None:
     if at is None or (done and still):
         return None
     told = (done is not None) != is_negated(claim.text)
-    named = _own_row(claim, [(row, source) for source in sources for row in source.once(rows_of)])
-    if named is None:
-        return None
-    row, source = named
-    for cell in row.cells[1:]:
+    for cell, source in _told_of(claim, sources):
         known = True if _DONE.match(cell.said) else False if _OPEN.match(cell.said) else None
         if known is not None and known != told:
             span = claim.span(at.start(), at.end())
@@ -79,21 +75,27 @@ def changed_state(claim: Reading, sources: list[Reading]) -> Departure | None:
     return None
 
 
-def foreign_state(claim: Reading, sources: list[Reading]) -> Departure | None:
-    """Return what a claim says of a row that its column says of other rows alone, or ``None``."""
+def _told_of(claim: Reading, sources: list[Reading]) -> Iterator[tuple[Cell, Reading]]:
+    """Yield the cells of the row that a claim names by the other cells of it."""
     rows = [(row, source) for source in sources for row in source.once(rows_of)]
-    if is_negated(claim.text):
-        return None
     for number in range(1, max((len(row.cells) for row, _ in rows), default=0)):
         named = _own_row(claim, rows, without=number)
-        if named is None or number >= len(named[0].cells):
-            continue
-        row, source = named
-        cell = row.cells[number]
+        if named is not None and number < len(named[0].cells):
+            yield named[0].cells[number], named[1]
+
+
+def foreign_state(claim: Reading, sources: list[Reading]) -> Departure | None:
+    """Return what a claim says of a row that its column says of other rows alone, or ``None``."""
+    if is_negated(claim.text):
+        return None
+    rows = [row for source in sources for row in source.once(rows_of)]
+    for cell, source in _told_of(claim, sources):
+        row = next(row for row in source.once(rows_of) if cell in row.cells)
         own = frozenset[str]().union(*(roots(one.said) for one in row.cells), *(roots(head) for head in row.heads))
+        number = row.cells.index(cell)
         if _is_said(cell, claim) or one_value(cell) is not None:
             continue
-        for other in (other.cells[number] for other, _ in rows if other.heads == row.heads and other is not row):
+        for other in (other.cells[number] for other in rows if other.heads == row.heads and other.cells != row.cells):
             state = roots(other.said)
             is_state = state and len(other.words) <= _MOST_STATE_WORDS and not state & _NO_STATES
             if is_state and state <= claim.content and not state & own and one_value(other) is None:

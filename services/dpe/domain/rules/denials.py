@@ -24,10 +24,11 @@ _DENIED: Final = re.compile(
 )
 _LIMITED: Final = re.compile(
     r"\b(?:if|unless|when|where|while|before|after|until|till|except|only|without|than|more|less|least|most|yet|also"
-    r"|already|alone|both|all|every|each|always|necessarily|who|which|that|because|so)\b",
+    r"|already|alone|both|all|every|each|always|necessarily|who|which|that|because|so|exceed(?:s|ed)?|above|below|over"
+    r"|under)\b|\d",
     re.IGNORECASE,
 )
-"""What is denied under a condition, or in part, is not denied."""
+"""What is denied under a condition, in part, or beyond a value, is not denied."""
 _CONDITION: Final = re.compile(r"\b(?:if|unless|when|provided|in\scase|except)\b", re.IGNORECASE)
 _OPPOSED: Final = re.compile(
     r"\b(?:prohibited|forbidden|banned|excluded|except|apart|unless|without|only|instead|rather|unlike|neither|nor|no"
