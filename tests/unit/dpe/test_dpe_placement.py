@@ -169,7 +169,7 @@ STORE = ("The store rose above the limit of 8 °C for six hours.", "The highest 
         ("Studio costs €948 a year.", PLANS, "12 x €79 = 948 EUR"),
         ("Altogether 1,275 insulin cartridges were affected.", STOCK, "860 + 415 = 1275"),
         ("Westlea Trust had 2,100 units affected.", STOCK, "1,240 + 860 = 2100"),
-        ("A small box costs £10 a month.", ("A small box costs £120 a year.",), "£120 a year / 12 = £10 a month"),
+        ("A small box costs £10 a month.", ("A small box costs £120 a year.",), "£120 / 12 = £10"),
         ("Counting proxies, 59 of the 84 members were represented.", PRESENT, "47 + 12 = 59"),
         ("At its worst the store was 7.3 °C above the limit.", STORE, "15.3 °C - 8 °C = 7.3 °C"),
     ],
