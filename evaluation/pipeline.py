@@ -121,14 +121,17 @@ class PipelineMeasurement:
 
 
 def claim_support(item: Judgement, threshold: float | None = None) -> float:
-    """Return how well a claim is supported; with a threshold it is there or above exactly when it is SUPPORTED."""
+    """Return how well a claim is supported; with a threshold it is there or above exactly when it is SUPPORTED.
+
+    Of a claim in which a rule finds a departure the support counts half: rules and model are two witnesses.
+    """
     if item.basis is Basis.QUOTATION and item.verdict is Verdict.SUPPORTED:
         return 1.0
     support = item.support or 0.0
     if item.verdict is Verdict.SUPPORTED:
         return support if threshold is None else max(support, threshold)
     if item.basis not in {Basis.GROUNDING, Basis.CONTRADICTION}:
-        return 0.0
+        support /= 2
     return support if threshold is None else min(support, math.nextafter(threshold, 0.0))
 
 

@@ -86,14 +86,18 @@ class TableEntailment:
 
 
 class TableGrounding:
-    """Gives a request's support by a function; what is not supported has the spans of another."""
+    """Gives a request's support by a function; what is not supported has the spans of another.
+
+    From ``open_from`` to the threshold it says neither.
+    """
 
     fingerprint = "table-grounding@1+sha256:3333333333333333"
     threshold = 0.5
 
-    def __init__(self, support, spans=lambda _: ()):
+    def __init__(self, support, spans=lambda _: (), open_from=1.0):
         self._support = support
         self._spans = spans
+        self._open_from = open_from
         self.calls = []
 
     async def judge(self, requests):
@@ -106,7 +110,8 @@ class TableGrounding:
         support = self._support(request)
         supported = support >= self.threshold
         spans = () if supported else tuple(UnsupportedSpan(*span) for span in self._spans(request))
-        return GroundingVerdict(support, supported, support, (), spans, (0,))
+        is_open = not supported and support >= self._open_from
+        return GroundingVerdict(support, supported, support, (), spans, (0,), undecided=is_open)
 
 
 class DownModel:

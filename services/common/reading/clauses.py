@@ -45,6 +45,7 @@ _PREPOSITIONS: Final = frozenset(
     """.split()  # noqa: SIM905 - a list would be six times as long
 )
 _ARTICLES: Final = frozenset({"a", "an", "the", "its", "their", "his", "her", "our", "your", "my", "each", "every"})
+_EXCEPTING: Final = frozenset({"apart", "except", "excepting", "excluding", "barring", "save"})
 _MIN_PARTICIPLE: Final = 5
 _NOUN_REACH: Final = 6
 """The finite verb of a clause with a noun for its subject follows within so many words."""
@@ -155,11 +156,17 @@ class _Words:
 
     def opens_subordinate(self, begin: int) -> bool:
         """Say whether the words from ``begin`` open with what a main clause follows: "When ...", "Founded in ..."."""
-        word = self.tokens[bisect_left(self.starts, begin)].text
+        first = bisect_left(self.starts, begin)
+        word = self.tokens[first].text
+        if word in _EXCEPTING or (word in FINITE_VERBS and word not in AUXILIARIES and not self._is_imperative(first)):
+            return True  # "Held for three years, ...": a verb without a subject
         is_participle = (word.endswith("ed") and len(word) >= _MIN_PARTICIPLE) or (
             word.endswith("ing") and len(word) > _MIN_PARTICIPLE
         )
         return word in SUBORDINATORS or word in _PREPOSITIONS or is_participle
+
+    def _is_imperative(self, at: int) -> bool:
+        return self.tokens[at].text in IMPERATIVES
 
     def right_side(self, begin: int, following: int) -> list[Word]:
         """Return the words up to the next coordinator, or beyond it when there is no verb before it."""
@@ -197,7 +204,12 @@ def _is_verb(tokens: Sequence[Word], at: int) -> bool:
     word = tokens[at].text
     if word in FINITE_VERBS:
         # "A packed lunch", "the paid edition": between an article and its noun a word states nothing.
-        return not (at > 0 and tokens[at - 1].text in _ARTICLES and at + 1 < len(tokens))
+        if at == 0 or word in AUXILIARIES:
+            return True
+        before = tokens[at - 1].text
+        # "For addresses", "100 requests of the quota": behind a preposition, and behind what counts it, it is a noun.
+        is_noun = word.endswith("s") and (before in _PREPOSITIONS or (at == 1 and before.isdecimal()))
+        return not (is_noun or (before in _ARTICLES and at + 1 < len(tokens)))
     follows = at > 0 and tokens[at].start - tokens[at - 1].end == 1
     return word in BASE_VERBS and follows and _is_plural(tokens[at - 1].text)
 
@@ -249,6 +261,8 @@ def _opens_clause(sentence: str, right: Sequence[Word]) -> bool:
         return False
     if first.text in _NOMINATIVES:
         return tokens[1].text not in _PREPOSITIONS
+    if first.text in BASE_VERBS and tokens[1].text in _ARTICLES:
+        return False  # "can watch it and take the needle out": a second verb of the same subject
     # "costs fell": a first word that could be a verb is the subject here, so the verb must come after it.
     could_be_verb = first.text in FINITE_VERBS
     is_noun = first.text.endswith("s") or not (could_be_verb or first.text.endswith(("ing", "ed", "ly")))

@@ -6,6 +6,7 @@ of its column. Linear in the text.
 """
 
 import re
+from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -16,6 +17,7 @@ from typing import Final
 from services.common.ports.recognition import EntityKind
 from services.common.reading.bounds import Bound, limit_of
 from services.common.reading.clauses import clauses, finite_verb_at
+from services.common.reading.labelled_rows import LabelledCell, labelled_row
 from services.common.reading.lexicon import APPROXIMATORS, FINITE_VERBS, STOPWORDS
 from services.common.reading.polarity import is_negated
 from services.common.reading.ratios import SHARE
@@ -72,6 +74,7 @@ class Place:
         negated: its stretch is, besides a negator that is taken into the side.
         before: terms of the stretches before its own, which an ellipsis takes up again.
         beside: the values nearest to it in its line, which may be its conditions.
+        cell: the labelled cell that it stands in: "Price per month: £79" of a row that was read from a table.
     """
 
     fact_index: int
@@ -90,6 +93,7 @@ class Place:
     each: bool = False
     before: frozenset[str] = _NONE
     beside: tuple[Beside, ...] = ()
+    cell: LabelledCell | None = None
 
 
 def read_places(fact_index: int, text: str, values: Sequence[Value]) -> tuple[Place, ...]:
@@ -114,6 +118,7 @@ def read_places(fact_index: int, text: str, values: Sequence[Value]) -> tuple[Pl
         if line.kind is SentenceKind.HEADING or text[line.start : line.end].rstrip().endswith(":"):
             heading = sentence
         span = Span(line.start, line.end)
+        row = () if cells else labelled_row(text[line.start : line.end], line.start)
         each = {part: bool(_EACH.search(text, part.start, part.end)) for part in {where for _, _, where in read}}
         here = [
             Place(
@@ -130,6 +135,7 @@ def read_places(fact_index: int, text: str, values: Sequence[Value]) -> tuple[Pl
                 bool(cells),
                 negated(text, where, value),
                 each[where],
+                cell=_cell_of(row, value),
             )
             for value, own, where in read
             if value is not None and value.kind in PLACED
@@ -138,6 +144,11 @@ def read_places(fact_index: int, text: str, values: Sequence[Value]) -> tuple[Pl
         found += [(place, _beside(here, number)) for number, place in enumerate(here)]
     everything = frozenset(whole)
     return tuple(replace(place, beside=beside, whole=everything) for place, beside in found)
+
+
+def _cell_of(row: Sequence[LabelledCell], value: Value) -> LabelledCell | None:
+    at = bisect_right(row, value.start, key=lambda cell: cell.start) - 1
+    return row[at] if at >= 0 and value.end <= row[at].end else None
 
 
 def _with_before(line: Sequence[Place], parts: Sequence[Span]) -> list[Place]:

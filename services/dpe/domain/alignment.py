@@ -152,8 +152,9 @@ def _derived(claim: Claim, placed: Placed, places: Sequence[Place]) -> AlignedVa
     if found is None or is_worse:
         return None
     there = found.place
+    facts = dict.fromkeys(one.fact_index for one in (there, *found.operands))
     return AlignedValue(placed.wanted.value, there.value, equal=found.equal, fact_index=there.fact_index, is_firm=True,
-                        derivation=found.text)  # fmt: skip
+                        derivation=found.text, derived_from=tuple(facts))  # fmt: skip
 
 
 def _is_share(placed: Placed) -> bool:

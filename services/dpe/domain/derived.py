@@ -15,13 +15,15 @@ from typing import Final
 
 from services.common.ports.recognition import EntityKind
 from services.common.reading.agreement import agrees
-from services.common.reading.numerals import plain, rounds_to
+from services.common.reading.numerals import plain
 from services.common.reading.places import Place
 from services.common.reading.ratios import SHARE
 from services.common.reading.terms import terms
 from services.common.reading.text_types import Claim, Value
 from services.dpe.domain.calendar import reached, span_between, time_after
 from services.dpe.domain.placement import Wanted
+from services.dpe.domain.reckoning import Derivation, is_worth, shown, worth
+from services.dpe.domain.table_reckoning import how_often, periods, reckoned_in_rows, times_worth
 
 OPERANDS: Final = 12
 _TOTAL: Final = re.compile(
@@ -38,7 +40,7 @@ _REACH: Final = 40
 _DIFFERENCE: Final = re.compile(
     r"\b(?:difference|gap|more|less|fewer|lower|higher|longer|shorter|dearer|cheaper|larger|smaller|older|younger|heavier"
     r"|lighter|faster|slower|earlier|later|by|ahead|behind|saves?|saving|left|remain(?:s|ing|der)?|rest|shrank|grew|rose"
-    r"|fell|drop(?:ped)?|decreased?|increased?|gained|lost|without|others?)\b",
+    r"|fell|drop(?:ped)?|decreased?|increased?|gained|lost|without|others?|above|below|over|under|beyond|exceed(?:s|ed|ing)?)\b",
     re.IGNORECASE,
 )
 _CHANGE: Final = re.compile(
@@ -54,24 +56,8 @@ _INCLUDED: Final = re.compile(
     r"\b(?:together\swith|including|inclusive\sof|counting|plus)\s[^,;.]{1,60}", re.IGNORECASE
 )
 _HUNDRED: Final = Decimal(100)
-_NUMERALS: Final = "".join(map(str, range(10))) + ".,' -"
 _MIN_SHARE: Final = 0.3
 """Share of the claim's words that must be said of what is reckoned with."""
-
-
-@dataclass(frozen=True, slots=True)
-class Derivation:
-    """A value that follows from others, or does not.
-
-    Attributes:
-        place: of the first value that it follows from.
-        equal: it is the claim's value.
-        text: how it follows, as "120 + 95 = 215".
-    """
-
-    place: Place
-    equal: bool
-    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,9 +87,21 @@ def derive(want: Wanted, claim: Claim, places: Sequence[Place]) -> Derivation | 
         _part(want, operands, places)
         or _joined(want, claim, operands)
         or _added(want, claim, operands)
+        or _by_period(want, operands)
+        or reckoned_in_rows(want, claim, [one for one in alike if one.cell is not None])
         or _total(want, claim, operands, places)
         or _difference(want, claim, operands)
     )
+
+
+def _by_period(want: Wanted, operands: Sequence[Place]) -> Derivation | None:
+    """Return the amount for one period from that for another: £10 a month where £120 a year are due."""
+    own = want.value
+    for one in operands if own.per else ():
+        times = periods(own.per, one.value.per)
+        if times is not None and is_worth(own, own.magnitude, times_worth(one, times)):
+            return Derivation(one, equal=True, text=f"{how_often(one, times)} = {own.text}")
+    return None
 
 
 def _part(want: Wanted, operands: Sequence[Place], places: Sequence[Place]) -> Derivation | None:
@@ -118,9 +116,9 @@ def _part(want: Wanted, operands: Sequence[Place], places: Sequence[Place]) -> D
         stated = next((place for place in known if agrees(share, place.value)), None)
         for whole in operands if stated is not None else ():
             beside = [want.said_of(one) for one in operands if one.fact_index == whole.fact_index]
-            part = _worth(whole) * (share.magnitude or Decimal(0)) / _HUNDRED
-            if want.said_of(whole) >= max(beside) and _is_worth(own, own.magnitude, part):
-                text = f"{share.text} of {whole.value.text} = {_shown(own, part)}"
+            part = worth(whole) * (share.magnitude or Decimal(0)) / _HUNDRED
+            if want.said_of(whole) >= max(beside) and is_worth(own, own.magnitude, part):
+                text = f"{share.text} of {whole.value.text} = {shown(own, part)}"
                 return Derivation(whole, equal=True, text=text)
     return None
 
@@ -135,11 +133,11 @@ def _added(want: Wanted, claim: Claim, operands: Sequence[Place]) -> Derivation 
     chosen = [place for place in stated if place is not None]
     if len(chosen) < len(addends):
         return None
-    total = sum((_worth(one) for one in chosen), Decimal(0))
-    if not _is_worth(own, own.magnitude, total):
+    total = sum((worth(one) for one in chosen), Decimal(0))
+    if not is_worth(own, own.magnitude, total):
         return None
-    text = " + ".join(one.value.text for one in chosen) + f" = {_shown(own, total)}"
-    return Derivation(chosen[0], equal=True, text=text)
+    text = " + ".join(one.value.text for one in chosen) + f" = {shown(own, total)}"
+    return Derivation(chosen[0], equal=True, text=text, operands=tuple(chosen))
 
 
 def _joined(want: Wanted, claim: Claim, operands: Sequence[Place]) -> Derivation | None:
@@ -150,11 +148,11 @@ def _joined(want: Wanted, claim: Claim, operands: Sequence[Place]) -> Derivation
     said = terms(behind) - terms(want.value.counted)
     group = _group(operands)
     named = [one for one in _named(want, operands, said, frozenset()) if one in group]
-    total = sum((_worth(one) for one in named), Decimal(0))
-    if len(named) < 2 or not _is_worth(want.value, want.value.magnitude, total):  # noqa: PLR2004 - one value has no sum
+    total = sum((worth(one) for one in named), Decimal(0))
+    if len(named) < 2 or not is_worth(want.value, want.value.magnitude, total):  # noqa: PLR2004 - one value has no sum
         return None
-    text = " + ".join(one.value.text for one in named) + f" = {_shown(want.value, total)}"
-    return Derivation(named[0], equal=True, text=text)
+    text = " + ".join(one.value.text for one in named) + f" = {shown(want.value, total)}"
+    return Derivation(named[0], equal=True, text=text, operands=tuple(named))
 
 
 _JOINT: Final = re.compile(r"\b(?:or|and|as\swell\sas)\b", re.IGNORECASE)
@@ -188,13 +186,29 @@ def _total(want: Wanted, claim: Claim, operands: Sequence[Place], places: Sequen
     if len(named) > 1:
         readings.append(_sum(want, named, places))
     readings.append(_remainder(group if len(group) > 1 else chosen))
+    readings += _runs(want, group)
     for reading in readings:
-        if reading is not None and _is_worth(want.value, wanted, reading.value):
-            return Derivation(reading.places[0], equal=True, text=reading.text)
+        if reading is not None and is_worth(want.value, wanted, reading.value):
+            return Derivation(reading.places[0], equal=True, text=reading.text, operands=reading.places)
     first = readings[0]
     if first is None or max(want.said_of(one) for one in chosen) < _MIN_SHARE * want.total:
         return None
     return Derivation(first.places[0], equal=False, text=first.text)
+
+
+def _runs(want: Wanted, group: Sequence[Place]) -> Iterator[_Result]:
+    """Yield sums of values of one sentence that follow one another, without those that the claim names besides.
+
+    "59 of the 84 members": 47 in person and 12 by proxy, out of 84.
+    """
+    left = [one for one in group if not any(agrees(other, one.value) for other in want.others)]
+    for first, last in combinations(range(len(left) + 1), 2):
+        run = left[first:last]
+        if 1 < len(run) < len(group):
+            total = sum(map(worth, run), Decimal(0))
+            yield _Result(
+                total, tuple(run), f"{' + '.join(one.value.text for one in run)} = {shown(want.value, total)}"
+            )
 
 
 def _named(want: Wanted, operands: Sequence[Place], said: frozenset[str], excluded: frozenset[str]) -> list[Place]:
@@ -248,9 +262,9 @@ def _sum(want: Wanted, chosen: Sequence[Place], places: Sequence[Place]) -> _Res
     total, parts = Decimal(0), []
     for one in chosen:
         factor = _factor(want, one, places)
-        total += factor * _worth(one)
+        total += factor * worth(one)
         parts.append(one.value.text if factor == 1 else f"{plain(factor)} x {one.value.text}")
-    return _Result(total, tuple(chosen), f"{' + '.join(parts)} = {_shown(want.value, total)}")
+    return _Result(total, tuple(chosen), f"{' + '.join(parts)} = {shown(want.value, total)}")
 
 
 def _factor(want: Wanted, one: Place, places: Sequence[Place]) -> Decimal:
@@ -272,7 +286,7 @@ def _factor(want: Wanted, one: Place, places: Sequence[Place]) -> Decimal:
 def _product(want: Wanted, operands: Sequence[Place], places: Sequence[Place]) -> Derivation | None:
     for one in operands:
         factor = _factor(want, one, places)
-        if factor != 1 and factor * _worth(one) == want.value.magnitude:
+        if factor != 1 and factor * worth(one) == want.value.magnitude:
             text = f"{plain(factor)} x {one.value.text} = {want.value.text}"
             return Derivation(one, equal=True, text=text)
     return None
@@ -281,9 +295,9 @@ def _product(want: Wanted, operands: Sequence[Place], places: Sequence[Place]) -
 def _remainder(chosen: Sequence[Place]) -> _Result | None:
     if len(chosen) < 2:  # noqa: PLR2004 - nothing is left of one
         return None
-    whole = max(chosen, key=_worth)
+    whole = max(chosen, key=worth)
     parts = [one for one in chosen if one is not whole]
-    left = _worth(whole) - sum((_worth(one) for one in parts), Decimal(0))
+    left = worth(whole) - sum((worth(one) for one in parts), Decimal(0))
     text = " - ".join([whole.value.text, *(one.value.text for one in parts)])
     return _Result(left, (whole, *parts), f"{text} = {plain(left)}")
 
@@ -295,15 +309,15 @@ def _difference(want: Wanted, claim: Claim, operands: Sequence[Place]) -> Deriva
         return None
     bound = want.said_of(operands[min(1, len(operands) - 1)]) - _STANDS_OUT
     for one, other in combinations([one for one in operands if want.said_of(one) >= bound or one in parts], 2):
-        larger, smaller = (one, other) if _worth(one) >= _worth(other) else (other, one)
-        left = _worth(larger) - _worth(smaller)
-        text = f"{larger.value.text} - {smaller.value.text} = {_shown(want.value, left)}"
-        if (has_cue or one in parts or other in parts) and _is_worth(want.value, want.value.magnitude, left):
-            return Derivation(larger, equal=True, text=text)
+        larger, smaller = (one, other) if worth(one) >= worth(other) else (other, one)
+        left = worth(larger) - worth(smaller)
+        text = f"{larger.value.text} - {smaller.value.text} = {shown(want.value, left)}"
+        if (has_cue or one in parts or other in parts) and is_worth(want.value, want.value.magnitude, left):
+            return Derivation(larger, equal=True, text=text, operands=(larger, smaller))
     for count in range(3, min(len(operands), 5) + 1):
         reading = _remainder(operands[:count])
-        if reading is not None and _is_worth(want.value, want.value.magnitude, reading.value):
-            return Derivation(reading.places[0], equal=True, text=reading.text)
+        if reading is not None and is_worth(want.value, want.value.magnitude, reading.value):
+            return Derivation(reading.places[0], equal=True, text=reading.text, operands=reading.places)
     return _wrong_difference(want, claim, operands)
 
 
@@ -316,9 +330,9 @@ def _wrong_difference(want: Wanted, claim: Claim, operands: Sequence[Place]) -> 
     first, second, *others = operands if len(operands) > 1 else [*operands, *operands]
     if first is second or (others and want.said_of(others[0]) > want.said_of(second) - _STANDS_OUT):
         return None
-    larger, smaller = (first, second) if _worth(first) >= _worth(second) else (second, first)
-    left = _worth(larger) - _worth(smaller)
-    text = f"{larger.value.text} - {smaller.value.text} = {_shown(want.value, left)}"
+    larger, smaller = (first, second) if worth(first) >= worth(second) else (second, first)
+    left = worth(larger) - worth(smaller)
+    text = f"{larger.value.text} - {smaller.value.text} = {shown(want.value, left)}"
     return Derivation(larger, equal=False, text=text)
 
 
@@ -341,7 +355,7 @@ def _share(want: Wanted, claim: Claim, places: Sequence[Place]) -> Derivation | 
     for group in (best, ranked):
         for reading in _ratios(group, is_change=is_change):
             if _is_rounded(want.value, reading.value):
-                return Derivation(reading.places[0], equal=True, text=reading.text)
+                return Derivation(reading.places[0], equal=True, text=reading.text, operands=reading.places)
         readings = list(_ratios(group, is_change=is_change)) if want.manner and group is best else []
         if readings:
             return Derivation(readings[0].places[0], equal=False, text=readings[0].text)
@@ -355,17 +369,17 @@ def _ratios(group: Sequence[Place], *, is_change: bool) -> Iterator[_Result]:
     for one, other in combinations(sorted(group, key=lambda place: (place.fact_index, place.value.start)), 2):
         if one.value.kind is not other.value.kind or one.value.unit != other.value.unit:
             continue
-        larger, smaller = (one, other) if _worth(one) >= _worth(other) else (other, one)
-        if not _worth(smaller):
+        larger, smaller = (one, other) if worth(one) >= worth(other) else (other, one)
+        if not worth(smaller):
             continue
-        if not is_change and larger is not max(group, key=_worth):
+        if not is_change and larger is not max(group, key=worth):
             continue
         if not is_change:
-            share = _HUNDRED * _worth(smaller) / _worth(larger)
+            share = _HUNDRED * worth(smaller) / worth(larger)
             yield _Result(share, (smaller, larger), f"{smaller.value.text} of {larger.value.text} = {_percent(share)}")
             continue
         for base, result in ((one, other), (other, one)):
-            change = abs(_HUNDRED * (_worth(result) - _worth(base)) / _worth(base))
+            change = abs(_HUNDRED * (worth(result) - worth(base)) / worth(base))
             text = f"({result.value.text} - {base.value.text}) / {base.value.text} = {_percent(change)}"
             yield _Result(change, (base, result), text)
 
@@ -390,23 +404,6 @@ _APPROXIMATE: Final = Decimal(2)
 """Percentage points by which "about a third" may miss."""
 
 
-def _is_worth(value: Value, wanted: Decimal | None, exact: Decimal) -> bool:
-    return wanted is not None and (wanted == exact or (value.approximate and rounds_to(wanted, exact)))
-
-
-def _worth(one: Place) -> Decimal:
-    return one.value.magnitude or Decimal(0)
-
-
-def _shown(value: Value, magnitude: Decimal) -> str:
-    """Return a result as the claim writes its value: with the same unit."""
-    if value.number and value.magnitude:
-        number = plain((magnitude * value.number / value.magnitude).normalize())
-        unit = value.unit if value.kind is EntityKind.MONEY else value.text.lstrip(_NUMERALS)
-        return number if value.kind is EntityKind.NUMBER else f"{number} {unit}"
-    return plain(magnitude)
-
-
 def _moved(want: Wanted, places: Sequence[Place]) -> Derivation | None:
     """Return the date or time that lies a length of time before or behind another of the facts."""
     starts = sorted((one for one in places if one.value.kind is want.value.kind), key=want.said_of, reverse=True)
@@ -415,10 +412,22 @@ def _moved(want: Wanted, places: Sequence[Place]) -> Derivation | None:
         for length in lengths[:OPERANDS]:
             move = reached if want.value.kind is EntityKind.DATE else time_after
             for sign, result in move(start.value, length.value):
-                if agrees(want.value, result):
+                if agrees(want.value, result) and _is_of_one_thing(want, start, length):
                     text = f"{start.value.text} {sign} {length.value.text} = {result.normal}"
-                    return Derivation(start, equal=True, text=text)
+                    return Derivation(start, equal=True, text=text, operands=(start, length))
     return None
+
+
+def _is_of_one_thing(want: Wanted, start: Place, length: Place) -> bool:
+    """Say whether a length is said of what a date is said of: in one sentence, or of what the claim says besides.
+
+    "Switched off on 31 January 2025" and "free for twelve months" of something else make no date.
+    """
+    if (length.fact_index, length.span) == (start.fact_index, start.span) or length.value in want.others:
+        return True
+    return any(agrees(other, length.value) for other in want.others) or bool(
+        (length.sentence | length.heading) & want.weights.keys() - start.sentence
+    )
 
 
 _LENGTHS: Final = frozenset({"month", "second"})

@@ -61,6 +61,7 @@ class AlignedValue:
         is_firm: of all values that measure the same it is plainly this one that the claim speaks of.
         turned: they are equal, and claim and fact lie on opposite sides of them ("up to", "at least").
         derivation: how the known value follows from values of the facts ("120 + 95 = 215"); empty when it stands there.
+        derived_from: the facts that hold what it follows from, ``fact_index`` among them.
         is_applied: the claim's value is of a case that a rule of the facts is applied to, or is reckoned from others.
     """
 
@@ -71,6 +72,7 @@ class AlignedValue:
     is_firm: bool = False
     turned: bool = False
     derivation: str = ""
+    derived_from: tuple[int, ...] = ()
     is_applied: bool = False
 
 

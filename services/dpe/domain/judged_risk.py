@@ -1,18 +1,27 @@
-"""The four signals of the risk with what the verdicts know (SPEC-005 §7.2, ADR 0121).
+"""The four signals of the risk with what the verdicts know (SPEC-005 §7.2, ADR 0121, 0188).
 
 §7.2 asks for similarity and for an entailment model what the engine has decided better since: "two years" beside "24
 months" is near to nothing and entailed by little, and it is SUPPORTED because the values are equal. Here a claim with
 that verdict is grounded, can be checked, and does not make its chunk the weakest link. Nothing else changes: fidelity,
 and every claim with another verdict, count as they do in the composite, so that no signal is worse than there.
+
+Where a model alone is unsure, or alone objects, and nothing else is wrong with the answer, the score stays below HIGH:
+that is a warning, and not something that was found.
 """
+
+from typing import Final
 
 from services.common.taxonomy import GroundingMode
 from services.dpe.domain.analysis import Analysis
-from services.dpe.domain.findings import AttributionType
-from services.dpe.domain.verdict_eligibility import is_borne_out
+from services.dpe.domain.findings import AttributionType, Basis, Judgement, Verdict
+from services.dpe.domain.policy import HIGH_RISK
+from services.dpe.domain.verdict_eligibility import is_borne_out, judged_claims
 
 Signals = tuple[float | None, float | None, float | None, float | None]
 """Attribution, fidelity, entailment, specificity: 0.0 best, 1.0 worst, ``None`` without a score."""
+
+DOUBT_AT_MOST: Final = HIGH_RISK - 0.001
+"""Base score of an answer about which models are unsure, or object alone (ADR 0188)."""
 
 
 def judged_signals(analysis: Analysis, signals: Signals) -> Signals:
@@ -26,6 +35,22 @@ def judged_signals(analysis: Analysis, signals: Signals) -> Signals:
     if specificity is not None:
         specificity = _unverifiable(analysis)
     return attribution, fidelity, entailment, specificity
+
+
+def doubted_alone(analysis: Analysis) -> bool:
+    """Say whether every claim is SUPPORTED, or only a model objects to it or leaves it open (ADR 0188)."""
+    judgements = analysis.outputs.fidelity.judgements
+    judged = [judgements.get(claim.claim_id) for claim in judged_claims(analysis.outputs.text.claims)]
+    doubted = [_is_doubted(one) for one in judged]
+    return any(doubted) and all(doubt or is_borne_out(one) for doubt, one in zip(doubted, judged, strict=True))
+
+
+def _is_doubted(judgement: Judgement | None) -> bool:
+    if judgement is None:
+        return False
+    return judgement.verdict is Verdict.UNDECIDED or (
+        judgement.verdict is Verdict.CONTRADICTED and judgement.basis is Basis.CONTRADICTION
+    )
 
 
 def _ungrounded(analysis: Analysis) -> float:

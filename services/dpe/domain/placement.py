@@ -317,8 +317,11 @@ def _measures_alike(want: Wanted, one: Place, *, agreeing: bool) -> bool:
         return False
     if not (want.value.unit or want.value.counted or one.value.unit) and one.value.counted:
         return one.value.counted in want.weights  # "At 22 you may ..." counts no seats
-    if want.value.kind is EntityKind.DATE and (
-        len(want.value.normal) < len(one.value.normal) or _is_year_alone(want.value) != _is_year_alone(one.value)
+    # "Four technologies" beside a column "Output 2023".
+    one_is_year = _is_year_shaped(one.value) != _is_year_shaped(want.value) and not (want.value.unit or one.value.unit)
+    if one_is_year or (
+        want.value.kind is EntityKind.DATE
+        and (len(want.value.normal) < len(one.value.normal) or _is_year_alone(want.value) != _is_year_alone(one.value))
     ):
         return False  # a year or a month is a time at which something holds, not the day that a fact names
     return _is_ordinal(want.value) == _is_ordinal(one.value)
@@ -326,6 +329,14 @@ def _measures_alike(want: Wanted, one: Place, *, agreeing: bool) -> bool:
 
 def _is_year_alone(value: Value) -> bool:
     return value.normal.isdigit()
+
+
+def _is_year_shaped(value: Value) -> bool:
+    """Say whether a number is written as a year is, and counts nothing."""
+    return value.kind is EntityKind.NUMBER and not value.counted and bool(_YEAR.fullmatch(value.text))
+
+
+_YEAR: Final = re.compile(r"(?:19|20)\d\d")
 
 
 def _is_ordinal(value: Value) -> bool:

@@ -89,11 +89,16 @@ def _carried(limit: frozenset[str], around: str) -> bool:
 
 
 def _is_of_another_act(tokens: Sequence[Word], at: int, around: str) -> bool:
-    """Say whether a "may" stands before an act that the claim does not speak of: "may be cured at 70 degrees"."""
-    if tokens[at].text not in {"may", "might"}:
+    """Say whether a reservation stands before what the claim does not speak of: "may be cured", "most trophies"."""
+    if tokens[at].text in _OF_ALL:
         return False
-    act = next((word for word in tokens[at + 1 : at + 4] if word.text not in STOPWORDS), None)
+    act = next((word for word in tokens[at + 1 : at + _ACT_WORDS] if word.text not in STOPWORDS), None)
     return act is not None and stem(act.text) not in content_stems(around)
+
+
+_OF_ALL: Final = frozenset({"according"})
+"""What stands behind it is no act: all of the clause is somebody's word."""
+_ACT_WORDS: Final = 4
 
 
 def _reservation(source: str, around: str) -> Span | None:

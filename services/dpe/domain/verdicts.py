@@ -18,9 +18,10 @@ from services.common.ports.grounding import GroundingRequest, GroundingVerdict
 from services.common.reading.folding import is_plainly_spelled
 from services.common.reading.text_types import Claim, Span
 from services.common.reading.words import containment, content_stems
-from services.dpe.domain.alignment import ClaimWords
+from services.dpe.domain.alignment import ClaimWords, claim_stems
 from services.dpe.domain.analysis import Analysis
 from services.dpe.domain.findings import (
+    AlignedValue,
     Basis,
     Distortion,
     DistortionType,
@@ -81,6 +82,7 @@ class Case:
         request: what the grounding model is asked; ``None`` = nothing: the sentence is quoted, or there is no fact.
         pair: nearest fact and claim for the entailment model; ``None`` when no fact is near.
         is_derived: a value of it follows from values of the facts, which no encoder reckons out.
+        is_fitting: the facts give every value of it, and none of its words is another fact's.
         is_stated: every value of it is plainly one of the facts, or follows from them, and a fact has its words.
         rewriting: the claim in the notation of its facts, in which the models are asked (ADR 0094).
     """
@@ -92,6 +94,7 @@ class Case:
     pair: Pair | None
     rewriting: Rewriting | None = None
     is_derived: bool = False
+    is_fitting: bool = False
     is_stated: bool = False
 
     @property
@@ -117,6 +120,7 @@ def cases(analysis: Analysis) -> list[Case]:
                 case,
                 rewriting=asked,
                 is_derived=any(pair.equal and pair.derivation for pair in aligned),
+                is_fitting=_is_fitting(analysis, claim, passages),
                 is_stated=_is_stated(analysis, claim, passages),
                 request=GroundingRequest(asked.text, contents, analysis.input.query or None, WINDOWS_READ),
                 pair=(analysis.input.facts[nearest.fact_index].content, asked.text) if nearest and is_near else None,
@@ -125,24 +129,50 @@ def cases(analysis: Analysis) -> list[Case]:
     return found
 
 
-def _is_stated(analysis: Analysis, claim: Claim, passages: Sequence[NearFact]) -> bool:
-    """Say whether the facts give every value of the claim for what the claim gives it for (ADR 0095)."""
+def _is_fitting(analysis: Analysis, claim: Claim, passages: Sequence[NearFact]) -> bool:
+    """Say whether the facts give every value of the claim, and none of its words is another fact's (ADR 0095)."""
     aligned = analysis.outputs.attribution.alignments.get(claim.claim_id, ())
-    given = {pair.claimed for pair in aligned if pair.equal and not pair.turned and (pair.is_firm or pair.derivation)}
+    reckoned = {index for pair in aligned if pair.equal for index in pair.derived_from}
+    # Beside what is reckoned from a fact its other values need no place of their own: "59 of the 84 members".
+    given = {
+        pair.claimed
+        for pair in aligned
+        if pair.equal and not pair.turned and (pair.is_firm or pair.derivation or pair.fact_index in reckoned)
+    }
     if not claim.values or not given.issuperset(claim.values) or not is_plainly_spelled(claim.text):
         return False
-    stems = content_stems(claim.text)
-    if any(pair.derivation for pair in aligned):
-        stems -= RECKONING  # "you would pay", which no addend's fact has to say
-    read = {near.fact_index: content_stems(analysis.input.facts[near.fact_index].content) for near in passages}
-    homes = {pair.fact_index for pair in aligned if pair.equal and pair.fact_index is not None} & read.keys()
+    read = _stems_read(analysis, passages)
+    homes = _homes(aligned) & read.keys()
     # What another fact says of somebody else is not borne out by a value that fits: "calibrated by the pharmacist".
     own = frozenset[str]().union(*(read[index] for index in homes))
     others = frozenset[str]().union(*(known for index, known in read.items() if index not in homes))
-    if (stems - own) & others:
+    return not (_stems_said(claim, aligned) - own) & others
+
+
+def _is_stated(analysis: Analysis, claim: Claim, passages: Sequence[NearFact]) -> bool:
+    """Say whether the facts give every value of the claim for what the claim gives it for (ADR 0095)."""
+    if not _is_fitting(analysis, claim, passages):
         return False
+    aligned = analysis.outputs.attribution.alignments.get(claim.claim_id, ())
+    stems, read = _stems_said(claim, aligned), _stems_read(analysis, passages)
+    own = frozenset[str]().union(*(read[index] for index in _homes(aligned) & read.keys()))
     # Values that stand in several facts, as the addends of a sum, are borne out by what these say together.
     return any(containment(stems, known) >= STATED_WORDS for known in (*read.values(), own))
+
+
+def _stems_said(claim: Claim, aligned: Sequence[AlignedValue]) -> frozenset[str]:
+    """Return the stems of a claim without its values, and without what a sum is called, which no addend's fact says."""
+    return claim_stems(claim) - (RECKONING if any(pair.derivation for pair in aligned) else frozenset())
+
+
+def _stems_read(analysis: Analysis, passages: Sequence[NearFact]) -> dict[int, frozenset[str]]:
+    return {near.fact_index: content_stems(analysis.input.facts[near.fact_index].content) for near in passages}
+
+
+def _homes(aligned: Sequence[AlignedValue]) -> set[int]:
+    """Return the facts that hold the claim's values, or what these follow from."""
+    equal = [pair for pair in aligned if pair.equal]
+    return {pair.fact_index for pair in equal if pair.fact_index is not None}.union(*(p.derived_from for p in equal))
 
 
 def judgements(analysis: Analysis, distortions: Sequence[Distortion]) -> dict[str, Judgement]:
@@ -298,11 +328,17 @@ def _decided(heard: ModelOpinion, rules: Found) -> tuple[Verdict, Basis | None]:
         found = Verdict.CONTRADICTED, Basis.CONTRADICTION
     elif grounding is not None and heard.case.is_stated and rules.is_worded and not rules.distortions:
         found = Verdict.SUPPORTED, Basis.VALUES
-    elif grounding is not None and grounding.undecided and not rules.distortions and rules.is_worded:
+    elif grounding is not None and _is_open(heard) and not rules.distortions and rules.is_worded:
         found = Verdict.UNDECIDED, Basis.GROUNDING
     elif grounding is not None or rules.distortions or heard.is_without_fact:
         found = Verdict.UNSUPPORTED, Basis.DISTORTION if rules.distortions else Basis.GROUNDING
     return found
+
+
+def _is_open(heard: ModelOpinion) -> bool:
+    """Say whether the grounding model cannot tell: between its bounds, or of a value that has to be reckoned out."""
+    reckoned = heard.case.is_derived and heard.case.is_fitting
+    return heard.grounding is not None and (heard.grounding.undecided or reckoned)
 
 
 def named(found: Mapping[str, Judgement]) -> dict[str, Verdict]:

@@ -23,7 +23,7 @@ def words(level):
     return str(level).lower()
 
 
-async def analysed(answer, *contents, support=0.9, policy=None, far=True, **more):
+async def analysed(answer, *contents, support=0.9, policy=None, far=True, open_from=1.0, **more):
     parts = models()
     if not far:
         parts.embedding._calibration = EverythingNear()
@@ -31,7 +31,7 @@ async def analysed(answer, *contents, support=0.9, policy=None, far=True, **more
         policy=policy,
         embedding=parts.embedding,
         entailment=TableEntailment(lambda *_: UNSURE),
-        grounding=TableGrounding(support if callable(support) else lambda _: support),
+        grounding=TableGrounding(support if callable(support) else lambda _: support, open_from=open_from),
     )
     return await using.analyze(AnalysisInput("s1", "w1", 1, "", answer, facts(*contents), **more))
 
@@ -107,3 +107,30 @@ async def test_no_signal_and_no_score_is_ever_worse_than_the_composites(sentence
         assert (judged is None) is (own is None)
         assert own is None or judged <= own
     assert risk.composite_score is None or risk.judged_score <= risk.composite_score
+
+
+OPEN = "Nobody says how the shop in the station keeps its umbrellas dry."
+
+
+@pytest.mark.parametrize(
+    ("support", "more", "level"),
+    [
+        (0.4, {}, RiskLevel.MEDIUM),
+        (0.05, {}, RiskLevel.HIGH),
+        (0.4, {"policy": Policy(level_floors=False)}, RiskLevel.HIGH),
+    ],
+    ids=["left-open", "not-supported", "the-bare-document"],
+)
+async def test_what_models_leave_open_is_a_warning_and_no_finding(support, more, level):
+    finished = await analysed(OPEN, FACT, support=support, open_from=0.3, **more)
+    risk = risk_of(finished)
+    assert risk.composite_level is RiskLevel.HIGH, "§7.4 stays what it is"
+    assert risk.level is level
+
+
+async def test_one_claim_that_nothing_bears_out_beside_an_open_one_counts_in_full():
+    answer = f"{OPEN} {OTHER}"
+    finished = await analysed(
+        answer, FACT, support=lambda request: 0.05 if "sells" in request.claim else 0.4, open_from=0.3
+    )
+    assert risk_of(finished).level is RiskLevel.HIGH

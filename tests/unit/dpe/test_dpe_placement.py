@@ -137,6 +137,81 @@ def test_what_follows_from_values(answer, facts, equal):
     assert "=" in pairs[0].derivation
 
 
+OFFER = (
+    "Call, What we offer: Scholarship: Harbour; Number: 12; Amount per year: £6,500; Length: 3 years; Level: Bachelor",
+    "Call, What we offer: Scholarship: Estuary; Number: 8; Amount per year: £11,000; Length: 1 year; Level: Master",
+    "Call, What we offer: Scholarship: Tideline; Number: 4; Amount per year: £3,200; Length: 2 years; Level: Master",
+)
+PLANS = (
+    "Terms, Plans: Price per month; Hobby: €0; Studio: €79; Fleet: €540",
+    "Terms, Plans: Extra requests, per 1,000; Hobby: not available; Studio: €0.35; Fleet: €0.14",
+)
+STOCK = (
+    "Report, Products: Customer: Westlea Trust; Product: Influenza vaccine; Units affected: 1,240",
+    "Report, Products: Customer: Westlea Trust; Product: Insulin cartridges; Units affected: 860",
+    "Report, Products: Customer: Carden; Product: Insulin cartridges; Units affected: 415",
+)
+PRESENT = ("Present: 47 members in person and 12 by proxy, out of 84 members.",)
+STORE = ("The store rose above the limit of 8 °C for six hours.", "The highest temperature measured was 15.3 °C.")
+
+
+@each(
+    ("answer", "facts", "derivation"),
+    [
+        ("There are 24 scholarships in total.", OFFER, "12 + 8 + 4 = 24"),
+        ("There are 25 scholarships in total.", OFFER, ""),
+        ("Harbour and Tideline come to 16 scholarships.", OFFER, "12 + 4 = 16"),
+        ("There are 12 scholarships at Master level.", OFFER, "8 + 4 = 12"),  # not the 12 of Harbour
+        ("A Harbour scholarship held for three years is worth £19,500.", OFFER, "3 x £6,500 = 19500 GBP"),
+        ("An Estuary scholarship is worth £33,000.", OFFER, ""),
+        ("Ten thousand extra requests on Studio cost €3.50.", PLANS, "10 x €0.35 = 3.5 EUR"),
+        ("Ten thousand extra requests on Fleet cost €3.50.", PLANS, ""),
+        ("Studio costs €948 a year.", PLANS, "12 x €79 = 948 EUR"),
+        ("Altogether 1,275 insulin cartridges were affected.", STOCK, "860 + 415 = 1275"),
+        ("Westlea Trust had 2,100 units affected.", STOCK, "1,240 + 860 = 2100"),
+        ("A small box costs £10 a month.", ("A small box costs £120 a year.",), "£120 / 12 = £10"),
+        ("Counting proxies, 59 of the 84 members were represented.", PRESENT, "47 + 12 = 59"),
+        ("At its worst the store was 7.3 °C above the limit.", STORE, "15.3 °C - 8 °C = 7.3 °C"),
+    ],
+)
+def test_what_follows_from_rows_and_runs(answer, facts, derivation):
+    found = [pair.derivation for pair in aligned(answer, *facts) if pair.derivation and pair.equal]
+    assert found == ([derivation] if derivation else [])
+
+
+def test_a_sum_names_every_fact_that_it_is_added_up_from():
+    (pair,) = [one for one in aligned("There are 24 scholarships in total.", *OFFER) if one.derivation]
+    assert pair.derived_from == (0, 1, 2)
+
+
+SWITCHED = "Version 2 is frozen and will be switched off on 31 January 2025."
+
+
+@each(
+    ("answer", "length", "conflict"),
+    [
+        (
+            "Version 2 will be switched off on 31 January 2026.",
+            "Students may use Studio free of charge for twelve months with an address of the university.",
+            True,
+        ),
+        (
+            "With the extension of twelve months, version 2 will be switched off on 31 January 2026.",
+            "The extension of version 2 is twelve months.",
+            False,
+        ),
+    ],
+)
+def test_a_date_is_moved_by_a_length_of_its_own_matter_alone(answer, length, conflict):
+    found = [one for one in conflicts(answer, SWITCHED, length) if "2026" in one[0]]
+    assert bool(found) is conflict
+
+
+def test_a_year_over_a_column_is_no_count():
+    row = "Report, Generation: Technology: Solar; Output 2023 (GWh): 295; Availability 2023: 98.9%"
+    assert conflicts("Solar had the highest availability of the four technologies, at 98.9%.", row) == []
+
+
 @pytest.mark.parametrize(
     ("answer", "verdict"),
     [

@@ -413,8 +413,8 @@ class TestPipeline:
 
     def test_the_least_supported_claim_speaks_for_the_text(self, found):
         one = by(found["result"]["results"], "dataset", "system")["set", "whole engine"]
-        # supports .8, .4, 0 and .6 at the threshold .5, labels yes, yes, no, no
-        assert (one["rows"], one["balanced_accuracy"], one["auroc"]) == (4, 0.5, 0.75)
+        # supports .8, .4, .9 / 2 for the value that differs, and .6, at the threshold .5, labels yes, yes, no, no
+        assert (one["rows"], one["balanced_accuracy"], one["auroc"]) == (4, 0.5, 0.5)
         assert (one["precision"], one["recall"], one["f1"]) == (0.5, 0.5, 0.5)
 
     def test_the_model_alone_stands_beside_it_and_is_what_the_gain_is_over(self, found):

@@ -6,7 +6,10 @@ from typing import Final
 from services.dpe.domain.rules.attribution import changed_source, changed_status, planned_as_fact, told_as_fact
 from services.dpe.domain.rules.bearers import changed_bearer
 from services.dpe.domain.rules.cells import changed_cell, changed_period
+from services.dpe.domain.rules.codes import changed_code
+from services.dpe.domain.rules.columns import changed_column, changed_state, foreign_state
 from services.dpe.domain.rules.contrasts import changed_contrast
+from services.dpe.domain.rules.denials import denied_part
 from services.dpe.domain.rules.displaced import displaced
 from services.dpe.domain.rules.finding import Departure
 from services.dpe.domain.rules.frequency import changed_frequency, changed_part_of_day
@@ -36,6 +39,11 @@ RULES: Final[tuple[Callable[[Reading, list[Reading]], Departure | None], ...]] =
     changed_row,
     changed_cell,
     changed_period,
+    changed_column,
+    changed_state,
+    foreign_state,
+    changed_code,
+    denied_part,
     changed_contrast,
     foreign_member,
     changed_term,

@@ -6,6 +6,7 @@ has the right or the duty; another one who has rights in these facts took its pl
 named may be one of those whom the clause means.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -15,6 +16,9 @@ from services.dpe.domain.rules.finding import Departure
 from services.dpe.domain.rules.reading import Reading, is_content, root, share, statements
 
 _MODALS: Final = frozenset({"may", "must", "shall", "can", "cannot", "should", "will", "might"})
+_RELATIVES: Final = frozenset({"who", "which"})
+_RELATIVE_REACH: Final = 14
+"""Words that a relative clause has at most."""
 _BETWEEN: Final = frozenset({"not", "also", "only", "then", "always", "never", "still", "both"})
 _ANYBODY: Final = frozenset(
     {
@@ -79,5 +83,12 @@ def _duties(reading: Reading) -> tuple[_Duty, ...]:
             continue
         verb = next((one.text for one in tokens[at + 1 : at + 4] if one.text not in _BETWEEN), "")
         if verb and verb != "be":  # what may be done to something says nothing of who does it
-            found.append(_Duty(tokens[at - 1], root(verb)))
+            found.append(_Duty(_bearer(tokens, at), root(verb)))
     return tuple(found)
+
+
+def _bearer(tokens: Sequence[Word], at: int) -> Word:
+    """Return the word before a modal verb, or before the relative clause that stands between: "a nurse who ... may"."""
+    reach = range(max(1, at - _RELATIVE_REACH), at)
+    relative = next((place for place in reach if tokens[place].text in _RELATIVES), at)
+    return tokens[relative - 1]

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from services.common.reading.agreement import agrees, comparable
+from services.common.reading.labelled_rows import labelled_row
 from services.common.reading.text_types import Span, Value
 from services.common.reading.values import scan_values
 from services.common.reading.words import words
@@ -21,7 +22,6 @@ from services.dpe.domain.findings import DistortionType, Rule
 from services.dpe.domain.rules.finding import Departure
 from services.dpe.domain.rules.reading import Reading, roots
 
-_CELL: Final = re.compile(r"(?P<head>[^:;|\n]{1,60}):\s(?P<said>[^;|\n]{1,120})")
 _LINE: Final = re.compile(r"[^\n]+")
 _MIN_CELLS: Final = 2
 _MIN_WORDS: Final = 2
@@ -69,7 +69,7 @@ class Row:
     @property
     def name(self) -> str:
         """The words of its label."""
-        return _joined(self.cells[0].words)
+        return joined(self.cells[0].words)
 
 
 Placed = tuple["Row", Reading]
@@ -86,27 +86,27 @@ def changed_row(claim: Reading, sources: list[Reading]) -> Departure | None:
     changed = _changed_value(claim, own, source, rows, sources)
     if changed is not None:
         return changed
-    said_of_it = [_joined(cell.words) for cell in own.cells]
-    spoken = _joined(word.text for word in claim.tokens)
+    said_of_it = [joined(cell.words) for cell in own.cells]
+    spoken = joined(word.text for word in claim.tokens)
     for other, _ in rows:
         if other.heads != own.heads or other.name == own.name or _is_named(other, own, claim):
             continue
         for ours, theirs in zip(own.cells[1:], other.cells[1:], strict=True):
             if (
                 len(theirs.words) >= _MIN_WORDS
-                and _joined(theirs.words) in spoken
-                and not any(_joined(theirs.words) in cell for cell in said_of_it)
-                and _joined(ours.words) not in spoken
+                and joined(theirs.words) in spoken
+                and not any(joined(theirs.words) in cell for cell in said_of_it)
+                and joined(ours.words) not in spoken
                 and not _is_said_elsewhere(own, theirs, sources)
             ):
-                at = spoken[: spoken.index(_joined(theirs.words))].count(" ")
+                at = spoken[: spoken.index(joined(theirs.words))].count(" ")
                 return _departure(claim, at, at + len(theirs.words), source, ours)
     return None
 
 
 def named_rows(claim: Reading, rows: Sequence[Placed]) -> list[Placed]:
     """Return the rows whose label stands in the claim, else those whose words of content do; of both the longest."""
-    spoken = _joined(word.text for word in claim.tokens)
+    spoken = joined(word.text for word in claim.tokens)
     called = [(row, source) for row, source in rows if row.name in spoken]
     if called:
         return [(row, source) for row, source in called if not any(_is_longer(other, row) for other, _ in called)]
@@ -148,7 +148,7 @@ def _is_longer(row: Row, other: Row) -> bool:
 
 def _is_named(other: Row, own: Row, claim: Reading) -> bool:
     """Say whether the claim speaks of another row too, beside words that both labels share."""
-    spoken = _joined(word.text for word in claim.tokens)
+    spoken = joined(word.text for word in claim.tokens)
     if other.name in spoken and not _is_longer(own, other):
         return True
     return bool(other.label - own.label) and other.label <= claim.content
@@ -211,37 +211,33 @@ def rows_of(source: Reading) -> tuple[Row, ...]:
     """Return the rows of a sentence: of a table that was read as one each line is a row."""
     found: list[Row] = []
     for line in _LINE.finditer(source.text):
-        if ";" in line.group() or "|" in line.group():
-            cells = tuple(_cells(line.group(), line.start()))
-            if len(cells) >= _MIN_CELLS:
-                label = roots(" ".join(cells[0].words))
-                found.append(Row(cells, label, tuple(cell.head for cell in cells)))
+        cells = tuple(_cells(line.group(), line.start()))
+        if len(cells) >= _MIN_CELLS:
+            label = roots(" ".join(cells[0].words))
+            found.append(Row(cells, label, tuple(cell.head for cell in cells)))
     return tuple(found)
 
 
 def _cells(line: str, start: int) -> list[Cell]:
     found: list[Cell] = []
-    for match in _CELL.finditer(line):
-        over, _, said = match["said"].rpartition(": ")
-        # What stands over the table comes before the head of its first cell: "Storage: Category: Controlled drugs".
-        head = over.rpartition(": ")[2] if over and not found else match["head"]
-        said = (said if over and not found else match["said"]).rstrip(" .")
-        begin = start + match.end("said") - len(match["said"][match["said"].rindex(said) :])
+    for cell in labelled_row(line):
+        said = line[cell.start : cell.end]
         held = tuple(word.text for word in words(said))
         if held:
-            found.append(Cell(head.strip().casefold(), held, Span(begin, begin + len(said)), said))
+            found.append(Cell(cell.head, held, Span(start + cell.start, start + cell.end), said))
     return found
 
 
-def _joined(spoken: Iterable[str]) -> str:
+def joined(spoken: Iterable[str]) -> str:
+    """Return words between blanks, in which a run of words is found by ``in``."""
     return f" {' '.join(spoken)} "
 
 
 def _is_said_elsewhere(own: Row, cell: Cell, sources: list[Reading]) -> bool:
     """Say whether a sentence that names the row, and is no other row, holds the words of the cell."""
-    wanted = _joined(cell.words)
+    wanted = joined(cell.words)
     return any(
-        own.label <= source.known and wanted in _joined(word.text for word in source.tokens)
+        own.label <= source.known and wanted in joined(word.text for word in source.tokens)
         for source in sources
         if not source.once(rows_of)
     )

@@ -12,9 +12,10 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from services.common.ports.recognition import Entity, EntityKind
+from services.common.reading.clauses import finite_verb_at
 from services.common.reading.ratios import TIMES
 from services.common.reading.text_types import Claim, ClaimType, Span, Value
-from services.common.reading.words import containment, content_stems
+from services.common.reading.words import containment, content_stems, words
 from services.common.taxonomy import StageStatus
 from services.dpe.domain.alignment import (
     NAMES,
@@ -283,7 +284,9 @@ def _limit(analysis: Analysis, claim: ClaimWords, match: Match) -> Span | None:
     content = analysis.outputs.text.fact_views[match.clause.fact_index].fact.content
     sentence, start = match.clause.sentence, match.clause.sentence.start
     source = content[start : sentence.end]
-    if containment(claim.stems, content_stems(source)) < STRIP_OVERLAP:
+    # A name that answers a question repeats no sentence.
+    states = finite_verb_at(words(claim.claim.text)) is not None
+    if not states or containment(claim.stems, content_stems(source)) < STRIP_OVERLAP:
         return None
     clause = Span(match.clause.span.start - start, match.clause.span.end - start)
     limit = left_out(source, claim.claim.text, _neighbourhood(analysis, claim.claim), clause)

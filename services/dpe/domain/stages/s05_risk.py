@@ -1,8 +1,8 @@
 """Stage 5, risk classification (SPEC-005 §7): the base score from the four signals, and the level.
 
 Amplifiers rest on stages 6, 7, 11 and 12, which end later; stage 13 settles them with ``settle``. The request's loop
-depth is known here, and so is everything the base score needs. The level is the worst of the floors (ADR 0093,
-ADR 0093) and of what §7.4 makes of the signals with SUPPORTED claims counted as borne out (ADR 0121).
+depth is known here, and so is everything the base score needs. The level is the worst of the floors (ADR
+0093) and of what §7.4 makes of the signals with SUPPORTED claims counted as borne out (ADR 0121, 0188).
 """
 
 from dataclasses import replace
@@ -12,7 +12,7 @@ from services.common.taxonomy import RepetitionLevel, RiskLevel, StageStatus
 from services.dpe.domain.analysis import Analysis
 from services.dpe.domain.findings import AttributionType
 from services.dpe.domain.floors import cut_short, floors_of
-from services.dpe.domain.judged_risk import Signals, judged_signals
+from services.dpe.domain.judged_risk import DOUBT_AT_MOST, Signals, doubted_alone, judged_signals
 from services.dpe.domain.outcome import UNSOUND, Reason, StageOutcome
 from services.dpe.domain.relevance import refused
 from services.dpe.domain.results import Risk
@@ -75,6 +75,8 @@ def _levelled(analysis: Analysis, risk: Risk) -> Risk:
     if analysis.policy.level_floors and risk.composite_score is not None:
         judged = judged_signals(analysis, risk.signals)
         base = base_score(judged, analysis.policy.weights)
+        if base is not None and doubted_alone(analysis):
+            base = min(base, DOUBT_AT_MOST)
         judged_score = amplified(base, risk.amplifiers, analysis.policy.amplifiers)
     # A refusal asserts nothing, so that nothing of it can be wrong (ADR 0096).
     found = level_of(classified(judged_score), (floor.level for floor in floors))

@@ -1,0 +1,91 @@
+"""What the facts deny or forbid, asserted among other things (SPEC-005 §5.3, NEGATION_FLIP, ADR 0190).
+
+"It applies on Rowan and Alder wards. It does not apply to the day unit." A claim that it "applies on Rowan and Alder
+wards and in the day unit" is nearest to the first sentence, and everything that the second one denies is in it.
+"""
+
+import re
+from collections.abc import Sequence
+from typing import Final
+
+from services.common.reading.lexicon import NEGATORS
+from services.common.reading.words import Word, words
+from services.dpe.domain.findings import DistortionType, Rule
+from services.dpe.domain.rules.finding import Departure
+from services.dpe.domain.rules.reading import Reading, is_content, pieces, root
+
+_FORBIDDEN: Final = re.compile(
+    r"\b(?:is|are)\s(?:strictly\s|also\s)?(?:prohibited|forbidden|banned|excluded"
+    r"|not\s(?:allowed|permitted|possible|covered|included|available|eligible))\b",
+    re.IGNORECASE,
+)
+_DENIED: Final = re.compile(
+    r"\b(?:do|does|did|is|are|was|were|will|may|must|can|shall|should)\snot\b|\bcannot\b", re.IGNORECASE
+)
+_LIMITED: Final = re.compile(
+    r"\b(?:if|unless|when|where|while|before|after|until|till|except|only|without|than|more|less|least|most|yet|also"
+    r"|already|alone|both|all|every|each|always|necessarily|who|which|that|because|so|exceed(?:s|ed)?|above|below|over"
+    r"|under)\b|\d",
+    re.IGNORECASE,
+)
+"""What is denied under a condition, in part, or beyond a value, is not denied."""
+_CONDITION: Final = re.compile(r"\b(?:if|unless|when|provided|in\scase|except)\b", re.IGNORECASE)
+_OPPOSED: Final = re.compile(
+    r"\b(?:prohibited|forbidden|banned|excluded|except|apart|unless|without|only|instead|rather|unlike|neither|nor|no"
+    r"|none|never|excluding|unable|impossible|barred|bars?|forbids?|refus\w{1,4}|fail(?:s|ed|ure)?|lack(?:s|ed)?|prevent(?:s|ed)?)\b",
+    re.IGNORECASE,
+)
+_MIN_CONTENT: Final = 3
+_AGENT: Final = re.compile(r"\sby\s")
+
+
+def denied_part(claim: Reading, sources: list[Reading]) -> Departure | None:
+    """Return where a claim without any denial has all the words of what a sentence denies, or ``None``."""
+    if _OPPOSED.search(claim.text) or any(word.text in NEGATORS or word.text.endswith("n't") for word in claim.tokens):
+        return None
+    said = [(root(word.text), word) for word in claim.tokens if is_content(word, claim.text)]
+    for source in sources:
+        for denied, at in source.once(_denials):
+            held = _in_order(denied, said)
+            if held and not _is_asserted(frozenset(denied), sources):
+                span = claim.span(held[0].start, held[-1].end)
+                return Departure(DistortionType.NEGATION_FLIP, Rule.NEGATION, span, source, source.span(*at))
+    return None
+
+
+def _in_order(denied: Sequence[str], said: Sequence[tuple[str, Word]]) -> list[Word]:
+    """Return the claim's words that are those denied, in their order; none where one is missing."""
+    held: list[Word] = []
+    for known, word in said:
+        if len(held) < len(denied) and known == denied[len(held)]:
+            held.append(word)
+    return held if len(held) == len(denied) else []
+
+
+def _denials(source: Reading) -> tuple[tuple[tuple[str, ...], tuple[int, int]], ...]:
+    """Return the roots of what each piece of a sentence denies without a condition, with its place in the sentence."""
+    found: list[tuple[tuple[str, ...], tuple[int, int]]] = []
+    for piece in pieces(source) if not _CONDITION.search(source.text) else ():
+        match = _FORBIDDEN.search(piece.text) or _DENIED.search(piece.text)
+        if match is None or _LIMITED.search(piece.text):
+            continue
+        agent = _AGENT.search(piece.text, match.end())
+        end = len(piece.text) if agent is None else agent.start()
+        denied = tuple(
+            root(word.text)
+            for word in piece.tokens
+            if is_content(word, piece.text) and not match.start() <= word.start < match.end() and word.start < end
+        )
+        if len(denied) >= _MIN_CONTENT:
+            start = piece.start - source.start
+            found.append((denied, (start, start + len(piece.text))))
+    return tuple(found)
+
+
+def _is_asserted(content: frozenset[str], sources: list[Reading]) -> bool:
+    """Say whether a sentence without a denial says the same."""
+    return any(
+        content <= source.content and not any(word.text in NEGATORS for word in words(source.text))
+        for source in sources
+        if not _FORBIDDEN.search(source.text)
+    )

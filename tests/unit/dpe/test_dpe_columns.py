@@ -1,0 +1,156 @@
+"""What a table says of another column, row or state, what is denied among other things, things of one name."""
+
+import pytest
+
+from services.dpe.domain.facts import EnvelopeFact, read_fact
+from services.dpe.domain.rules.bearers import changed_bearer
+from services.dpe.domain.rules.codes import changed_code
+from services.dpe.domain.rules.columns import changed_column, changed_state, foreign_state
+from services.dpe.domain.rules.denials import denied_part
+from services.dpe.domain.rules.sources import read_claim, read_sources
+from tests.each import each
+
+
+def found(rule, claim, *facts):
+    """Return the words of claim and fact that a rule names, or ``None``."""
+    views = [read_fact(number, EnvelopeFact(str(number), text), ()) for number, text in enumerate(facts)]
+    sources = [one for number, view in enumerate(views) for one in read_sources(view, number)]
+    departure = rule(read_claim(claim, 0), sources)
+    if departure is None:
+        return None
+    fact = facts[departure.source.fact_index]
+    return claim[departure.claimed.start : departure.claimed.end], fact[departure.known.start : departure.known.end]
+
+
+VARIANTS = (
+    "Minutes, two variants: Cost; Variant A: €186,000; Variant B: €274,000",
+    "Minutes, two variants: Duration of works; Variant A: 9 weeks; Variant B: 14 weeks",
+)
+
+
+@each(
+    ("claim", "expected"),
+    [
+        ("Variant A costs €274,000.", ("€274,000", "€186,000")),
+        ("Variant A costs €186,000.", None),
+        ("Variant B costs €274,000.", None),
+        ("The works of variant B take a duration of 9 weeks.", ("9 weeks", "14 weeks")),
+        ("Variant A costs €88,000 less than variant B.", None),
+        ("Variant A costs €186,000 and variant B €274,000.", None),
+        ("One variant costs €274,000.", None),
+    ],
+)
+def test_a_value_of_another_column(claim, expected):
+    assert found(changed_column, claim, *VARIANTS) == expected
+
+
+ACTIONS = (
+    "Actions: No.: 1; Action: Replace the valve of compressor A; Owner: Frostek; State: Done",
+    "Actions: No.: 2; Action: Escalate to a second number after one unanswered alarm; Owner: IT; State: In progress",
+    "Actions: No.: 3; Action: Voltage monitor on the main supply; Owner: Depot manager; State: Open",
+)
+
+
+@each(
+    ("claim", "expected"),
+    [
+        ("The alarm that escalates to a second number after one unanswered alarm has been completed.",
+         ("has been completed", "In progress")),
+        ("The voltage monitor on the main supply was finished.", ("was finished", "Open")),
+        ("The voltage monitor on the main supply has not been completed.", None),
+        ("The voltage monitor on the main supply is still open.", None),
+        ("To replace the valve of compressor A is still open.", ("is still open", "Done")),
+        ("To replace the valve of compressor A is done.", None),
+        ("All actions have been completed.", None),
+    ],
+)  # fmt: skip
+def test_a_state(claim, expected):
+    assert found(changed_state, claim, *ACTIONS) == expected
+
+
+STOCK = (
+    "Report, Products: Customer: Westlea; Product: Influenza vaccine; Units: 1,240; Decision: Destroy",
+    "Report, Products: Customer: Novik; Product: Typhoid vaccine; Units: 230; Decision: Destroy",
+    "Report, Products: Customer: Novik; Product: Rabies vaccine; Units: 95; Decision: Pending",
+)
+
+
+@each(
+    ("claim", "expected"),
+    [
+        ("The rabies vaccine of Novik is to be destroyed.", ("destroyed", "Pending")),
+        ("The typhoid vaccine of Novik is to be destroyed.", None),
+        ("The rabies vaccine of Novik is not to be destroyed.", None),
+        ("About the rabies vaccine of Novik the decision is pending.", None),
+        ("The rabies vaccine and the typhoid vaccine of Novik are to be destroyed.", None),
+        ("The vaccines are to be destroyed.", None),
+    ],
+)
+def test_a_state_of_other_rows(claim, expected):
+    assert found(foreign_state, claim, *STOCK) == expected
+
+
+WARDS = "It applies on Rowan and Alder wards. It does not apply to the day unit, nor to patients on dialysis."
+CARS = (
+    "Electric cars may be charged only at the two posts in the yard; charging from private sockets in the basement "
+    "garage is prohibited by the insurer."
+)
+
+
+@each(
+    ("claim", "fact", "is_denied"),
+    [
+        ("The protocol applies on Rowan and Alder wards and in the day unit.", WARDS, True),
+        ("The protocol applies on Rowan and Alder wards, but not in the day unit.", WARDS, False),
+        ("The protocol applies on Rowan and Alder wards.", WARDS, False),
+        ("Cars may be charged from private sockets in the basement garage.", CARS, True),
+        ("Cars charged from private sockets in the basement garage are in breach, so it is prohibited.", CARS, False),
+        ("The desk is open on Sundays in May.", "The desk is not open on Sundays in May if it rains.", False),
+        ("Luggage may weigh 30 kg.", "Luggage must not exceed 30 kg.", False),
+        ("A bridge is unable to carry heavy lorries.", "The bridge cannot carry heavy lorries.", False),
+        ("A teacher's leave to use a phone ends with looking up words.", "Teachers do not look at a phone.", False),
+    ],
+)
+def test_what_is_denied_among_other_things(claim, fact, is_denied):
+    assert (found(denied_part, claim, fact) is not None) is is_denied
+
+
+def test_what_another_sentence_asserts_is_not_denied():
+    both = "The policy does not cover water damage abroad.", "Plus: the policy covers water damage abroad."
+    assert found(denied_part, "The policy covers water damage abroad.", *both) is None
+
+
+COLD = ("Compressor B trips after a voltage dip.", "Compressor A starts automatically but delivers little.")
+
+
+@pytest.mark.parametrize(
+    ("claim", "expected"),
+    [
+        ("Compressor A tripped after a voltage dip.", ("Compressor A", "Compressor B")),
+        ("Compressor B tripped after a voltage dip.", None),
+        ("Compressor C tripped after a voltage dip.", None),
+        ("A compressor tripped after a voltage dip.", None),
+        ("Compressor A starts automatically.", None),
+    ],
+    ids=["other", "own", "unknown", "none", "own-again"],
+)
+def test_things_told_apart_by_a_letter(claim, expected):
+    assert found(changed_code, claim, *COLD) == expected
+
+
+WHO = (
+    "A registered nurse who has passed the N-112 assessment within two years may insert the cannula.",
+    "A healthcare assistant may record the intake.",
+)
+
+
+@pytest.mark.parametrize(
+    ("claim", "expected"),
+    [
+        ("A healthcare assistant who has passed the N-112 assessment may insert the cannula.", ("assistant", "nurse")),
+        ("A nurse who has passed the N-112 assessment may insert the cannula.", None),
+    ],
+    ids=["another", "the same"],
+)
+def test_who_may_stands_before_the_relative_clause(claim, expected):
+    assert found(changed_bearer, claim, *WHO) == expected
