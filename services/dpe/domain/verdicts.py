@@ -146,7 +146,8 @@ def _is_fitting(analysis: Analysis, claim: Claim, passages: Sequence[NearFact]) 
     # What another fact says of somebody else is not borne out by a value that fits: "calibrated by the pharmacist".
     own = frozenset[str]().union(*(read[index] for index in homes))
     others = frozenset[str]().union(*(known for index, known in read.items() if index not in homes))
-    return not (_stems_said(claim, aligned) - own) & others
+    said = claim_stems(claim) - (RECKONING if reckoned else frozenset())
+    return not (said - own) & others
 
 
 def _is_stated(analysis: Analysis, claim: Claim, passages: Sequence[NearFact]) -> bool:
@@ -161,8 +162,8 @@ def _is_stated(analysis: Analysis, claim: Claim, passages: Sequence[NearFact]) -
 
 
 def _stems_said(claim: Claim, aligned: Sequence[AlignedValue]) -> frozenset[str]:
-    """Return the stems of a claim without its values, and without what a sum is called, which no addend's fact says."""
-    return claim_stems(claim) - (RECKONING if any(pair.derivation for pair in aligned) else frozenset())
+    """Return the stems of a claim without what a sum is called, which no addend's fact says."""
+    return content_stems(claim.text) - (RECKONING if any(pair.derivation for pair in aligned) else frozenset())
 
 
 def _stems_read(analysis: Analysis, passages: Sequence[NearFact]) -> dict[int, frozenset[str]]:
