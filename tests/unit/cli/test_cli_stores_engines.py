@@ -1,7 +1,6 @@
 """``groundtrail stores copy`` between engines: the real ones of the packages, Pinecone by its stand-in."""
 
 import asyncio
-import json
 
 import numpy as np
 import pytest
