@@ -7,7 +7,7 @@ import pytest
 from services.common.adapters.memory import MemoryKnowledgeGraph
 from services.common.adapters.milvus import MilvusFactStore
 from services.common.adapters.sqlite import SqliteFactStore
-from services.common.ports.facts import FactStatus
+from services.common.ports.facts import FactStatus, FactStore
 from services.common.ports.graph import SourceStatus
 from services.envelope.store_copy import StoreCopy
 from services.envelope.store_pictures import Stores, take_picture
@@ -39,7 +39,8 @@ async def test_there_to_another_and_back(variable, tmp_path):
         await empty_milvus(one)
     stores = [await SqliteFactStore.open(tmp_path / f"{n}.db", PLAIN, dimension=DIMENSION) for n in range(2)]
     there = [await MilvusFactStore.open(one, embedding_model=MODEL, dimension=DIMENSION) for one in sides]
-    places = [Stores(one, MemoryKnowledgeGraph()) for one in (stores[0], *there, stores[1])]
+    order: list[FactStore] = [stores[0], *there, stores[1]]
+    places = [Stores(one, MemoryKnowledgeGraph()) for one in order]
     first, last = places[0], places[-1]
     await first.facts.upsert([fact(f"f{n:03}", embedding=row) for n, row in enumerate(random_vectors(1, 600))])
     await first.facts.upsert([fact("timed", valid_from=NOW, valid_to=LATER, access_count=3, last_accessed_at=LATER)])

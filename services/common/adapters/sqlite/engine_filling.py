@@ -104,16 +104,18 @@ class EngineFilling:
         places = order[np.minimum(np.searchsorted(known, numbers, sorter=order), len(known) - 1)]
         there = known[places] == numbers
         apart = np.linalg.norm(_units(kept[places]) - _units(exact), axis=1)
-        return there & (apart <= _SAME)
+        right: NDArray[np.bool_] = there & (apart <= _SAME)
+        return right
 
 
 def _living(connection: sqlite3.Connection, tenant_no: int, after: int) -> list[tuple[int, str, bytes]]:
     return connection.execute(_LIVING, (tenant_no, after, _BLOCK)).fetchall()
 
 
-def _units(vectors: Vectors) -> Vectors:
-    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-    units: Vectors = vectors / np.where(lengths == 0.0, 1.0, lengths)
+def _units(vectors: Vectors) -> NDArray[np.float64]:
+    exact = vectors.astype(np.float64)
+    lengths = np.linalg.norm(exact, axis=1, keepdims=True)
+    units: NDArray[np.float64] = exact / np.where(lengths == 0.0, 1.0, lengths)
     return units
 
 
