@@ -14,7 +14,7 @@ else:
     stores = Later("services.cli.commands.stores")
 
 store_app = typer.Typer(no_args_is_help=True, help="The stores of the knowledge.")
-_WHERE = "a data directory, or `settings` for the stores that the settings name (Milvus, Neo4j)"
+_WHERE = "a data directory; ENGINE:DIR or ENGINE:DIR@URL; or `settings` for the stores that the settings name"
 
 
 @store_app.callback()
@@ -37,6 +37,9 @@ def copy_stores(
     as_json: AsJson = False,
 ) -> None:
     """Copy facts with vectors, sources and communities between stores, and prove it by counts and hashes.
+
+    ENGINE:DIR is a data directory whose vectors an engine of the extras proposes, in its files there or at a URL: it is
+    filled, and read back. DIR may be the same on both sides then. milvus:DIR@URL has facts on Milvus, sources in DIR.
 
     FROM stays as it is. The same command again goes on where one was broken off, and writes nothing that is there.
     No server may have either side. Exit code 2 when nothing may be written (other facts there, another embedding

@@ -155,6 +155,18 @@ def test_what_is_removed_is_gone_and_nothing_else(engine):
     assert not {7, 8} & set(found.numbers.tolist())
 
 
+def test_what_is_kept_can_be_read_back(engine):
+    vectors = random_vectors(1, 150)
+    engine.add(NAME, np.arange(1, 151), vectors)
+    known, found = engine.stored(NAME, np.array([150, 999, *range(1, 150)], dtype=np.int64))
+    assert sorted(known.tolist()) == list(range(1, 151))
+    assert found.dtype == np.float32
+    assert np.allclose(found, vectors[known - 1], atol=1e-4)
+    for collection, asked in ((NAME, numbers()), (NAME, numbers(999)), (OTHER, numbers(1))):
+        known, found = engine.stored(collection, asked)
+        assert len(known) == len(found) == 0
+
+
 def test_nothing_added_or_removed_changes_nothing(engine):
     engine.add(NAME, numbers(1), random_vectors(1, 1))
     engine.add(NAME, numbers(), np.empty((0, DIMENSION), dtype=np.float32))

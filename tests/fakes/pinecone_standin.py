@@ -89,6 +89,7 @@ class PineconeStandIn(ThreadingHTTPServer):
                 ("POST", "/vectors/delete"): self.delete,
                 ("POST", "/query"): self.query,
                 ("GET", "/vectors/list"): self.page,
+                ("GET", "/vectors/fetch"): self.fetch,
                 ("POST", "/describe_index_stats"): self.stats,
             }.get((method, path))
             if doing is None:
@@ -141,6 +142,14 @@ class PineconeStandIn(ThreadingHTTPServer):
             page["pagination"] = {"next": ids[limit - 1]}
         return page | {"usage": {"readUnits": 1}}
 
+    def fetch(self, asked: dict[str, Any]) -> dict[str, Any]:
+        ids, namespace = asked["ids"], asked.get("namespace", "")
+        if not 0 < len(ids) <= MOST_IDS:
+            raise RefusedError(400, f"{len(ids)} ids")
+        held = self.log.shown.get(namespace, {})
+        found = {one: {"id": one, "values": held[one]} for one in ids if one in held}
+        return {"vectors": found, "namespace": namespace, "usage": {"readUnits": 1}}
+
     def stats(self, _asked: dict[str, Any]) -> dict[str, Any]:
         held = {name: {"vectorCount": len(vectors)} for name, vectors in self.log.shown.items() if vectors}
         total = sum(one["vectorCount"] for one in held.values())
@@ -162,7 +171,8 @@ class Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         where = urlsplit(self.path)
-        self._serve("GET", where.path, {name: values[0] for name, values in parse_qs(where.query).items()})
+        asked: dict[str, Any] = parse_qs(where.query)
+        self._serve("GET", where.path, {name: one if name == "ids" else one[0] for name, one in asked.items()})
 
     def do_POST(self) -> None:
         sent = self.rfile.read(int(self.headers.get("Content-Length") or 0))

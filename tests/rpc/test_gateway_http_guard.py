@@ -145,6 +145,14 @@ async def test_a_malformed_body_is_refused_before_the_service_is_asked(body, fie
     assert not stub.asked
 
 
+async def test_an_unknown_name_is_answered_with_those_that_there_are():
+    async with client_of(GuardStub()) as http:
+        response = await http.post("/v1/injection/detect", json={"text": "Hello."})
+    (field,) = response.json()["error"]["fields"]
+    said = "is no field of this request, which takes input, intent, response, threshold"
+    assert field == {"field": "text", "description": said}
+
+
 @pytest.mark.parametrize(
     ("error", "status"),
     [

@@ -9,6 +9,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
+from services.cli.commands.engine_vectors import FilledVectors, filled, held_by, lines_of
+from services.cli.commands.store_sides import Sides, sides_of, without_engine
 from services.cli.console import Output
 from services.cli.exits import Exit
 from services.cli.forms import UNFINISHED
@@ -18,13 +20,12 @@ from services.common.errors import FieldViolation, InvalidRequestError
 from services.common.ports.embedding import EmbeddingModel
 from services.common.ports.facts import FactFilter, FactStatus
 from services.common.ports.tenant_listing import TenantListing
+from services.common.ports.vector_holding import HeldVectors
 from services.common.settings import Settings
-from services.common.settings.vectors import VectorSettings
 from services.envelope.store_copy import CopyPlan, Proof, StoreCopy
 from services.envelope.store_pictures import Stores
 
-SETTINGS: Final = "settings"
-"""Names the stores of the settings where a folder is expected; ``./settings`` is a folder of that name."""
+_EVERYTHING: Final = FactFilter(statuses=tuple(FactStatus))
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +33,7 @@ class CopyWish:
     """What is to be copied.
 
     Attributes:
-        source, target: a folder of embedded stores, or ``settings``.
+        source, target: a data directory, one with an engine of its vectors, or ``settings`` (``store_sides``).
         tenants: whose knowledge; none = everybody's.
         merge: the target may have more.
         dry_run: say what would be done.
@@ -58,19 +59,49 @@ class _Side(Adapters):
 
 async def copy(settings: Settings, output: Output, wish: CopyWish) -> Exit:
     """Copy facts, vectors, sources, outlines and communities; exit code 3 when both sides are not the same then."""
-    source, target = _stores_of(settings, "FROM", wish.source), _stores_of(settings, "TO", wish.target)
-    _check_sides(source, target)
-    async with Adapters(settings) as models, _opened(source, models) as old, _target(target, models, wish) as new:
-        model = (await models.embedding()).fingerprint
-        done: list[dict[str, Any]] = []
-        equal = True
-        for tenant_id in await _chosen(old, wish.tenants):
-            plan, proof = await _copied(old, new, model, tenant_id, wish, _Marker(target, wish), output)
-            equal = equal and (proof is None or proof.equal)
-            done.append(_told(plan, proof))
+    sides = sides_of(settings, wish.source, wish.target)
+    async with Adapters(settings) as models:
+        done = await (_moved if sides.vectors_alone else _all_copied)(sides, models, output, wish)
+    equal = all(one["equal"] for one in done if "equal" in one)
     _show(done, output, wish)
     output.result({"from": wish.source, "to": wish.target, "dry_run": wish.dry_run, "equal": equal, "tenants": done})
     return Exit.OK if equal else Exit.VERDICT
+
+
+async def _all_copied(sides: Sides, models: Adapters, output: Output, wish: CopyWish) -> list[dict[str, Any]]:
+    """Copy between stores that are apart."""
+    source, marker = without_engine(sides.source) if wish.dry_run else sides.source, _Marker(sides.target, wish)
+    async with _opened(source, models) as old, _target(sides.target, models, wish) as new:
+        model = (await models.embedding()).fingerprint
+        chosen = await _chosen(old, wish.tenants)
+        return [await _copied(old, new, model, tenant_id, wish, marker, output) for tenant_id in chosen]
+
+
+async def _moved(sides: Sides, models: Adapters, output: Output, wish: CopyWish) -> list[dict[str, Any]]:
+    """Fill another engine from the same facts; one store after the other, since no two may have the files."""
+    held: dict[str, HeldVectors | None] = {}
+    source = without_engine(sides.source) if wish.dry_run else sides.source
+    async with _opened(source, models) as old:
+        for tenant_id in await _chosen(old, wish.tenants):
+            held[tenant_id] = await held_by(old.facts, tenant_id)
+    done: list[dict[str, Any]] = []
+    target, marker = without_engine(sides.target) if wish.dry_run else sides.target, _Marker(sides.target, wish)
+    async with _opened(target, models) as new:
+        for tenant_id, before in held.items():
+            count = await new.facts.count(tenant_id, _EVERYTHING)
+            nothing = {"facts": 0, "sources": 0, "communities": False}
+            told: dict[str, Any] = {"tenant_id": tenant_id, "written": nothing, "facts": count, "kept": 0, "others": 0}
+            done.append(told)
+            if wish.dry_run:
+                continue
+            marker.put(tenant_id)
+            with output.progress(f"filling {tenant_id}", total=count) as bar:
+                vectors = await filled(new.facts, tenant_id, before)
+                bar.step(count)
+            told |= {"vectors": vectors.told(), "equal": vectors.equal}
+            if vectors.equal:
+                marker.remove(tenant_id)
+    return done
 
 
 class _Marker:
@@ -79,6 +110,8 @@ class _Marker:
     def __init__(self, settings: Settings, wish: CopyWish) -> None:
         self._path = Path(settings.store.data_dir) / UNFINISHED
         self._wish = wish
+        self.fills = bool(settings.vectors.engine)
+        """An engine is filled, so that something may be written that no plan tells of."""
 
     def put(self, tenant_id: str) -> None:
         since = datetime.now(tz=UTC).isoformat(timespec="seconds")
@@ -110,56 +143,25 @@ class _Marker:
 
 async def _copied(  # noqa: PLR0913, PLR0917 - the parts of one copy
     old: Stores, new: Stores, model: str, tenant_id: str, wish: CopyWish, marker: _Marker, output: Output
-) -> tuple[CopyPlan, Proof | None]:
-    everything = FactFilter(statuses=tuple(FactStatus))
-    counts = [await side.facts.count(tenant_id, everything) for side in (old, new)]
+) -> dict[str, Any]:
+    counts = [await side.facts.count(tenant_id, _EVERYTHING) for side in (old, new)]
     if not counts[0]:
         raise InvalidRequestError.of(FieldViolation("--tenant", f"no facts of {tenant_id}"))
     with output.progress(f"comparing {tenant_id}", total=sum(counts)) as bar:
         copying = StoreCopy(old, new, model, bar.step)
         plan = await copying.plan(tenant_id, merge=wish.merge)
     if wish.dry_run:
-        return plan, None
-    if plan.facts or plan.sources or plan.communities:
+        return _told(plan, None, None)
+    if plan.facts or plan.sources or plan.communities or marker.fills:
         marker.put(tenant_id)
     with output.progress(f"copying {tenant_id}", total=len(plan.before.facts)) as bar:
         await StoreCopy(old, new, model, bar.step).carry_out(plan)
+        vectors = await filled(new.facts, tenant_id, await held_by(old.facts, tenant_id))
     with output.progress(f"proving {tenant_id}", total=2 * len(plan.before.facts)) as bar:
         proof = await StoreCopy(old, new, model, bar.step).prove(plan)
-    if proof.equal:
+    if proof.equal and vectors.equal:
         marker.remove(tenant_id)
-    return plan, proof
-
-
-def _stores_of(settings: Settings, side: str, where: str) -> Settings:
-    """Return the settings of one side's stores.
-
-    Raises:
-        InvalidRequestError: INVALID_FIELD: FROM is no folder with facts.
-    """
-    if where == SETTINGS:
-        return settings
-    folder = Path(where)
-    if side == "FROM" and not (folder / FACTS_FILE).is_file():
-        text = f"{where} has no {FACTS_FILE}; name a data directory, or `{SETTINGS}` for the stores of the settings"
-        raise InvalidRequestError.of(FieldViolation(side, text))
-    if folder.exists() and not folder.is_dir():
-        raise InvalidRequestError.of(FieldViolation(side, f"{where} is no folder"))
-    store = settings.store.model_copy(update={"data_dir": folder, "facts": "sqlite", "graph": "sqlite"})
-    return settings.model_copy(update={"store": store, "vectors": VectorSettings()})
-
-
-def _check_sides(source: Settings, target: Settings) -> None:
-    one, other = source.store, target.store
-    same_facts = one.facts == other.facts and (one.facts != "sqlite" or _same(one.data_dir, other.data_dir))
-    same_graph = one.graph == other.graph and (one.graph != "sqlite" or _same(one.data_dir, other.data_dir))
-    if same_facts or same_graph:
-        text = "FROM and TO share a store of facts or of sources; copy between stores that are apart"
-        raise InvalidRequestError.of(FieldViolation("TO", text))
-
-
-def _same(one: Path, other: Path) -> bool:
-    return Path(one).resolve() == Path(other).resolve()
+    return _told(plan, proof, vectors)
 
 
 @asynccontextmanager
@@ -177,7 +179,7 @@ async def _target(settings: Settings, models: Adapters, wish: CopyWish) -> Async
 
         yield Stores(MemoryFactStore((await models.embedding()).dimension), MemoryKnowledgeGraph())
         return
-    async with _opened(settings, models) as stores:
+    async with _opened(without_engine(settings) if wish.dry_run else settings, models) as stores:
         yield stores
 
 
@@ -192,14 +194,15 @@ async def _chosen(stores: Stores, wanted: Sequence[str]) -> list[str]:
     return list(dict.fromkeys(wanted)) or known or []
 
 
-def _told(plan: CopyPlan, proof: Proof | None) -> dict[str, Any]:
+def _told(plan: CopyPlan, proof: Proof | None, vectors: FilledVectors | None) -> dict[str, Any]:
     wrote = {"facts": len(plan.facts), "sources": len(plan.sources), "communities": plan.communities}
     told: dict[str, Any] = {"tenant_id": plan.tenant_id, "written": wrote}
-    if proof is None:
+    if proof is None or vectors is None:
         return told | {"facts": len(plan.before.facts), "kept": len(plan.kept), "others": plan.others}
     state, content = (dict(zip(("from", "to"), pair, strict=True)) for pair in (proof.state, proof.content))
     counts = {name: value for name, value in asdict(proof).items() if name not in {"state", "content"}}
-    return told | counts | {"state_hash": state, "content_hash": content, "equal": proof.equal}
+    told |= counts | {"state_hash": state, "content_hash": content}
+    return told | {"vectors": vectors.told(), "equal": proof.equal and vectors.equal}
 
 
 def _show(done: Sequence[dict[str, Any]], output: Output, wish: CopyWish) -> None:
@@ -216,9 +219,13 @@ def _show(done: Sequence[dict[str, Any]], output: Output, wish: CopyWish) -> Non
             output.say(f"  {one['kept']} left as they are there: erased or changed later.", style="yellow")
         if wish.dry_run:
             continue
-        for title, pair in (("state  ", one["state_hash"]), ("content", one["content_hash"])):
-            same = "=" if pair["from"] == pair["to"] else "differs from"
-            output.say(f"  {title} {pair['from']} {same} {pair['to'] if same != '=' else 'there'}")
+        for title in ("state_hash", "content_hash"):
+            if pair := one.get(title):
+                same = "=" if pair["from"] == pair["to"] else "differs from"
+                name = title.removesuffix("_hash").ljust(7)
+                output.say(f"  {name} {pair['from']} {same} {pair['to'] if same != '=' else 'there'}")
+        for line in lines_of(one["vectors"]):
+            output.say(f"  {line}")
         if one["equal"]:
             output.say("  Both sides have the same.", style="green")
         else:

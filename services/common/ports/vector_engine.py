@@ -62,6 +62,18 @@ class VectorEngine(Protocol):
         """Return all numbers of a collection, ascending."""
         ...
 
+    def stored(self, collection: str, numbers: Numbers) -> tuple[Numbers, Vectors]:
+        """Return the vectors that are kept under some numbers, to compare them: an engine may have scaled them.
+
+        Args:
+            collection: as for ``add``.
+            numbers: what is asked for; unknown ones are passed over.
+
+        Returns:
+            The known ones in any order, of shape ``(n,)``, and their vectors of shape ``(n, dimension)``.
+        """
+        ...
+
     def count(self, collection: str) -> int:
         """Return how many vectors a collection holds."""
         ...

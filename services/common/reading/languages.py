@@ -11,7 +11,7 @@ from typing import Final
 
 from services.common.function_words import FUNCTION_WORDS
 from services.common.reading.lexicon import AUXILIARIES, NEGATORS, STOPWORDS
-from services.common.reading.words import words
+from services.common.reading.words import word_texts
 
 _ENGLISH: Final = STOPWORDS | NEGATORS | AUXILIARIES
 _LISTS: Final = tuple(frozenset(listed.split()) - _ENGLISH for listed in FUNCTION_WORDS.values())
@@ -39,7 +39,7 @@ def is_other_language(text: str, *, within_english: bool = False) -> bool:
         if 2 * sum(1 for char in beyond if not _is_latin(char)) > len(letters):
             return True
         accented = bool(beyond)
-    tokens = [word.text for word in words(text)]
+    tokens = word_texts(text)
     if len(tokens) < _MIN_WORDS:
         return False
     english = sum(1 for token in tokens if token in _ENGLISH)
@@ -51,7 +51,7 @@ def is_other_language(text: str, *, within_english: bool = False) -> bool:
 
 def has_english(text: str) -> bool:
     """Say whether a text holds more English function words than others."""
-    tokens = [word.text for word in words(text)]
+    tokens = word_texts(text)
     english = sum(1 for token in tokens if token in _ENGLISH)
     return english > _most_listed(tokens)
 

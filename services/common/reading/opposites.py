@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import StrEnum, unique
 from typing import Final
 
-from services.common.reading.words import stem, words
+from services.common.reading.words import stem, word_texts
 
 
 @unique
@@ -102,7 +102,7 @@ _SIDES: Final = _table()
 
 def sides(text: str) -> tuple[frozenset[Side], frozenset[str]]:
     """Return the sides that the words of a text stand on, and the stems of those words."""
-    listed = [(word.text, side) for word in words(text) if (side := _SIDES.get(word.text)) is not None]
+    listed = [(word, side) for word in word_texts(text) if (side := _SIDES.get(word)) is not None]
     return frozenset(side for _, side in listed), frozenset(stem(word) for word, _ in listed)
 
 

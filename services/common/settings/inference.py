@@ -68,7 +68,7 @@ class InferenceSettings(BaseModel):
     always waited for. ``first-use`` or ``start``, default ``first-use``."""
     intra_op_threads: int = Field(default=0, ge=0, le=256)
     """Threads that one inference uses; 0 = as many as the process may run on. An embedder's batch is cut into so many
-    parts, one for each thread (ADR 0113)."""
+    parts, one for each thread (ADR 0113); a batch of long pairs into two, which share the threads."""
     queue_items: int = Field(default=4096, ge=1, le=1_000_000)
     """Texts of one tenant that may wait per model; beyond it its call is refused (QUEUE_FULL), and nobody else's."""
     ner_queue_texts: int = Field(default=4096, ge=1, le=1_000_000)

@@ -11,7 +11,7 @@ from typing import Final
 
 from services.common.ports.recognition import Entity, EntityKind
 from services.common.reading.lexicon import STOPWORDS
-from services.common.reading.words import words
+from services.common.reading.words import word_texts
 
 _LEGAL_FORMS: Final = frozenset(
     [
@@ -57,7 +57,7 @@ class Gazetteer:
 
 def name_key(text: str) -> str:
     """Return the name's words in lower case, without article, possessive and legal form."""
-    parts = [word.text.removesuffix("'s").removesuffix("'") for word in words(text)]
+    parts = [word.removesuffix("'s").removesuffix("'") for word in word_texts(text)]
     while parts and parts[0] in {"the", "a", "an"}:
         parts = parts[1:]
     while len(parts) > 1 and parts[-1] in _LEGAL_FORMS:
@@ -91,7 +91,7 @@ def acronyms(text: str) -> set[str]:
     """Return the acronyms of the capitalised runs in a text, lower case: ``nist`` for its long form."""
     found: set[str] = set()
     for match in _CAPITALISED_RUN.finditer(text):
-        initials = [word.text[0] for word in words(match.group()) if word.text not in STOPWORDS]
+        initials = [word[0] for word in word_texts(match.group()) if word not in STOPWORDS]
         if len(initials) >= _MIN_ACRONYM:
             found.add("".join(initials))
     return found
@@ -111,7 +111,7 @@ class NameIndex:
     def of(cls, texts: Iterable[str], gazetteer: Gazetteer) -> "NameIndex":
         """Index the texts of facts and query."""
         listed = list(texts)
-        tokens = [[word.text.removesuffix("'s").removesuffix("'") for word in words(text)] for text in listed]
+        tokens = [[word.removesuffix("'s").removesuffix("'") for word in word_texts(text)] for text in listed]
         short: set[str] = set()
         for text in listed:
             short |= acronyms(text)

@@ -24,7 +24,7 @@ from crp.dpe.v1 import report_pb2
 from services.common import merkle
 from services.common.adapters.encoders.readout import log_odds
 from services.common.adapters.onnx.session import EMBEDDING_WIDTH_STEP
-from services.common.adapters.sqlite import claims
+from services.common.adapters.sqlite import claims, engine_filling, engine_indexes
 from services.common.adapters.triton.grouping import grouped, padded_width
 from services.common.backoff import pause_s
 from services.common.build_manifest import BuildManifest, SigningKey, code_digest, sign
@@ -969,3 +969,9 @@ def test_0164_a_bucket_that_was_overdrawn():
     requests = TokenBucket(6.0, 6.0 / 60.0, 0.0)
     requests.take(6.0)
     assert requests.wait_s(0.0) == pytest.approx(10.0)
+
+
+def test_0186_how_far_two_vectors_are_apart():
+    apart = engine_filling._SAME
+    assert f"{1 - apart**2 / 2:.9f}" == "0.999999995"
+    assert f"√0.002 = {math.sqrt(2 * engine_indexes._SAME):.4f}" in record(186)

@@ -41,6 +41,13 @@ class MemoryVectorEngine:
         """Return all numbers."""
         return np.array(sorted(self._held.get(collection, {})), dtype=np.int64)
 
+    def stored(self, collection: str, numbers: Numbers) -> tuple[Numbers, Vectors]:
+        """Return what is held of them."""
+        held = self._held.get(collection, {})
+        known = [number for number in numbers.tolist() if number in held]
+        vectors = np.stack([held[number] for number in known]) if known else np.empty((0, 0), dtype=np.float32)
+        return np.array(known, dtype=np.int64), vectors
+
     def count(self, collection: str) -> int:
         """Count them."""
         return len(self._held.get(collection, {}))

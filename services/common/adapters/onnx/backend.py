@@ -131,7 +131,7 @@ def _open(
     at_once: bool = False,
 ) -> OnnxBackend:
     check_inputs(entry)
-    lanes = lanes_of(entry, settings.intra_op_threads)
+    lanes = lanes_of(entry, settings.intra_op_threads) if entry.kind == "embedding" else 1
     policy = _policy(repository.config(entry.name), settings, lanes)
 
     def load() -> OnnxEncoder:

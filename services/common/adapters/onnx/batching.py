@@ -38,6 +38,8 @@ SMALL: Final = 2
 """While several tenants want the processors a batch has at most ``min_size`` by so much: each waits for the others'."""
 MIN_RETRY_S: Final = 0.05
 """Least ``retry_after_s`` of a refusal."""
+MEETING_S: Final = 1.0
+"""Calls that were there at the same time so lately may be so again: then waiting for company is worth while."""
 _RATE_SMOOTHING: Final = 0.2
 
 
@@ -56,7 +58,8 @@ class BatchPolicy:
     Attributes:
         min_size: as soon as so many items wait, a batch goes.
         max_size: longest batch; while several tenants want the processors it is half of ``min_size``.
-        max_delay_s: how long the first item waits for company while there are fewer than ``min_size``, in seconds.
+        max_delay_s: how long the first item waits for company while there are fewer than ``min_size``, in seconds; it
+            waits only where calls have met lately, so that whoever asks one thing after the other never does.
         queue_items: how many items of one tenant may wait.
     """
 
@@ -135,6 +138,7 @@ class DynamicBatcher(Generic[ItemT, ResultT]):
         self._executor = ThreadPoolExecutor(max_workers=1, thread_name_prefix=f"{name}-inference")
         self._processors.add(self)
         self._serial = 0
+        self._met = float("-inf")
         self._items_per_s = 0.0
         self._closed = False
 
@@ -193,6 +197,8 @@ class DynamicBatcher(Generic[ItemT, ResultT]):
         self._queued[tenant] += len(fresh)
         loop = asyncio.get_running_loop()
         call: _Call[ItemT, ResultT] = _Call(tenant, current_class(), loop.time(), loop.create_future())
+        if self._turns:
+            self._met = call.arrived
         call.waiting = {item: self._slots[item] for item in items}
         for slot in call.waiting.values():
             slot.callers[call] = None
@@ -290,8 +296,10 @@ class DynamicBatcher(Generic[ItemT, ResultT]):
         """Return how long the first of the waiting calls still waits for company."""
         if len(self._queue) >= self._policy.min_size or not self._turns:
             return 0.0
-        first = min(call.arrived for call in self._calls())
-        return first + self._policy.max_delay_s - asyncio.get_running_loop().time()
+        now = asyncio.get_running_loop().time()
+        if now - self._met > MEETING_S:
+            return 0.0
+        return min(call.arrived for call in self._calls()) + self._policy.max_delay_s - now
 
     def _next_batch(self, turn: Turn) -> list[_Slot[ItemT, ResultT]]:
         """Take the batch that holds the longest queued item of the next call of the turn's tenant."""

@@ -34,6 +34,9 @@ adds the last three tokens of a width in another order (ADR 0044). The other gra
 RUN_TOKENS: Final = 448
 """Padded tokens that one lane computes at once, about: what a layer of more holds leaves the processor's second cache,
 and costs up to a quarter more a token; under a third of it the weights are read too often (ADR 0177)."""
+PAIR_LANES: Final = 2
+"""Parts of a batch of long pairs, at most: a thread of its own does a part's small operations without waiting for any
+other, and on more processors the parts share the threads that are left, each taking them while the other does not."""
 _DTYPES: Final = {
     "tensor(int64)": "int64",
     "tensor(int32)": "int32",
@@ -49,8 +52,8 @@ class OnnxEncoder:
     Args:
         repository: where the model lies; its files must have been verified.
         entry: the model's manifest entry; the graph's tensors must be those it names.
-        threads: threads of one inference, of an embedder's each for a part of the batch; 0 = as many as the process may
-            run on.
+        threads: threads of one inference; 0 = as many as the process may run on. Each part of a batch has one of its
+            own, those that are left are shared by the parts.
         inner: values inside the graph that become further outputs, the last; the file stays as it is.
 
     Raises:
@@ -69,7 +72,7 @@ class OnnxEncoder:
         self._entry = entry
         self._lanes = lanes_of(entry, threads)
         self._beside = ThreadPoolExecutor(max(1, self._lanes - 1), thread_name_prefix=f"{entry.name}-lane")
-        self._session = _open_session(path, 1 if self._lanes > 1 else threads, inner)
+        self._session = _open_session(path, (threads or available_threads()) - self._lanes + 1, inner)
         own = entry.own is not None
         check_tensors(f"{path}: input", _specs(self._session.get_inputs()), entry.inputs, may_be_open=own)
         check_tensors(f"{path}: output", _specs(self._session.get_outputs()), entry.outputs, may_be_open=own)
@@ -168,12 +171,13 @@ def graph_tensors(path: Path) -> tuple[tuple[TensorSpec, ...], tuple[TensorSpec,
 
 
 def lanes_of(entry: ModelEntry, threads: int) -> int:
-    """Return how many parts of a batch are computed side by side, each by one thread.
+    """Return how many parts of a batch are computed side by side, each by a thread of its own.
 
     A sentence is too little work to be shared: threads on one spend much of the processors' time waiting for one
-    another (ADR 0113). The other encoders read long pairs, and few of them at once.
+    another (ADR 0113). The other encoders read long pairs, which more threads than two read sooner together.
     """
-    return (threads or available_threads()) if entry.kind == "embedding" else 1
+    most = threads or available_threads()
+    return most if entry.kind == "embedding" else min(PAIR_LANES, most)
 
 
 def parts_of(lengths: Sequence[int], lanes: int) -> list[list[int]]:
@@ -214,6 +218,8 @@ def _open_session(path: Path, threads: int, inner: Sequence[Tensor]) -> "onnxrun
     options.intra_op_num_threads = threads or available_threads()
     options.inter_op_num_threads = 1
     options.log_severity_level = 3
+    # Threads that wait for one another spinning take a fifth of the processors' time from whatever else there is to do.
+    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
     # Lengths vary from batch to batch: a plan per shape would only be kept, never used again.
     options.enable_mem_pattern = False
     _share_arena()

@@ -17,7 +17,7 @@ import sqlite3
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeVar
 
 import numpy as np
 
@@ -34,6 +34,7 @@ from services.common.ports.vector_engine import Numbers, VectorEngineError
 if TYPE_CHECKING:
     from services.common.adapters.sqlite.vector_view import VectorView
 
+ResultT = TypeVar("ResultT")
 _BLOCK: Final = 512
 """Vectors sent at a time: what a service that is stopping, or an erasure, waits for."""
 _REMOVED: Final = 10_000
@@ -131,7 +132,7 @@ class EngineIndexes:
             for start in range(0, len(fresh), _BLOCK):
                 if stopping():
                     return None
-                self._send(tenant_no, fresh[start : start + _BLOCK], tail[start : start + _BLOCK])
+                self.send(tenant_no, fresh[start : start + _BLOCK], tail[start : start + _BLOCK])
         except VectorEngineError as error:
             self._asked.failed("add", error)
             return None
@@ -141,6 +142,46 @@ class EngineIndexes:
     def save(self, tenant_no: int, index: TenantIndex, erasures: int) -> None:
         """Need nothing: the engine keeps it."""
 
+    @property
+    def engine_name(self) -> str:
+        """Name of the engine."""
+        return self._engine.name
+
+    def read(self, job: Callable[[sqlite3.Connection], ResultT]) -> ResultT:
+        """Read the store's file; blocks."""
+        return self._database.read_now(job)
+
+    def begin(self, tenant_no: int) -> None:
+        """Write down that the engine gets vectors of the tenant: from now on an erasure asks for their destruction."""
+        self._database.write_now(lambda connection: hold(connection, tenant_no))
+
+    def numbers(self, tenant_no: int) -> Numbers:
+        """Return what the engine has of a tenant.
+
+        Raises:
+            VectorEngineError: it did not tell; so do the three below.
+        """
+        return self._engine.numbers(self.collection(tenant_no))
+
+    def stored(self, tenant_no: int, numbers: Numbers) -> tuple[Numbers, Vectors]:
+        """Return the vectors that the engine has under numbers."""
+        return self._engine.stored(self.collection(tenant_no), numbers)
+
+    def send(self, tenant_no: int, numbers: Numbers, vectors: Vectors) -> None:
+        """Give the engine vectors of facts that live; of those that were erased meanwhile it gets none."""
+        with self._alone(tenant_no):
+            there = self._database.read_now(lambda connection: alive(connection, tenant_no, numbers))
+            if there.any():
+                self._engine.add(self.collection(tenant_no), numbers[there], vectors[there])
+
+    def destroy(self, tenant_no: int, numbers: Numbers) -> None:
+        """Have the engine destroy what is of no fact any more."""
+        with self._alone(tenant_no):
+            there = self._database.read_now(lambda connection: alive(connection, tenant_no, numbers))
+            gone = numbers[~there]
+            for start in range(0, len(gone), _REMOVED):
+                self._engine.remove(self.collection(tenant_no), gone[start : start + _REMOVED])
+
     def close(self) -> None:
         """Close the engine."""
         self._chores.shutdown(cancel_futures=True)
@@ -149,7 +190,7 @@ class EngineIndexes:
 
     def _begun(self, tenant_no: int, fresh: Numbers, vectors: Vectors) -> Numbers:
         """Write down that the engine gets vectors of the tenant; return what it has already, and rightly so."""
-        self._database.write_now(lambda connection: hold(connection, tenant_no))
+        self.begin(tenant_no)
         held = self._engine.numbers(self.collection(tenant_no))
         good = np.flatnonzero(np.isin(fresh, held))
         if len(good) and not self._vouched(tenant_no, (int(fresh[good[-1]]), vectors[good[-1]])):
@@ -169,12 +210,6 @@ class EngineIndexes:
         (found,) = self._engine.nearest(self.collection(tenant_no), vector.reshape(1, -1), _VOUCHING)
         same = np.abs(found.scores - float(vector @ vector)) <= _SAME
         return number in found.numbers[same].tolist()
-
-    def _send(self, tenant_no: int, numbers: Numbers, vectors: Vectors) -> None:
-        with self._alone(tenant_no):
-            there = self._database.read_now(lambda connection: alive(connection, tenant_no, numbers))
-            if there.any():
-                self._engine.add(self.collection(tenant_no), numbers[there], vectors[there])
 
     def _pay(self, owed: Debt) -> None:
         with self._alone(owed.tenant_no):

@@ -7,12 +7,13 @@ import uuid
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Final, Self
+from typing import Any, Final, Self, TypeVar
 
 import numpy as np
 
 from services.common.adapters.sqlite.access_counts import AccessCounts
 from services.common.adapters.sqlite.database import PLAIN_WRITE, Database
+from services.common.adapters.sqlite.engine_filling import EngineFilling
 from services.common.adapters.sqlite.engine_index import AskedEngine
 from services.common.adapters.sqlite.engine_indexes import EngineIndexes
 from services.common.adapters.sqlite.fact_changes import known_change, outline_block, state_changes
@@ -40,8 +41,10 @@ from services.common.ports.facts import (
     check_queries,
 )
 from services.common.ports.vector_engine import VectorEngine, VectorEngineError
+from services.common.ports.vector_holding import HeldVectors
 from services.common.settings.stores import StoreSettings
 
+ResultT = TypeVar("ResultT")
 _LOG: Final = logging.getLogger(__name__)
 _ERASURE: Final = WriteTraits(reclaims=True, scrubs=True)
 _UNDOING: Final = WriteTraits(reclaims=True)
@@ -58,9 +61,13 @@ class SqliteFactStore:
         database: the open file.
         dimension: length of every vector.
         vectors: the cache of vectors.
+        filling: fills the engine that proposes; ``None`` = graphs of our own do.
     """
 
-    def __init__(self, database: Database, dimension: int, vectors: VectorCache) -> None:
+    def __init__(
+        self, database: Database, dimension: int, vectors: VectorCache, filling: EngineFilling | None = None
+    ) -> None:
+        self._filling = filling
         self._database = database
         self._dimension = dimension
         self._vectors = vectors
@@ -99,9 +106,11 @@ class SqliteFactStore:
             raise
         directory = path.with_suffix(".indexes")
         indexes: TenantIndexes = Graphs(IndexFiles(directory, store_id, settings), settings)
+        filling = None
         if engine is not None:
             indexes = EngineIndexes(AskedEngine(engine, counts or EngineCounts()), store_id, directory, database)
-        return cls(database, dimension, VectorCache(dimension, settings, indexes))
+            filling = EngineFilling(indexes, dimension)
+        return cls(database, dimension, VectorCache(dimension, settings, indexes), filling)
 
     async def upsert(self, facts: Sequence[FactRecord]) -> None:
         """Insert or replace by ``fact_id``, all or nothing.
@@ -256,6 +265,20 @@ class SqliteFactStore:
     async def tenants(self) -> list[str]:
         """Return the ids of all tenants, ordered."""
         return await self._database.read(tenant_ids)
+
+    async def fill_engine(self, tenant_id: str) -> int:
+        """Send the engine that proposes what it lacks of a tenant, destroy what it has too much (ADR 0186)."""
+        return 0 if self._filling is None else await self._by_engine(self._filling.fill, tenant_id)
+
+    async def held_vectors(self, tenant_id: str) -> HeldVectors | None:
+        """Read back every vector that the engine has of a tenant, and compare."""
+        return None if self._filling is None else await self._by_engine(self._filling.held, tenant_id)
+
+    async def _by_engine(self, job: Callable[[str], ResultT], tenant_id: str) -> ResultT:
+        try:
+            return await asyncio.to_thread(job, tenant_id)
+        except VectorEngineError as error:
+            raise unavailable(self._database.path, f"the engine failed, the same call goes on: {error}") from None
 
     async def check(self) -> None:
         """Return when the file can be read."""

@@ -104,6 +104,17 @@ class ChromaEngine:
                     break
         return np.array(sorted(found), dtype=np.int64)
 
+    def stored(self, collection: str, numbers: Numbers) -> tuple[Numbers, Vectors]:
+        """Get the embeddings by id."""
+        with translated(_NAME, "read"):
+            held = self._known(collection)
+            ids = [str(number) for number in numbers.tolist()]
+            found: Any = held.get(ids=ids, include=["embeddings"]) if held is not None and ids else None
+            if found is None or not found["ids"]:
+                return np.empty(0, dtype=np.int64), np.empty((0, 0), dtype=np.float32)
+            known = np.array([int(one) for one in found["ids"]], dtype=np.int64)
+            return known, np.asarray(found["embeddings"], dtype=np.float32)
+
     def count(self, collection: str) -> int:
         """Count them."""
         with translated(_NAME, "count"):

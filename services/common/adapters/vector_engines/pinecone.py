@@ -24,8 +24,9 @@ DISTRIBUTION: Final = "pinecone"
 _NAME: Final = "pinecone"
 _WRITTEN: Final = 100
 _REMOVED: Final = 1_000
+_FETCHED: Final = 100
 _MOST: Final = 10_000
-"""Most vectors of one upsert, ids of one deletion, and hits of one query that the service takes."""
+"""Most vectors of one upsert, ids of one deletion and of one fetch, and hits of one query."""
 _ITSELF: Final = 1 - 1e-3
 """Least score of a vector with itself; a former one under the same number has less."""
 _ATTEMPTS: Final = 4
@@ -94,6 +95,17 @@ class PineconeEngine:
         with translated(_NAME, "list"):
             found = [int(str(vector.id)) for page in self._index.list(namespace=collection) for vector in page.vectors]
         return np.array(sorted(found), dtype=np.int64)
+
+    def stored(self, collection: str, numbers: Numbers) -> tuple[Numbers, Vectors]:
+        """Fetch by id, as many at a time as an address bears."""
+        ids = [str(number) for number in numbers.tolist()]
+        found: dict[str, Sequence[float]] = {}
+        with translated(_NAME, "read"):
+            for start in range(0, len(ids), _FETCHED):
+                answer = self._index.fetch(ids=ids[start : start + _FETCHED], namespace=collection)
+                found.update({str(key): one.values for key, one in answer.vectors.items()})
+        known = np.array([int(key) for key in found], dtype=np.int64)
+        return known, np.array(list(found.values()), dtype=np.float32).reshape(-1, self._dimension)
 
     def count(self, collection: str) -> int:
         """Return what the index tells of the namespace."""

@@ -101,6 +101,15 @@ class QdrantEngine:
                 more = after is not None
         return np.array(sorted(found), dtype=np.int64)
 
+    def stored(self, collection: str, numbers: Numbers) -> tuple[Numbers, Vectors]:
+        """Retrieve points; they are kept at unit length."""
+        with translated(_NAME, "read"), self._alone:
+            if not len(numbers) or not self._client.collection_exists(collection):
+                return np.empty(0, dtype=np.int64), np.empty((0, self._dimension), dtype=np.float32)
+            points = self._client.retrieve(collection, numbers.tolist(), with_payload=False, with_vectors=True)
+            known = np.array([point.id for point in points], dtype=np.int64)
+            return known, np.array([point.vector for point in points], dtype=np.float32).reshape(-1, self._dimension)
+
     def count(self, collection: str) -> int:
         """Count the points."""
         with translated(_NAME, "count"), self._alone:

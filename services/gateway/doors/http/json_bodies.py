@@ -2,7 +2,7 @@
 
 import math
 from itertools import islice
-from typing import Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from google.protobuf.json_format import ParseDict
 from google.protobuf.message import Message
@@ -12,6 +12,9 @@ from pydantic import BaseModel, ValidationError
 from services.common.errors import ErrorReason, FieldViolation, InvalidRequestError
 from services.common.strict_json import RepeatedNameError, read_json
 
+if TYPE_CHECKING:
+    from pydantic_core import ErrorDetails
+
 MAX_DEPTH: Final = 24
 """Deepest nesting of a body. Protobuf reads at most 100 messages within one another; a free-form value takes up to
 three for each level."""
@@ -20,6 +23,8 @@ _EXACT: Final = 2**53
 _MOST_VIOLATIONS: Final = 32
 _MAX_TOLD: Final = 200
 """Characters of a name or place that a refusal repeats."""
+_NAMED: Final = 8
+"""Fields that a refusal names at most."""
 _EXTENSIONS: Final = "extensions"
 
 _M = TypeVar("_M", bound=Message)
@@ -50,7 +55,16 @@ def read_form(body: bytes, form: type[_F]) -> _F:
         return form.model_validate(value)
     except ValidationError as error:
         found = error.errors(include_url=False, include_context=False, include_input=False)
-        raise _invalid([(_path(one["loc"]), one["msg"]) for one in found[:_MOST_VIOLATIONS]]) from None
+        raise _invalid([(_path(one["loc"]), _fault_of(form, one)) for one in found[:_MOST_VIOLATIONS]]) from None
+
+
+def _fault_of(form: type[BaseModel], problem: "ErrorDetails") -> str:
+    """Say what is wrong; of a name that is none of the request's, which there are."""
+    if problem["type"] != "extra_forbidden" or len(problem["loc"]) > 1:
+        return problem["msg"]
+    names = list(form.model_fields)
+    more = ", …" if len(names) > _NAMED else ""
+    return f"is no field of this request, which takes {', '.join(names[:_NAMED])}{more}"
 
 
 def message_of(form: BaseModel, message: type[_M]) -> _M:

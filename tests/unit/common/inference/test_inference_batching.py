@@ -13,6 +13,7 @@ from services.common.adapters.onnx.batching import BatchPolicy, DynamicBatcher
 from services.common.adapters.onnx.turns import ComputeTurns
 from services.common.context import CallContext, Caller, set_current_call
 from services.common.errors import ErrorReason, LimitExceededError, UnavailableError
+from tests.patience import patient
 
 POLICY = BatchPolicy(min_size=2, max_size=4, max_delay_s=0.01, queue_items=100)
 
@@ -80,6 +81,7 @@ async def test_concurrent_calls_share_a_batch():
 async def test_the_first_waits_for_company_no_longer_than_the_delay():
     loop = asyncio.get_running_loop()
     batcher = DynamicBatcher("m", Model(), BatchPolicy(min_size=2, max_size=4, max_delay_s=0.05, queue_items=9))
+    await asyncio.gather(batcher.submit([item(1)]), batcher.submit([item(2)]))  # calls meet here
     started = loop.time()
     await batcher.submit([item(1)])
     alone = loop.time() - started
@@ -87,6 +89,25 @@ async def test_the_first_waits_for_company_no_longer_than_the_delay():
     await batcher.submit([item(1), item(2)])
     assert alone >= 0.045
     assert loop.time() - started < 0.045
+    await batcher.close()
+
+
+async def test_who_asks_alone_does_not_wait_for_company(monkeypatch):
+    model = Model()
+    batcher = DynamicBatcher("m", model, BatchPolicy(min_size=4, max_size=4, max_delay_s=30.0, queue_items=9))
+    async with asyncio.timeout(patient(10)):
+        for name in range(5):  # one after the other
+            assert await batcher.submit([item(1, name)]) == [item(2, name)]
+    held = await busy(batcher, model)
+    other = asyncio.create_task(batcher.submit([item(1, 7)]))
+    await asyncio.sleep(0)
+    model.gate.set()
+    await held
+    done, _ = await asyncio.wait([other], timeout=0.05)
+    assert not done  # two calls have met: a third may come
+    monkeypatch.setattr("services.common.adapters.onnx.batching.MEETING_S", 0.0)
+    late = await asyncio.gather(other, batcher.submit([item(1, 8), item(1, 9), item(1, 10)]))
+    assert late == [[item(2, 7)], [item(2, 8), item(2, 9), item(2, 10)]]
     await batcher.close()
 
 

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from services.common.adapters.encoders.opening import open_backend
-from services.common.adapters.onnx.session import OnnxEncoder, available_threads
+from services.common.adapters.onnx.session import OnnxEncoder, available_threads, lanes_of
 from services.common.errors import ErrorReason, UnavailableError
 from services.common.settings.inference import InferenceSettings
 from tests.fakes.tiny_encoders import TinyEncoder, token_id, write_repository
@@ -101,5 +101,6 @@ def test_what_the_graph_cannot_compute_is_unavailability(repository):
 
 @pytest.mark.parametrize(("asked", "used"), [(0, available_threads()), (1, 1), (3, 3)], ids=["all", "one", "three"])
 def test_threads_of_one_inference(repository, asked, used):
-    encoder = OnnxEncoder(repository, repository.entry("grounding"), threads=asked)
-    assert encoder._session.get_session_options().intra_op_num_threads == used
+    entry = repository.entry("grounding")
+    encoder = OnnxEncoder(repository, entry, threads=asked)
+    assert encoder._session.get_session_options().intra_op_num_threads + lanes_of(entry, asked) - 1 == used

@@ -23,7 +23,7 @@ def opened(name, threads):
 @pytest.mark.tenth
 @pytest.mark.slow
 @pytest.mark.timeout(600)
-@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("threads", [1, 3])
 @pytest.mark.parametrize("name", ["embedder", "nli", "grounding"])
 def test_an_item_scores_the_same_bits_in_every_batch(name, threads):
     encoder = opened(name, threads)
@@ -43,7 +43,7 @@ def test_an_item_scores_the_same_bits_in_every_batch(name, threads):
 @pytest.mark.tenth(inside=True)
 @pytest.mark.parametrize("name", ["embedder", "nli", "grounding"])
 def test_no_width_changes_a_bit(name):
-    encoder = opened(name, 2)
+    encoder = opened(name, 1)  # one lane: both items stand in one batch
     draw = random.Random(12)
     for length in (5, 6, 7, 8):
         item, *others = (tuple(draw.randrange(1_000, 20_000) for _ in range(size)) for size in (length, *range(9, 38)))

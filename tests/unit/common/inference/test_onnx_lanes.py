@@ -1,4 +1,4 @@
-"""An embedder's batch in parts, side by side: every item once, like lengths together, the same bits, ended together."""
+"""A batch in parts, side by side: every item once, like lengths together, the same bits, ended together."""
 
 import random
 import threading
@@ -47,9 +47,26 @@ def test_runs_hold_as_many_padded_tokens_as_stay_in_the_cache(widths, runs):
     assert runs_of(widths, 448) == runs
 
 
-def test_only_embedders_are_computed_side_by_side():
+def test_an_embedder_has_a_lane_for_each_thread_and_what_reads_pairs_has_two():
     assert lanes_of(REPOSITORY.entry("embedder"), 4) == 4
-    assert lanes_of(REPOSITORY.entry("nli"), 4) == 1
+    assert [lanes_of(REPOSITORY.entry("nli"), threads) for threads in (1, 2, 4)] == [1, 2, 2]
+
+
+@pytest.mark.parametrize(("threads", "parts"), [(1, [3]), (2, [1, 2]), (4, [1, 2])])
+def test_long_pairs_are_computed_in_two_parts_that_share_the_threads(threads, parts, monkeypatch):
+    encoder = OnnxEncoder(REPOSITORY, REPOSITORY.verified("nli"), threads=threads)
+    items = [(101, *([2000 + number] * length), 102) for number, length in enumerate((4, 20, 8))]
+    alone = [encoder.encode([one])[0] for one in items]
+    seen = []
+
+    def run(batch, options, inner=encoder._run):
+        seen.append(len(batch))
+        return inner(batch, options)
+
+    monkeypatch.setattr(encoder, "_run", run)
+    for one, other in zip(alone, encoder.encode(items), strict=True):
+        assert one[0].tobytes() == other[0].tobytes()
+    assert sorted(seen) == parts
 
 
 @pytest.fixture(scope="module")
