@@ -6,6 +6,7 @@ With ``--json`` a wrong command line, too, is one JSON document on stdout: a scr
 import gc
 import sys
 import threading
+from copy import copy
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
@@ -28,10 +29,10 @@ def main() -> None:
         settle_streams()
         from services.cli.app import app
 
-        narrow(app, sys.argv[1:])
+        asked = narrowed(app, sys.argv[1:])
         if _asks_for_json(sys.argv[1:]):
-            sys.exit(_as_json(app))
-        app()
+            sys.exit(_as_json(asked))
+        asked()
     except KeyboardInterrupt:
         sys.exit(EXIT_INTERRUPTED)
 
@@ -44,16 +45,19 @@ def collect_later() -> None:
     begin.start()
 
 
-def narrow(app: "typer.Typer", arguments: "Sequence[str]") -> None:
-    """Leave out all commands but the one that is called: to make 70 of their signatures takes longer than to list keys.
+def narrowed(app: "typer.Typer", arguments: "Sequence[str]") -> "typer.Typer":
+    """Return the command line with the called command alone: 70 signatures take longer to make than keys to list.
 
-    Whatever else stands first (an option, a wrong word, nothing) leaves the command line whole.
+    Whatever else stands first (an option, a wrong word, nothing) leaves the command line whole. ``app`` stays as it is.
     """
     name = next(iter(arguments), "")
     commands = [one for one in app.registered_commands if name == (one.name or getattr(one.callback, "__name__", ""))]
     groups = [one for one in app.registered_groups if one.name == name]
-    if len(commands) + len(groups) == 1:
-        app.registered_commands, app.registered_groups = commands, groups
+    if len(commands) + len(groups) != 1:
+        return app
+    own = copy(app)
+    own.registered_commands, own.registered_groups = commands, groups
+    return own
 
 
 def _asks_for_json(arguments: "Sequence[str]") -> bool:

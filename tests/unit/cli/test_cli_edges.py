@@ -145,10 +145,13 @@ def test_the_ports_of_http_and_of_metrics_are_two():
 
 
 def test_ctrl_c_while_modules_load_is_quiet(monkeypatch, capsys):
-    def interrupted():
-        raise KeyboardInterrupt
+    class Interrupted:
+        registered_commands = registered_groups = ()
 
-    monkeypatch.setattr(app_module, "app", interrupted)
+        def __call__(self):
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(app_module, "app", Interrupted())
     with pytest.raises(SystemExit) as ended:
         main()
     assert ended.value.code == 130

@@ -1,13 +1,11 @@
 """A command makes no signature but its own, takes what it takes in the whole, and collects no garbage at first."""
 
-import copy
 import gc
 import time
 
 import typer
 
 from services.cli import __main__ as entry
-from services.cli.__main__ import narrow
 from services.cli.app import app
 from tests.patience import patient
 
@@ -16,9 +14,7 @@ WHOLE = typer.main.get_group(app)
 
 def narrowed(*arguments):
     """Return the command line as it is for the arguments."""
-    own = copy.copy(app)
-    narrow(own, arguments)
-    return typer.main.get_group(own)
+    return typer.main.get_group(entry.narrowed(app, arguments))
 
 
 def shape(command):
@@ -33,6 +29,7 @@ def test_each_command_stands_alone_as_in_the_whole():
         assert list(found.commands) == [name]
         assert shape(found.commands[name]) == shape(command)
     assert len(WHOLE.commands) > 30
+    assert list(typer.main.get_group(app).commands) == list(WHOLE.commands), "the whole stays as it is"
 
 
 def test_what_is_no_command_leaves_the_command_line_whole():

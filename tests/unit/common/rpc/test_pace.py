@@ -48,8 +48,8 @@ def test_a_call_that_another_joined_for_a_while_is_reckoned_by_both():
     clock.at += 6
     pace.begin()
     clock.at += 4
-    pace.end(begun, 100, done=True)  # 1.4 calls on average: as good as alone
-    assert pace.units_per_s == pytest.approx(14)
+    pace.end(begun, 100, done=True)  # it had six seconds alone and half of four: 100 units in eight
+    assert pace.units_per_s == pytest.approx(12.5)
 
 
 def test_calls_side_by_side_tell_the_pace_of_all_from_the_first_that_ends():
