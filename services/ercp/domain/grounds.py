@@ -2,8 +2,8 @@
 
 That nothing speaks against a statement is no ground for it. Grounds are, the firmest first: a passage says it word for
 word; the provenance engine finds each of its claims supported by the facts; all its values keep what was learned from a
-fact; it was put before the answerer with the
-demand for its ground, and was written again. What a caller demands is none (ADR 0078). Pure and linear in the texts.
+fact; it was put before the answerer with the demand for its ground, and was written again. What a caller demands is
+none (ADR 0078). Pure and linear in the texts.
 """
 
 from bisect import bisect_left
