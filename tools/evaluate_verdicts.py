@@ -3,6 +3,7 @@
     python -m tools.evaluate_verdicts pairs [--part development | --part test --open-test] [--kind KIND]
     python -m tools.evaluate_verdicts corpus [--kind KIND]
     python -m tools.evaluate_verdicts second-opinion [--kind KIND]
+    python -m tools.evaluate_verdicts answers [--part development | --part test --open-test]
     python -m tools.evaluate_verdicts questions [--part development | --part test --open-test]
     python -m tools.evaluate_verdicts misquotes | neighbours | planted --open-test [--data DIR] [--documents DIR]
 
@@ -24,7 +25,7 @@ from typing import Any, Final
 
 from rich.console import Console
 
-from evaluation import asked_questions, corpus, misquotes, pairs, scripted_judge, two_windows
+from evaluation import asked_questions, corpus, misquotes, pairs, scripted_judge, two_windows, whole_documents
 from evaluation.data import EvaluationDataError
 from evaluation.embedded_suite import open_suite
 from evaluation.encoder_memory import DEFAULT_FILE
@@ -45,6 +46,7 @@ SETS: Final = {
     two_windows.NEIGHBOURS: (two_windows.FOLDER, "neighbours"),
     two_windows.PLANTED: (two_windows.FOLDER, "planted"),
     "questions": (asked_questions.FOLDER, "{part}-questions"),
+    "answers": (whole_documents.FOLDER, "{part}"),
 }
 """Folder of each set, and the file without which it is not there."""
 EVERY: Final = ("pairs", "corpus", "second-opinion", *SETS)
@@ -69,7 +71,7 @@ def parser() -> argparse.ArgumentParser:
         type=pairs.Part,
         choices=tuple(pairs.Part),
         default=pairs.Part.DEVELOPMENT,
-        help="half of pairs and questions",
+        help="half of pairs, questions and answers",
     )
     found.add_argument("--open-test", action="store_true", help="open what is held back, which is done once")
     found.add_argument("--kind", action="append", metavar="KIND", help="of the pairs these kinds alone; repeatable")
@@ -105,6 +107,8 @@ class Runs:
             return await self._second_opinion()
         if task == "misquotes":
             return await self._misquotes()
+        if task == "answers":
+            return await self._answers()
         return await (self._questions() if task == "questions" else self._windows(task))
 
     async def _pairs(self, task: str) -> Report:
@@ -145,6 +149,15 @@ class Runs:
         document = {"sentences": len(sentences)} | misquotes.document_of_sentences(found)
         return Report((misquotes.table_of_sentences(found),), document, misquotes.mistakes_of_sentences(found))
 
+    async def _answers(self) -> Report:
+        part, open_test = self._options.part, self._options.open_test
+        answers = whole_documents.read_answers(part, self._folder("answers"), open_test=open_test)
+        answers = answers[: self._options.limit]
+        async with open_verdict_engine(self._settings, self._memory) as engine:
+            found = await whole_documents.measure_answers(answers, engine)
+        document = {"part": str(part), "answers": len(answers)} | whole_documents.document_of_answers(found)
+        return Report(whole_documents.tables_of_answers(found), document, whole_documents.mistakes_of_answers(found))
+
     async def _windows(self, task: str) -> Report:
         rows = two_windows.read_windows(task, self._folder(task), open_test=self._options.open_test)
         rows = rows[: self._options.limit]
@@ -177,7 +190,7 @@ def give(task: str, options: argparse.Namespace, report: Report) -> None:
     """Print and keep what was measured."""
     text = json.dumps(plain(report.document), indent=1, ensure_ascii=False)
     if options.save:
-        name = f"{task}-{options.part}" if task in {"pairs", "questions"} else task
+        name = f"{task}-{options.part}" if task in {"pairs", "questions", "answers"} else task
         (RESULTS / f"{name}.json").write_text(text + "\n", encoding="utf-8")
     if options.mistakes is not None:
         lines = [json.dumps({"task": task} | plain(one), ensure_ascii=False) + "\n" for one in report.mistakes]

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from groundtrail import Fact
 
-from evaluation import misquotes, two_windows
+from evaluation import misquotes, two_windows, whole_documents
 from evaluation.asked_questions import Answered, AskedQuestion, hit, read_questions, shares_of_answers
 from evaluation.corpus import read_corpus
 from evaluation.data import EvaluationDataError
@@ -168,6 +168,45 @@ def test_a_misquote_without_its_field_is_named(tmp_path):
     write(tmp_path / "misquotes.jsonl", [{"id": "m1", "misquote": "x"}])
     with pytest.raises(EvaluationDataError, match="m1: the field 'document'"):
         misquotes.read_sentences(tmp_path)
+
+
+async def test_answers_beside_whole_documents_are_counted_by_level(tmp_path):
+    (tmp_path / "documents").mkdir()
+    (tmp_path / "documents/rules.md").write_text("one two three")
+    rows = [
+        {"id": f"a-{number}", "document": "rules.md", "question": "?", "answer": answer, "right": right, "kind": kind}
+        for number, (answer, right, kind) in enumerate(
+            [("right", True, "quote"), ("wrong", True, "quote"), ("low", False, "swap"), ("wrong", False, "swap")]
+        )
+    ]
+    (tmp_path / "development.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    engine = ScriptedEngine()
+    answers = whole_documents.read_answers(Part.DEVELOPMENT, tmp_path)
+    found = await whole_documents.measure_answers(answers, engine)
+    assert engine.orders[0].facts == (tmp_path / "documents/rules.md",)
+    levels = whole_documents.levels_of(found)
+    assert [(level, share.hits) for level, share in levels["right"].items()] == [
+        ("LOW", 1), ("MEDIUM", 0), ("HIGH", 1), ("CRITICAL", 0),
+    ]  # fmt: skip
+    assert levels["wrong"]["LOW"] == levels["wrong"]["HIGH"] == Share(1, 2)
+    assert [one["id"] for one in whole_documents.mistakes_of_answers(found)] == ["a-1", "a-2"]
+    levels_table, kinds = whole_documents.tables_of_answers(found)
+    assert [row[0] for row in levels_table.rows] == ["right", "wrong"]
+    assert [row[:2] for row in kinds.rows] == [("right, HIGH or worse", "quote"), ("wrong, LOW", "swap")]
+
+
+@pytest.mark.parametrize(
+    ("row", "told"),
+    [
+        ({"id": 1, "document": "rules.md"}, "row 1: the field 'question'"),
+        ({"id": 1, "document": "no.md", "question": "", "answer": "", "right": True, "kind": ""}, "no.md is not there"),
+    ],
+    ids=["field", "document"],
+)
+def test_answers_that_cannot_be_read_are_refused(tmp_path, row, told):
+    (tmp_path / "development.jsonl").write_text(json.dumps(row) + "\n")
+    with pytest.raises(EvaluationDataError, match=told):
+        whole_documents.read_answers(Part.DEVELOPMENT, tmp_path)
 
 
 async def test_sentences_of_two_windows_are_checked_one_after_the_other(tmp_path):
