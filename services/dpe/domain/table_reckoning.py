@@ -16,6 +16,7 @@ from services.common.ports.recognition import EntityKind
 from services.common.reading.places import Place
 from services.common.reading.terms import terms
 from services.common.reading.text_types import Claim, Value
+from services.common.reading.units import in_base_units
 from services.common.reading.values import scan_values
 from services.dpe.domain.placement import Wanted
 from services.dpe.domain.reckoning import Derivation, is_worth, shown, worth
@@ -28,8 +29,8 @@ _ALL: Final = re.compile(
 _PER: Final = re.compile(
     r"\b(?:per|for\s(?:each|every)|each|every)\s(?:(?P<count>\d[\d,.]{0,20})\s?)?(?P<unit>[a-z]{2,30})?", re.IGNORECASE
 )
-_MONTHS: Final[dict[str, int]] = {"year": 12, "annum": 12, "quarter": 3, "month": 1}
-_SECONDS: Final[dict[str, int]] = {"week": 604_800, "day": 86_400, "night": 86_400, "hour": 3_600, "minute": 60}
+_LENGTHS: Final = frozenset({"month", "second"})
+_ALSO: Final = {"annum": "year", "night": "day"}
 
 
 def reckoned_in_rows(want: Wanted, claim: Claim, operands: Sequence[Place]) -> Derivation | None:
@@ -107,15 +108,24 @@ def _multiplied(want: Wanted, claim: Claim, operands: Sequence[Place]) -> Deriva
 
 def _lengths(row: Sequence[str]) -> Iterator[Value]:
     for said in row:
-        yield from (value for value in scan_values(said) if value.unit in {"month", "second"} and not value.per)
+        yield from (value for value in scan_values(said) if value.unit in _LENGTHS and not value.per)
 
 
 def periods(per: str, unit: str) -> Fraction | None:
     """Return how many of a rate's periods make the one that a claim speaks of: twelve months a year."""
-    for known in (_MONTHS, _SECONDS):
-        if per in known and unit in known and per != unit:
-            return Fraction(known[per], known[unit])
-    return None
+    asked, rated = _length(per), _length(unit)
+    if asked is None or rated is None or asked[1] != rated[1] or asked == rated:
+        return None
+    return asked[0] / rated[0]
+
+
+def _length(word: str) -> tuple[Fraction, str] | None:
+    """Return how long a period is, in months or seconds; ``None`` for a word that names none."""
+    try:
+        size, base = in_base_units(Decimal(1), _ALSO.get(word, word))
+    except KeyError:
+        return None
+    return (Fraction(size), base) if base in _LENGTHS else None
 
 
 def how_often(one: Place, times: Fraction) -> str:
@@ -135,10 +145,9 @@ def _times(counted: Value, rate: re.Match[str], rated: frozenset[str]) -> Fracti
     if counted.magnitude is None:
         return None
     unit = (rate["unit"] or "").lower()
-    if counted.unit == "month" and unit in _MONTHS:
-        return Fraction(counted.magnitude) / _MONTHS[unit]
-    if counted.unit == "second" and unit in _SECONDS:
-        return Fraction(counted.magnitude) / _SECONDS[unit]
+    period = _length(unit)
+    if period is not None and counted.unit == period[1]:
+        return Fraction(counted.magnitude) / period[0]
     if counted.kind is not EntityKind.NUMBER or counted.unit or not terms(counted.counted) & (rated | terms(unit)):
         return None
     count = rate["count"]
