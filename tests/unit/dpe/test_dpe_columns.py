@@ -8,6 +8,7 @@ from services.dpe.domain.rules.codes import changed_code
 from services.dpe.domain.rules.columns import changed_column, changed_state, foreign_state
 from services.dpe.domain.rules.denials import denied_part
 from services.dpe.domain.rules.sources import read_claim, read_sources
+from services.dpe.domain.rules.subjects import changed_subject
 from tests.each import each
 
 
@@ -154,3 +155,23 @@ WHO = (
 )
 def test_who_may_stands_before_the_relative_clause(claim, expected):
     assert found(changed_bearer, claim, *WHO) == expected
+
+
+CARE = (
+    "Care and return: The library sharpens blades and replaces worn belts at its own cost; the member pays for damage.",
+    "The member reports faults to the desk.",
+)
+
+
+@each(
+    ("claim", "expected"),
+    [
+        ("The member sharpens blades and replaces worn belts at its own cost.", ("member", "library")),
+        ("The library sharpens blades and replaces worn belts at its own cost.", None),
+        ("The caretaker sharpens blades and replaces worn belts at its own cost.", None),
+        ("The member sharpens blades.", None),
+        ("It sharpens blades and replaces worn belts at its own cost.", None),
+    ],
+)
+def test_another_subject_of_what_is_repeated(claim, expected):
+    assert found(changed_subject, claim, *CARE) == expected

@@ -26,6 +26,7 @@ from services.dpe.domain.rules.reading import Reading
 from services.dpe.domain.rules.rows import changed_row
 from services.dpe.domain.rules.sequence import changed_order
 from services.dpe.domain.rules.sources import chosen_sources, read_claim, read_sources
+from services.dpe.domain.rules.subjects import changed_subject
 
 __all__ = ["RULES", "Departure", "Reading", "departures", "read_claim", "read_sources"]
 
@@ -34,6 +35,7 @@ RULES: Final[tuple[Callable[[Reading, list[Reading]], Departure | None], ...]] =
     changed_part_of_day,
     changed_parties,
     exchanged_phrases,
+    changed_subject,
     changed_bearer,
     misplaced_name,
     changed_row,
