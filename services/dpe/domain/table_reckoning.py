@@ -72,9 +72,7 @@ def _chosen(places: Sequence[Place], said: frozenset[str], *, is_all: bool) -> I
             for column, text in enumerate(one.cell.row):
                 if column != one.cell.column:
                     holding[column, text.casefold()].append(one)
-    named = {
-        key: rows for key, rows in holding.items() if (own := terms(key[1])) and own <= said and len(rows) < len(places)
-    }
+    named = {key: rows for key, rows in holding.items() if (own := terms(key[1])) and own <= said}
     for rows in named.values():
         if len(rows) >= _MIN_ROWS:
             yield rows

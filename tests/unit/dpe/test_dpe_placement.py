@@ -160,6 +160,8 @@ STORE = ("The store rose above the limit of 8 °C for six hours.", "The highest 
     [
         ("There are 24 scholarships in total.", OFFER, "12 + 8 + 4 = 24"),
         ("There are 25 scholarships in total.", OFFER, ""),
+        ("There are 24 scholarships.", OFFER, ""),
+        ("Insulin cartridges: 1,275 units.", STOCK[1:], "860 + 415 = 1275"),
         ("Harbour and Tideline come to 16 scholarships.", OFFER, "12 + 4 = 16"),
         ("There are 12 scholarships at Master level.", OFFER, "8 + 4 = 12"),  # not the 12 of Harbour
         ("A Harbour scholarship held for three years is worth £19,500.", OFFER, "3 x £6,500 = 19500 GBP"),
@@ -182,6 +184,13 @@ def test_what_follows_from_rows_and_runs(answer, facts, derivation):
 def test_a_sum_names_every_fact_that_it_is_added_up_from():
     (pair,) = [one for one in aligned("There are 24 scholarships in total.", *OFFER) if one.derivation]
     assert pair.derived_from == (0, 1, 2)
+
+
+async def test_what_is_reckoned_out_is_left_open_by_a_model_that_cannot_reckon():
+    using = app(grounding=TableGrounding(lambda _: 0.1))
+    answer = "Kept up until its very end after all three years, one Harbour scholarship brings somebody £19,500."
+    (judged,) = (await analyse(answer, *OFFER, using=using)).analysis.outputs.fidelity.judgements.values()
+    assert str(judged.verdict) == "UNDECIDED"
 
 
 SWITCHED = "Version 2 is frozen and will be switched off on 31 January 2025."
