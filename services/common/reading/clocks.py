@@ -1,7 +1,7 @@
 """Times of day as people say them: ``half past six in the evening``, ``a quarter to seven``, ``eight o'clock``.
 
 Without a part of the day both halves are kept: ``half past six`` is 06:30 or 18:30. Numerals alone are no time, and
-"5 to 7" is a range.
+"5 to 7" and "from ten to six" are ranges.
 """
 
 import re
@@ -16,7 +16,7 @@ _MINUTES: Final = r"(?P<minutes>half|(?:a\s+)?quarter|five|ten|twenty(?:[\s-]fiv
 _PART: Final = r"\s+(?:in\s+the\s+(?P<{0}>morning|afternoon|evening)|at\s+(?P<{1}>night))\b"
 
 SPOKEN_TIME: Final = re.compile(
-    rf"\b(?!\d+\s+to\s+\d)(?:{_MINUTES}(?:\s+minutes)?\s+(?P<side>past|to)\s+(?:{_HOUR.format('hour')}|(?P<named>midnight|noon))\b"
+    rf"\b(?!\d+\s+to\s+\d)(?!(?:(?<=\bfrom\s)|(?<=\bopen\s))(?:five|ten)\s+to\b)(?:{_MINUTES}(?:\s+minutes)?\s+(?P<side>past|to)\s+(?:{_HOUR.format('hour')}|(?P<named>midnight|noon))\b"
     rf"(?:{_PART.format('part', 'night')})?"
     rf"|{_HOUR.format('full')}\s?o['’]clock\b(?:{_PART.format('full_part', 'full_night')})?"  # noqa: RUF001
     rf"|{_HOUR.format('bare')}{_PART.format('bare_part', 'bare_night')})",

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Final
 
+from services.common.reckoning import slips
 from services.ercp.domain import readings
 from services.ercp.domain.faults import EXACT, MAX_EXCERPT_CHARS, PREDICATE, Suspicion
 from services.ercp.domain.implied import implied
@@ -98,6 +99,11 @@ def _at_odds(facts: TextFacts) -> Iterator[Suspicion]:
         if place not in seen:
             seen.add(place)
             evidence = Evidence(Detector.RULE.value, None, facts.text[first.start : first.end][:MAX_EXCERPT_CHARS])
+            yield Suspicion(ErrorType.CONTRADICTION, Detector.RULE, AT_ODDS, (evidence,), place)
+    for slip in slips(facts.text):
+        place = (slip.wrong.start, slip.wrong.end)
+        if place not in seen:
+            evidence = Evidence(Detector.RULE.value, None, slip.why[:MAX_EXCERPT_CHARS])
             yield Suspicion(ErrorType.CONTRADICTION, Detector.RULE, AT_ODDS, (evidence,), place)
 
 

@@ -1,0 +1,30 @@
+"""All slips of a text, in text order."""
+
+from itertools import islice
+from typing import Final
+
+from services.common.reckoning.days import wrong_days
+from services.common.reckoning.equals import unequal
+from services.common.reckoning.lines import Slip, lines_of, neighbours
+from services.common.reckoning.parts import wrong_parts
+from services.common.reckoning.shares import wrong_shares
+
+__all__ = ["MOST_CHARS", "Slip", "slips"]
+
+MOST_CHARS: Final = 100_000
+"""No more of a text is reckoned with."""
+_MOST: Final = 200
+
+
+def slips(text: str) -> list[Slip]:
+    """Return where the numbers, units and dates of a text do not add up, at most 200, by place; linear in the text."""
+    lines = lines_of(text[:MOST_CHARS])
+    befores = {second.start: first for first, second in neighbours(lines)}
+    found = list(islice(wrong_days(lines), _MOST))
+    for line in lines:
+        if line.values:
+            found += wrong_parts(line)
+            found += wrong_shares(line)
+            found += unequal(line, befores.get(line.start))
+    places = {(each.wrong.start, each.wrong.end): each for each in found}
+    return [places[place] for place in sorted(places)][:_MOST]
