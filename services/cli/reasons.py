@@ -65,7 +65,8 @@ def _floors(report: report_pb2.DpeReport, told_below: frozenset[str]) -> Iterato
         claims = ", ".join(floor.claim_ids[:_CLAIMS_NAMED])
         more = " and others" if len(floor.claim_ids) > _CLAIMS_NAMED else ""
         level = enum_text(taxonomy.RiskLevel, floor.level)
-        yield f"{told}{f' ({claims}{more})' if claims else ''}: at least {level}"
+        details = f": {'; '.join(floor.details[:_CLAIMS_NAMED])}" if floor.details else ""
+        yield f"{told}{f' ({claims}{more})' if claims else ''}{details}: at least {level}"
 
 
 _CLAIMS_NAMED: Final = 4
@@ -79,6 +80,7 @@ _FLOORS: Final = {
     "SUPERSEDED_FACT": "only what does not hold now bears a claim out",
     "EXPIRED_FACT": "only a document past its time to live bears a claim out",
     "BESIDE_QUESTION": "the answer is beside the question",
+    "MISRECKONED": "the answer's own numbers do not add up",
     "NOT_COMPUTED": "not everything could be checked",
     "LEFT_OUT": "time ran out before everything was checked",
     "INCOMPLETE_UNDER_POLICY": "time ran out, and the policy asks for this level then",

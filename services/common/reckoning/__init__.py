@@ -4,6 +4,7 @@ No source is needed to see that 14 + 9 + 6 is not 31, that 1 April 2027 is no Mo
 rule knows one form of words and leaves every other one alone: a slip that is told is one. Linear in the text.
 """
 
-from services.common.reckoning.slips import Slip, slips
+from services.common.reckoning.lines import Line, Slip
+from services.common.reckoning.slips import slips, slips_of
 
-__all__ = ["Slip", "slips"]
+__all__ = ["Line", "Slip", "slips", "slips_of"]

@@ -80,7 +80,7 @@ def _told_twice(line: Line) -> Iterator[Slip]:
         if not is_plain(first) or not is_plain(second) or _unit_word(first) == _unit_word(second):
             continue
         gap = line.between(first, second)
-        if not (IS.fullmatch(gap) or _OR.fullmatch(gap)) or _CLOSES.match(line.text, second.end) is None:
+        if ":" in gap or not (IS.fullmatch(gap) or _OR.fullmatch(gap)) or _CLOSES.match(line.text, second.end) is None:
             continue
         if "(" in gap and line.text[second.end : second.end + 1] != ")":
             continue
@@ -161,7 +161,7 @@ def _converted(before: Line, line: Line) -> Iterator[Slip]:
 
 
 def _unit_word(value: Value) -> str:
-    return value.text.lstrip("0123456789.,'\u2019 \u00a0").casefold().rstrip("s")
+    return value.text.split()[-1].lstrip("0123456789.,'\u2019").casefold().rstrip("s")
 
 
 def _as_written(like: Value, amount: Decimal) -> str:

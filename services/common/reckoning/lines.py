@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from itertools import pairwise
 from typing import Final
 
 from services.common.ports.recognition import EntityKind
@@ -12,6 +13,8 @@ from services.common.reading.values import scan_values
 
 AMOUNTS: Final = frozenset({EntityKind.NUMBER, EntityKind.QUANTITY, EntityKind.MONEY})
 _SKIPPED: Final = frozenset({SentenceKind.CODE, SentenceKind.HEADING})
+_APART: Final = 2
+"""Characters between two sentences of one paragraph."""
 MOST_VALUES: Final = 60
 """A sentence with more values is a table in disguise and is left alone."""
 
@@ -100,7 +103,7 @@ def within(values: Sequence[Value]) -> Span:
 
 
 def neighbours(lines: Sequence[Line]) -> Iterator[tuple[Line, Line]]:
-    """Yield each sentence with the next one of the same paragraph."""
-    for first, second in zip(lines, lines[1:], strict=False):
-        if "\n\n" not in first.text[first.end : second.start]:
+    """Yield each sentence with the next one, where that stands right behind it."""
+    for first, second in pairwise(lines):
+        if second.start - first.end <= _APART:
             yield first, second

@@ -12,7 +12,7 @@ from services.common.reckoning.lines import Line, Slip, amounts_of, is_plain, ma
 
 _LEAST: Final = 2
 _INTRODUCES: Final = re.compile(
-    r"[^.;:|]{0,60}?(?::|\s[–—-]|,?\s(?:made\sup\sof|consisting\sof|consists?\sof|comprises?|comprising|"  # noqa: RUF001
+    r"(?:\s[a-z\d'\u2019-]{1,20}){0,5}?(?:\s?\([^()]{1,30}\))?(?::|\s[–—-]|,?\s(?:made\sup\sof|consisting\sof|consists?\sof|comprises?|comprising|"  # noqa: RUF001
     r"(?:is\s|are\s)?(?:split|divided|broken\sdown)\sinto|composed\sof|namely))\s[^.;:|\d]{0,24}"
 )
 _JOINS: Final = re.compile(r",|;|\band\b|\bplus\b|&|\+", re.IGNORECASE)
@@ -34,6 +34,8 @@ _ROUGH: Final = re.compile(r"(?:million|billion|thousand|bn|mn|\d[mk])\b|\d[.]\d
 _ROUNDED: Final = Decimal("0.01")
 _NEAR: Final = (Decimal("0.6"), Decimal("1.6"))
 """A slip is near: what is farther from the whole was hardly meant as its parts."""
+_OF_TIME: Final = frozenset({"second", "month", "working day"})
+"""Bare numbers are no parts of a length of time: "under 45 years: 10 in one group, 8 in the other"."""
 _LEFT: Final = re.compile(
     r"\b(?:leaves?|leaving|remains?|remaining|(?:is|are)\sleft)\b", re.IGNORECASE
 )
@@ -94,7 +96,7 @@ def _are_parts(line: Line, whole: Value, parts: Sequence[Value], *, joined: bool
         return False
     bare = {not each.unit for each in parts}
     units = {each.unit for each in parts if each.unit}
-    if len(bare) > 1 or (units and units != {whole.unit}):
+    if len(bare) > 1 or (units and units != {whole.unit}) or (bare == {True} and whole.unit in _OF_TIME):
         return False
     if not whole.unit and (not whole.counted or magnitude(whole) == len(parts)):
         return False

@@ -218,6 +218,7 @@ def _floor(floor: RiskFloor) -> report_pb2.RiskFloor:
         claim_ids=floor.claim_ids,
         fact_ids=floor.fact_ids,
         stages=floor.stages,
+        details=floor.details,
     )
 
 

@@ -342,6 +342,7 @@ class FloorReason(StrEnum):
     SUPERSEDED_FACT = "SUPERSEDED_FACT"
     EXPIRED_FACT = "EXPIRED_FACT"
     BESIDE_QUESTION = "BESIDE_QUESTION"
+    MISRECKONED = "MISRECKONED"
     NOT_COMPUTED = "NOT_COMPUTED"
     LEFT_OUT = "LEFT_OUT"
     INCOMPLETE_UNDER_POLICY = "INCOMPLETE_UNDER_POLICY"
@@ -355,6 +356,7 @@ class RiskFloor:
         claim_ids: what it rests on, in the order of the answer; empty for one of the whole answer.
         fact_ids: the facts concerned, each once.
         stages: what did not run to its end, e.g. ``3b``.
+        details: what does not add up, in words of the answer.
     """
 
     level: RiskLevel
@@ -362,3 +364,4 @@ class RiskFloor:
     claim_ids: tuple[str, ...] = ()
     fact_ids: tuple[str, ...] = ()
     stages: tuple[str, ...] = ()
+    details: tuple[str, ...] = ()

@@ -21,6 +21,7 @@ from services.dpe.domain.findings import (
     RiskFloor,
     Verdict,
 )
+from services.dpe.domain.misreckoning import misreckoned
 from services.dpe.domain.outcome import UNSOUND, Reason, StageOutcome
 from services.dpe.domain.policy import GROUNDED_SIMILARITY
 from services.dpe.domain.relevance import beside_the_question
@@ -154,6 +155,18 @@ def _beside_question(analysis: Analysis) -> Iterator[RiskFloor]:
         yield RiskFloor(RiskLevel.MEDIUM, FloorReason.BESIDE_QUESTION)
 
 
+def _misreckoned(analysis: Analysis) -> Iterator[RiskFloor]:
+    """Numbers, dates and units of the answer that do not add up, unless a fact has the same words (ADR 0204)."""
+    found = misreckoned(analysis)
+    if found:
+        claims = tuple(
+            claim.claim_id
+            for claim in analysis.outputs.text.claims
+            if any(slip.wrong.start < claim.end and claim.start < slip.wrong.end for slip in found)
+        )
+        yield RiskFloor(RiskLevel.HIGH, FloorReason.MISRECKONED, claims, details=tuple(slip.why for slip in found))
+
+
 def _bears_out(item: Evidence) -> bool:
     return item.similarity >= GROUNDED_SIMILARITY and all(pair.equal for pair in item.aligned)
 
@@ -180,5 +193,6 @@ _CHECKS: Final[tuple[Callable[[Analysis], Iterator[RiskFloor]], ...]] = (
     _superseded,
     _expired,
     _beside_question,
+    _misreckoned,
 )
 """Every kind of floor that rests on findings; a further kind is one function here and one reason."""

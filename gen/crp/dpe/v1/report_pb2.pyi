@@ -75,6 +75,7 @@ class RiskFloorReason(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     RISK_FLOOR_REASON_LEFT_OUT: _ClassVar[RiskFloorReason]
     RISK_FLOOR_REASON_INCOMPLETE_UNDER_POLICY: _ClassVar[RiskFloorReason]
     RISK_FLOOR_REASON_EXPIRED_FACT: _ClassVar[RiskFloorReason]
+    RISK_FLOOR_REASON_MISRECKONED: _ClassVar[RiskFloorReason]
 
 class BuildTrust(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     __slots__ = ()
@@ -128,6 +129,7 @@ RISK_FLOOR_REASON_NOT_COMPUTED: RiskFloorReason
 RISK_FLOOR_REASON_LEFT_OUT: RiskFloorReason
 RISK_FLOOR_REASON_INCOMPLETE_UNDER_POLICY: RiskFloorReason
 RISK_FLOOR_REASON_EXPIRED_FACT: RiskFloorReason
+RISK_FLOOR_REASON_MISRECKONED: RiskFloorReason
 BUILD_TRUST_UNSPECIFIED: BuildTrust
 BUILD_TRUST_SIGNED: BuildTrust
 BUILD_TRUST_UNVERIFIED: BuildTrust
@@ -184,18 +186,20 @@ class DisagreeingValue(_message.Message):
     def __init__(self, fact_id: _Optional[str] = ..., text: _Optional[str] = ..., source: _Optional[_Union[_text_pb2.FactSource, _Mapping]] = ...) -> None: ...
 
 class RiskFloor(_message.Message):
-    __slots__ = ("level", "reason", "claim_ids", "fact_ids", "stages")
+    __slots__ = ("level", "reason", "claim_ids", "fact_ids", "stages", "details")
     LEVEL_FIELD_NUMBER: _ClassVar[int]
     REASON_FIELD_NUMBER: _ClassVar[int]
     CLAIM_IDS_FIELD_NUMBER: _ClassVar[int]
     FACT_IDS_FIELD_NUMBER: _ClassVar[int]
     STAGES_FIELD_NUMBER: _ClassVar[int]
+    DETAILS_FIELD_NUMBER: _ClassVar[int]
     level: _taxonomy_pb2.RiskLevel
     reason: RiskFloorReason
     claim_ids: _containers.RepeatedScalarFieldContainer[str]
     fact_ids: _containers.RepeatedScalarFieldContainer[str]
     stages: _containers.RepeatedScalarFieldContainer[str]
-    def __init__(self, level: _Optional[_Union[_taxonomy_pb2.RiskLevel, str]] = ..., reason: _Optional[_Union[RiskFloorReason, str]] = ..., claim_ids: _Optional[_Iterable[str]] = ..., fact_ids: _Optional[_Iterable[str]] = ..., stages: _Optional[_Iterable[str]] = ...) -> None: ...
+    details: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, level: _Optional[_Union[_taxonomy_pb2.RiskLevel, str]] = ..., reason: _Optional[_Union[RiskFloorReason, str]] = ..., claim_ids: _Optional[_Iterable[str]] = ..., fact_ids: _Optional[_Iterable[str]] = ..., stages: _Optional[_Iterable[str]] = ..., details: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class ModelFingerprint(_message.Message):
     __slots__ = ("role", "fingerprint")

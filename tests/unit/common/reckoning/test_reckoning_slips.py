@@ -1,0 +1,138 @@
+"""Slips of reckoning: what is told, what is left alone, and that it is linear (ADR 0204)."""
+
+import time
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from services.common.reckoning import slips
+from tests.each import each
+
+WRONG = (
+    ("We close 31 tickets: 14 bugs, 9 feature requests and 6 chores.", "14 + 9 + 6 is 29, not 31"),
+    (
+        "The total cost is 42,000 EUR: 20,000 for hardware, 15,000 for licences and 9,000 for the team.",
+        "20,000 + 15,000 + 9,000 is 44000, not 42,000 EUR",
+    ),
+    ("The £480 is split into £300 for rent, £150 for heat and £50 for tea.", "£300 + £150 + £50 is 500, not £480"),
+    ("14 bugs, 9 requests and 6 chores make 31 tickets.", "14 + 9 + 6 is 29, not 31"),
+    (
+        "Rent is 300 EUR, heat 150 EUR and cleaning 50 EUR, 480 EUR in total.",
+        "300 EUR + 150 EUR + 50 EUR is 500, not 480 EUR",
+    ),
+    ("Of the 500 EUR, 300 EUR go to rent, which leaves 100 EUR.", "500 EUR - 300 EUR is 200, not 100 EUR"),
+    (
+        "Half of the income comes from tickets, 35 % from dues and a quarter from the town.",
+        "Half + 35 % + a quarter is 110 %, more than all of it",
+    ),
+    ("20% of 250 EUR is 60 EUR.", "20% of 250 EUR is 50, not 60 EUR"),
+    ("You pay 4 instalments of 250 EUR, 900 EUR in all.", "4 × 250 EUR is 1000, not 900 EUR"),  # noqa: RUF001
+    ("The drum weighs 34 kg, or 3,400 g.", "34 kg is 34000, not 3,400 g"),
+    ("We need 6 m3 of concrete. In litres that is 600.", "6 m3 is 6000 litres, not 600"),
+    ("Rate limit: 600 calls an hour, that is ten a second.", "600 a hour is 0.17 a second, not ten"),
+    ("The cable to the mast is 85 m2 long.", "85 m2 is no length"),
+    ("The pack weighs 5 m.", "5 m is no weight"),
+    ("The floor has an area of 30 m3.", "30 m3 is no area"),
+    ("The release is on Monday, 15 April 2027.", "15 April 2027 is a Thursday, no Monday"),
+    (
+        "The failure lasted from 02:10 to 03:40, two and a half hours.",
+        "from 02:10 to 03:40 is 1 h 30 min, not two and a half hours",
+    ),
+    (
+        "The show runs from 3 May 2027 to 10 May 2027, three weeks.",
+        "it is 7 days from the first to the last, not three weeks",
+    ),
+    (
+        "The lease runs for 12 months from 1 March 2027. So you have the flat until 31 August 2027.",
+        "12 months from 1 March 2027 end on 2028-03-01, not on 31 August 2027",
+    ),
+    (
+        "We fly out on 8 June 2027 and are back on the 14th. That makes five nights in Porto and two in Lisbon.",
+        "from 8 June 2027 to 14th there are 6 nights, not 7",
+    ),
+    (
+        "We copy the data on 3 March, then we switch reads on 10 March, and writes follow on 8 March.",
+        "8 March is before 10 March, and the text puts it after",
+    ),
+)
+RIGHT = (
+    "We close 29 tickets: 14 bugs, 9 feature requests and 6 chores.",
+    "The spending in 2027 is planned at 8,640 EUR: 5,200 EUR for a conductor, 1,900 EUR for the hall and 1,540 EUR for scores.",
+    "Revenue was 3.4 million EUR: 1.2 million from Spain, 1.1 million from Italy and 1.0 million from Malta.",
+    "Two packages: 40 sheets and 30 sheets.",
+    "There are 12 rules: 3 apply to guests and 4 to staff.",
+    "Friday's dinner is for 46 people, 38 scouts and 8 leaders.",
+    "Of the 20 staff, 12 work in Paris, 9 speak French.",
+    "Prices: 20 EUR for adults, 10 EUR for children, 45 EUR for families, in all shops.",
+    "Those under 45 years: 10 people in one group, 8 in the second and 8 in the third.",
+    "The fee is 40 EUR: up to 10 EUR for the card, 5 EUR for the post and 20 EUR for us.",
+    "Half of the income comes from tickets, 35 % from dues and 15 % from the town.",
+    "Half of the staff speak French, 70 % speak German.",
+    "90 % of men and 60 % of women came.",
+    "20% of 250 EUR is 50 EUR.",
+    "You pay 4 instalments of 250 EUR, 1,000 EUR in all.",
+    "The drum weighs 34 kg, or 34,000 g.",
+    "The route is 5 miles (8 km) long, and the hill 3 ft (1 m) high.",
+    "She weighs 8 lb 3 oz (3.7 kg).",
+    "It was 1.5 degrees Celsius (2.7 degrees Fahrenheit) warmer.",
+    "Send it within 48 hours, or 3 days from abroad.",
+    "Nobody was ill at eight weeks, six months, or 12 months.",
+    "We need 6 m3 of concrete. In litres that is 6,000.",
+    "Rate limit: 600 calls an hour, that is ten a minute.",
+    "The film is 85 minutes long.",
+    "The release is on Thursday, 15 April 2027. The freeze is on the 8th.",
+    "The failure lasted from 02:10 to 03:40, an hour and a half.",
+    "The night shift runs from 22:00 to 06:00, eight hours.",
+    "The show runs from 3 May 2027 to 24 May 2027, three weeks.",
+    "The lease runs for 12 months from 1 March 2027. So you have the flat until 29 February 2028.",
+    "We fly out on 8 June 2027 and are back on the 14th. That makes four nights in Porto and two in Lisbon.",
+    "We copy on 3 March, then we switch reads on 10 March, and writes follow on 18 March.",
+    "Orders from 10 March are then paid before 8 March.",
+    "",
+)
+
+
+@each("text, why", WRONG)
+def test_a_slip_is_told_with_what_comes_out(text, why):
+    assert [slip.why for slip in slips(text)] == [why]
+
+
+@each("text, why", WRONG)
+def test_what_a_slip_names_stands_in_the_text(text, why):
+    (slip,) = slips(text)
+    assert 0 <= slip.given.start < slip.given.end <= len(text)
+    assert 0 <= slip.wrong.start < slip.wrong.end <= len(text)
+    assert text[slip.wrong.start : slip.wrong.end].strip() == text[slip.wrong.start : slip.wrong.end]
+
+
+@each("text", RIGHT)
+def test_what_reckons_right_is_left_alone(text):
+    assert slips(text) == []
+
+
+@given(parts=st.lists(st.integers(2, 900), min_size=2, max_size=6), off=st.integers(-40, 40))
+@settings(deadline=None, max_examples=60)
+def test_a_total_is_told_exactly_where_it_is_not_the_sum(parts, off):
+    whole = sum(parts) + off
+    listed = ", ".join(f"{part} EUR for room {chr(65 + at)}" for at, part in enumerate(parts[:-1]))
+    text = f"The budget is {whole} EUR: {listed} and {parts[-1]} EUR for the rest."
+    found = slips(text)
+    near = 0.6 * whole < sum(parts) < 1.6 * whole and max(parts) < whole
+    assert len(found) == (1 if off and near else 0)
+
+
+@pytest.mark.parametrize("text", ["31 tickets: 14 bugs, ", "from 1 May to ", "20% of 250 EUR is ", "on Monday, 15 April 2027. "])
+def test_the_work_grows_with_the_text_and_no_faster(text):
+    def seconds(times):
+        began = time.process_time()
+        slips(text * times)
+        return time.process_time() - began
+
+    slips(text * 50)
+    assert seconds(2_000) < 8 * max(seconds(500), 0.02)
+
+
+def test_a_sentence_with_too_many_values_is_left_alone():
+    listed = ", ".join(f"{at} EUR for A" for at in range(2, 80))
+    assert slips(f"The total is 9,000 EUR: {listed}.") == []
