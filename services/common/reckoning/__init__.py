@@ -6,5 +6,6 @@ rule knows one form of words and leaves every other one alone: a slip that is to
 
 from services.common.reckoning.lines import Line, Slip
 from services.common.reckoning.slips import slips, slips_of
+from services.common.reckoning.stretches import Stretch, stretches
 
-__all__ = ["Line", "Slip", "slips", "slips_of"]
+__all__ = ["Line", "Slip", "Stretch", "slips", "slips_of", "stretches"]

@@ -19,18 +19,24 @@ _BEFORE: Final = re.compile(rf"\b{_DAY},?\s(?:the\s|on\s)?$", re.IGNORECASE)
 _BEHIND: Final = re.compile(rf"\s?(?:,\s|\(\s?|,\swhich\sis\s(?:a\s)?|\sis\sa\s|,\sa\s){_DAY}\b", re.IGNORECASE)
 _NTH: Final = re.compile(r"(?P<n>\d{1,2})(?:st|nd|rd|th)")
 _DAY_CHARS: Final = 24
-_FROM: Final = re.compile(r"\b(?:from|starting|beginning|starts?|begins?|as\sof|commencing|effective)\s(?:on\s|from\s)?$", re.IGNORECASE)
+_FROM: Final = re.compile(
+    r"\b(?:from|starting|beginning|starts?|begins?|as\sof|commencing|effective)\s(?:on\s|from\s)?$", re.IGNORECASE
+)
 _UNTIL: Final = re.compile(
     r"\b(?:until|till|to|through|ends?\son|ending\son|expires?\son|up\sto|runs\sout\son|over\son)\s(?:and\sincluding\s)?$",
     re.IGNORECASE,
 )
-_LASTS: Final = re.compile(r"\b(?:for|lasts?|lasting|runs?(?:\sfor)?|term\s(?:of|is)|takes?|of)\s(?:a\s(?:term|period)\sof\s)?$", re.IGNORECASE)
+_LASTS: Final = re.compile(
+    r"\b(?:for|lasts?|lasting|runs?(?:\sfor)?|term\s(?:of|is)|takes?|of)\s(?:a\s(?:term|period)\sof\s)?$", re.IGNORECASE
+)
 _SO: Final = re.compile(r"(?:so|that\sis|thus|hence|therefore|it|this|you|the\slast\sday)\b", re.IGNORECASE)
 _RANGE_LENGTH: Final = re.compile(
     r"\s?[,(–—:]?\s?(?:(?:that\sis|that's|which\sis|which\smakes|i\.e\.,?|so|or|a\stotal\sof|in\sall|for|lasting)\s)?"  # noqa: RUF001
     r"(?:a\s(?:period|span|total)\sof\s)?"
 )
-_THAT_MAKES: Final = re.compile(r"(?:that|this|which|it)\s(?:makes|is|means|gives)\s(?:a\stotal\sof\s|us\s)?$", re.IGNORECASE)
+_THAT_MAKES: Final = re.compile(
+    r"(?:that|this|which|it)\s(?:makes|is|means|gives)\s(?:a\stotal\sof\s|us\s)?$", re.IGNORECASE
+)
 _LATER: Final = re.compile(
     r"\b(?:follows?|followed|then(?!-)|afterwards|after\sthat|later|subsequently|finally|thereafter)\b", re.IGNORECASE
 )
@@ -42,13 +48,15 @@ _NO_ORDER: Final = re.compile(
 _DAY_S: Final = 86_400
 _SLACK_DAYS: Final = 3
 _COUNTED_DAYS: Final = frozenset({"night", "day"})
+LEAP_YEAR: Final = 2000
+"""Stands for the year that a text does not name: it has every day."""
 _REACH: Final = 4
 """A day without a month is of the month of a date so many sentences back at most."""
 
 
 @dataclass(frozen=True, slots=True)
 class Day:
-    """A value that names a day; ``day`` is that of the year 2000 where the text names no year."""
+    """A value that names a day; ``day`` is that of a leap year where the text names no year."""
 
     value: Value
     day: date
@@ -57,7 +65,7 @@ class Day:
 
 def wrong_days(lines: Sequence[Line]) -> Iterator[Slip]:
     """Yield what the calendar denies, over all sentences of a text."""
-    named = _named_days(lines)
+    named = named_days(lines)
     for at, line in enumerate(lines):
         yield from _weekdays(line, named[at])
         yield from _ranges(line, named[at])
@@ -67,7 +75,7 @@ def wrong_days(lines: Sequence[Line]) -> Iterator[Slip]:
         yield from _nights(first, second, named)
 
 
-def _named_days(lines: Sequence[Line]) -> dict[int, list[Day]]:
+def named_days(lines: Sequence[Line]) -> dict[int, list[Day]]:
     """Return the days that each sentence names, by its number; one without a month takes that of a date before it."""
     found: dict[int, list[Day]] = {}
     last: tuple[int, Day] | None = None
@@ -88,7 +96,7 @@ def _day(value: Value) -> Day | None:
         return None
     has_year = not value.normal.startswith("--")
     try:
-        return Day(value, date.fromisoformat(value.normal if has_year else f"2000-{value.normal[2:]}"), has_year)
+        return Day(value, date.fromisoformat(value.normal if has_year else f"{LEAP_YEAR}-{value.normal[2:]}"), has_year)
     except ValueError:
         return None
 
@@ -117,7 +125,9 @@ def _weekdays(line: Line, days: Sequence[Day]) -> Iterator[Slip]:
         if told is not None and _DAYS[each.day.weekday()] != told["day"].lower():
             right = calendar.day_name[each.day.weekday()]
             place = Span(min(told.start(), value.start), max(told.end(), value.end))
-            yield Slip(Span(value.start, value.end), _trimmed(line.text, place), f"{value.text} is a {right}, no {told['day']}")
+            yield Slip(
+                Span(value.start, value.end), _trimmed(line.text, place), f"{value.text} is a {right}, no {told['day']}"
+            )
 
 
 def _trimmed(text: str, span: Span) -> Span:

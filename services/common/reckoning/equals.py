@@ -45,10 +45,22 @@ _MOST_COUNTED: Final = 1_000
 _LENGTH_UNITS: Final = frozenset({"meter"})
 _TIME_UNITS: Final = frozenset({"second", "month", "working day"})
 _DIMENSIONS: Final = frozenset(
-    {"meter", "meter ** 2", "meter ** 3", "kilogram", "bit", "kilogram * meter ** 2 / second ** 3", "second", "month", "°c"}
+    {
+        "meter",
+        "meter ** 2",
+        "meter ** 3",
+        "kilogram",
+        "bit",
+        "kilogram * meter ** 2 / second ** 3",
+        "second",
+        "month",
+        "°c",
+    }
 )
 """Units that surely are of one dimension; what else a value may be of is not judged."""
-_BEHIND: Final = re.compile(r"\s(?:in\s)?(?P<word>long|tall|wide|deep|thick|in\s(?:length|width|height|depth))\b", re.IGNORECASE)
+_BEHIND: Final = re.compile(
+    r"\s(?:in\s)?(?P<word>long|tall|wide|deep|thick|in\s(?:length|width|height|depth))\b", re.IGNORECASE
+)
 _WEIGHS: Final = re.compile(r"\bweigh(?:s|ed|ing|t\sof|t\sis)?\s(?:about\s|only\s|just\s|exactly\s)?$", re.IGNORECASE)
 _AREA: Final = re.compile(r"\b(?:an?|the|floor)\sarea\s(?:of|is)\s$", re.IGNORECASE)
 _VOLUME: Final = re.compile(r"\ba\svolume\sof\s$", re.IGNORECASE)
@@ -112,7 +124,11 @@ def _rates(line: Line) -> Iterator[Slip]:
 def _products(line: Line) -> Iterator[Slip]:
     """Yield "4 payments of 250 EUR, 900 EUR in all"."""
     for count, each, whole in zip(line.values, line.values[1:], line.values[2:], strict=False):
-        if count.kind is not EntityKind.NUMBER or each.unit != whole.unit or not all(map(is_plain, (count, each, whole))):
+        if (
+            count.kind is not EntityKind.NUMBER
+            or each.unit != whole.unit
+            or not all(map(is_plain, (count, each, whole)))
+        ):
             continue
         if _TIMES.fullmatch(line.between(count, each)) is None or magnitude(count) > _MOST_COUNTED:
             continue

@@ -22,7 +22,9 @@ _TOTALS: Final = re.compile(
     r"\s{0,2}(?:to\s|of\s|exactly\s|just\s)?)$",
     re.IGNORECASE,
 )
-_TOTAL_BEHIND: Final = re.compile(r"(?:\s[\w-]{1,20}){0,2}\s(?:in\sall|in\stotal|altogether|all\stold)\b", re.IGNORECASE)
+_TOTAL_BEHIND: Final = re.compile(
+    r"(?:\s[\w-]{1,20}){0,2}\s(?:in\sall|in\stotal|altogether|all\stold)\b", re.IGNORECASE
+)
 _NO_PARTS: Final = re.compile(
     r"\b(?:or|up\sto|at\s(?:least|most)|about|around|roughly|nearly|almost|over|under|above|below|each|every|per|apiece|"
     r"including|includes?|among|of\s(?:which|them|these|whom|those)|respectively|maximum|minimum|from|between|than|if|"
@@ -36,9 +38,7 @@ _NEAR: Final = (Decimal("0.6"), Decimal("1.6"))
 """A slip is near: what is farther from the whole was hardly meant as its parts."""
 _OF_TIME: Final = frozenset({"second", "month", "working day"})
 """Bare numbers are no parts of a length of time: "under 45 years: 10 in one group, 8 in the other"."""
-_LEFT: Final = re.compile(
-    r"\b(?:leaves?|leaving|remains?|remaining|(?:is|are)\sleft)\b", re.IGNORECASE
-)
+_LEFT: Final = re.compile(r"\b(?:leaves?|leaving|remains?|remaining|(?:is|are)\sleft)\b", re.IGNORECASE)
 _OF_WHOLE: Final = re.compile(r"\b(?:of|out\sof)\s(?:the\s|its\s|our\s|their\s|these\s|those\s|all\s)?$", re.IGNORECASE)
 
 
@@ -123,7 +123,9 @@ def _held(whole: Value, parts: Sequence[Value], *, wrong: Span) -> Iterator[Slip
 
 def _said(total: Decimal, like: Value) -> str:
     """Return a sum in the unit that a part is written in."""
-    number = total if like.magnitude in {None, Decimal(0)} or like.number is None else total * like.number / magnitude(like)
+    number = (
+        total if like.magnitude in {None, Decimal(0)} or like.number is None else total * like.number / magnitude(like)
+    )
     return spell(number)
 
 

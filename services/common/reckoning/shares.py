@@ -46,7 +46,9 @@ def wrong_shares(line: Line) -> Iterator[Slip]:
 
 def _shares(line: Line) -> list[tuple[Decimal, Span]]:
     found = [
-        (magnitude(each), Span(each.start, each.end)) for each in line.values if each.kind is EntityKind.PERCENT and is_plain(each)
+        (magnitude(each), Span(each.start, each.end))
+        for each in line.values
+        if each.kind is EntityKind.PERCENT and is_plain(each)
     ]
     taken = {at for _, span in found for at in range(span.start, span.end)}
     for match in _FRACTION.finditer(line.text, line.start, line.end):
@@ -69,7 +71,9 @@ def _more_than_all(line: Line) -> Iterator[Slip]:
     if total <= _ALL + _ROUNDED or _NO_PARTITION.search(line.words) or "," not in first:
         return
     told = " + ".join(line.text[span.start : span.end].strip() for _, span in shares)
-    yield Slip(shares[0][1], Span(shares[0][1].start, others[-1].end), f"{told} is {_percent(total)}, more than all of it")
+    yield Slip(
+        shares[0][1], Span(shares[0][1].start, others[-1].end), f"{told} is {_percent(total)}, more than all of it"
+    )
 
 
 def _percent(share: Decimal) -> str:

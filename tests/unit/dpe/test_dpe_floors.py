@@ -176,3 +176,37 @@ def test_with_the_bare_document_only_what_was_not_computed_keeps_the_level_up():
     assert floors_of(analysis, RiskLevel.CRITICAL) == (
         RiskFloor(RiskLevel.MEDIUM, FloorReason.NOT_COMPUTED, stages=("4",)),
     )
+
+
+MISADDED = "The team closes 31 tickets: 14 bugs, 9 feature requests and 6 chores."
+ADDED = "We close 29 tickets: 14 bugs, 9 feature requests and 6 chores."
+
+
+def misreckoned(finished):
+    return [floor for floor in finished.analysis.outputs.risk.floors if floor.reason is FloorReason.MISRECKONED]
+
+
+async def test_an_answer_whose_own_numbers_do_not_add_up_is_high_and_told_what_comes_out():
+    finished = await analysed(MISADDED, FACT)
+    (floor,) = misreckoned(finished)
+    assert floor == RiskFloor(RiskLevel.HIGH, FloorReason.MISRECKONED, ("c1",), details=("14 + 9 + 6 is 29, not 31",))
+    (told,) = [one for one in report_message(finished).risk_floors if one.details]
+    assert told.reason == report_pb2.RISK_FLOOR_REASON_MISRECKONED
+    assert list(told.details) == ["14 + 9 + 6 is 29, not 31"]
+
+
+async def test_numbers_that_add_up_and_slips_of_the_document_itself_are_no_floor():
+    assert misreckoned(await analysed(ADDED, FACT)) == []
+    assert misreckoned(await analysed(MISADDED, MISADDED)) == []
+    own = "Note that 31 tickets: 14 bugs, 9 feature requests and 6 chores were closed."
+    assert misreckoned(await analysed(MISADDED, own)) == []
+
+
+async def test_the_bare_document_knows_no_reckoning():
+    assert misreckoned(await analysed(MISADDED, FACT, policy=Policy(level_floors=False))) == []
+
+
+async def test_sentences_that_do_not_follow_one_another_are_not_reckoned_together():
+    lease, end = "The lease runs for 12 months from 1 March 2027.", "So you have the flat until 31 August 2027."
+    assert misreckoned(await analysed(f"{lease} {end}", FACT))
+    assert misreckoned(await analysed(f"{lease} The deposit is 5 EUR for everybody. {end}", FACT)) == []

@@ -51,6 +51,14 @@ class TestChecking:
         text = "The volume of the tank is 5 l. The volume of the tank is 7 l."
         assert ("contradiction", "rule", "rule") in found(text)
 
+    def test_a_text_that_does_not_add_up(self):
+        text = "We close 31 tickets: 14 bugs, 9 feature requests and 6 chores."
+        (only,) = checking.check(facts(text), ReferenceTexts(()))
+        assert (only.type.value, only.detector.value) == ("contradiction", "rule")
+        assert only.evidence[0].excerpt == "14 + 9 + 6 is 29, not 31"
+        assert text[slice(*only.span)] == "31 tickets: 14 bugs, 9 feature requests and 6"
+        assert found(text.replace("31", "29")) == []
+
     def test_another_value_than_the_question_states(self):
         question = "The lorry weighs 38 tonnes. May it cross the bridge?"
         assert ("contradiction", "rule", "problem") in found("The lorry weighs 44 tonnes.", question=question)

@@ -33,6 +33,7 @@ from services.ercp.domain.predicates.model import (
     Range,
     YearDay,
 )
+from services.ercp.domain.predicates.owners import is_of_another, named_in
 from services.ercp.domain.predicates.units import CURRENCIES
 from services.ercp.domain.predicates.values import CALENDAR, CLOCK, YEARLY
 
@@ -280,8 +281,10 @@ def judge(predicate: Predicate, facts: TextFacts) -> Evaluation:
         and _is_under(predicate.condition, each.place)
         and not _is_for_another_period(predicate, each)
         and not _is_of_another_size(each, wanted)
+        and not is_of_another(predicate.left, facts.text[each.place.span.start : each.place.span.end])
     ]
-    return decide(predicate, found)
+    kept = named_in(owner, [each.place.sentence for each in found])
+    return decide(predicate, [each for each, is_kept in zip(found, kept, strict=True) if is_kept])
 
 
 def _is_under(condition: str, place: Place) -> bool:

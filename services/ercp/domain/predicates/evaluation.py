@@ -14,6 +14,7 @@ from typing import Final
 
 from services.ercp.domain.predicates import choices, listing, relating, sequence, texts, together
 from services.ercp.domain.predicates.agreement import entity_agrees
+from services.ercp.domain.predicates.dated_steps import by_days
 from services.ercp.domain.predicates.describing import demand, said
 from services.ercp.domain.predicates.facts import Evaluation, Holds, Interval, Selection, Span, TextFacts, ValueFact
 from services.ercp.domain.predicates.model import Amount, Operand, Path, Predicate, PredicateName, Steps, Text
@@ -392,7 +393,10 @@ def _entity(predicate: Predicate, facts: TextFacts) -> Evaluation:
 
 def _order(predicate: Predicate, facts: TextFacts) -> Evaluation:
     assert predicate.right is not None
-    return events_in_order(predicate.left, predicate.right, facts)
+    answer = events_in_order(predicate.left, predicate.right, facts)
+    if answer.holds is not Holds.UNKNOWN:
+        return answer
+    return by_days(predicate.left, predicate.right, facts) or answer
 
 
 def _reason(predicate: Predicate, facts: TextFacts) -> Evaluation:

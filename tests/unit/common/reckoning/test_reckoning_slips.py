@@ -122,7 +122,9 @@ def test_a_total_is_told_exactly_where_it_is_not_the_sum(parts, off):
     assert len(found) == (1 if off and near else 0)
 
 
-@pytest.mark.parametrize("text", ["31 tickets: 14 bugs, ", "from 1 May to ", "20% of 250 EUR is ", "on Monday, 15 April 2027. "])
+@pytest.mark.parametrize(
+    "text", ["31 tickets: 14 bugs, ", "from 1 May to ", "20% of 250 EUR is ", "on Monday, 15 April 2027. "]
+)
 def test_the_work_grows_with_the_text_and_no_faster(text):
     def seconds(times):
         began = time.process_time()
