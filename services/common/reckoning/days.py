@@ -47,6 +47,10 @@ _NO_ORDER: Final = re.compile(
 )
 _DAY_S: Final = 86_400
 _SLACK_DAYS: Final = 3
+_WEEK_DAYS: Final = 7
+_WORKING_WEEK: Final = 2
+"""A week may end with the day before its first day's, or on a Friday."""
+_BOTH: Final = 2
 _COUNTED_DAYS: Final = frozenset({"night", "day"})
 LEAP_YEAR: Final = 2000
 """Stands for the year that a text does not name: it has every day."""
@@ -177,7 +181,7 @@ def _days_why(days: int, length: Value) -> str:
         fits = length.number == days or (length.counted == "day" and length.number == days + 1)
     elif length.unit == "second" and magnitude(length) % _DAY_S == 0:
         told = int(magnitude(length) // _DAY_S)
-        fits = told in {days, days + 1} or (told % 7 == 0 and abs(told - days) <= 2)
+        fits = told in {days, days + 1} or (told % _WEEK_DAYS == 0 and abs(told - days) <= _WORKING_WEEK)
     elif length.unit == "month":
         fits = abs(magnitude(length) * Decimal("30.4375") - days) <= _SLACK_DAYS + magnitude(length) / 4
     else:
@@ -234,7 +238,7 @@ def _nights(first: Line, second: Line, named: dict[int, list[Day]]) -> Iterator[
     """Yield "out on 8 June, back on the 14th. That makes five nights in Porto and two in Lisbon"."""
     days = _days_of(first, named)
     counts = [each for each in second.values if each.kind is EntityKind.NUMBER and not each.unit]
-    if len(days) != 2 or days[0].has_year != days[1].has_year or not counts or len(counts) != len(second.values):
+    if len(days) != _BOTH or days[0].has_year != days[1].has_year or not counts or len(counts) != len(second.values):
         return
     if _THAT_MAKES.fullmatch(second.before(counts[0])) is None or counts[0].counted != "night":
         return

@@ -1,6 +1,4 @@
-"""One amount told in two ways: other units, other periods, products, and units that the word beside them rules out
-(ADR 0204).
-"""
+"""One amount told in two ways: other units, other periods, products, units that a word rules out (ADR 0204)."""
 
 import re
 from collections.abc import Iterator
@@ -64,7 +62,8 @@ _BEHIND: Final = re.compile(
 _WEIGHS: Final = re.compile(r"\bweigh(?:s|ed|ing|t\sof|t\sis)?\s(?:about\s|only\s|just\s|exactly\s)?$", re.IGNORECASE)
 _AREA: Final = re.compile(r"\b(?:an?|the|floor)\sarea\s(?:of|is)\s$", re.IGNORECASE)
 _VOLUME: Final = re.compile(r"\ba\svolume\sof\s$", re.IGNORECASE)
-_UNIT_WORD: Final = "|".join(re.escape(word) for word in UNIT_WORDS if len(word) > 2 and word.isalpha())
+_SPELLED: Final = 3
+_UNIT_WORD: Final = "|".join(re.escape(word) for word in UNIT_WORDS if len(word) >= _SPELLED and word.isalpha())
 _IN_UNIT: Final = re.compile(
     rf"\W?in\s(?P<unit>{_UNIT_WORD}),?\s(?:that|this|it)(?:\s(?:is|makes|comes\sto)|'s|\u2019s)\s$", re.IGNORECASE
 )
@@ -73,7 +72,7 @@ _BESIDE: Final = 6
 
 
 def unequal(line: Line, before: Line | None) -> Iterator[Slip]:
-    """Yield amounts that are said to be equal and are not, and units that cannot be; ``before`` is the sentence before."""
+    """Yield amounts that are called equal and are not, and units that cannot be; ``before`` precedes the sentence."""
     yield from _told_twice(line)
     yield from _rates(line)
     yield from _products(line)
@@ -148,19 +147,29 @@ def _impossible_units(line: Line) -> Iterator[Slip]:
             continue
         behind = _BEHIND.match(line.text, value.end, line.end)
         before = line.text[max(line.start, value.start - _LAST) : value.start]
-        why = ""
-        if behind is not None and value.unit not in _LENGTH_UNITS | _TIME_UNITS:
-            why = f"{value.text} is no length"
-        elif behind is not None and value.unit in _TIME_UNITS and behind["word"].lower() != "long":
-            why = f"{value.text} is no length"
-        elif _WEIGHS.search(before) is not None and value.unit != "kilogram":
-            why = f"{value.text} is no weight"
-        elif _AREA.search(before) is not None and value.unit != "meter ** 2":
-            why = f"{value.text} is no area"
-        elif _VOLUME.search(before) is not None and value.unit != "meter ** 3":
-            why = f"{value.text} is no volume"
+        why = _unfit(value, behind["word"].lower() if behind is not None else "", before)
         if why:
             yield Slip(Span(value.start, value.end), Span(value.start, value.end), why)
+
+
+def _unfit(value: Value, dimension: str, before: str) -> str:
+    """Say what an amount is not: what the word behind it or the words before it call it."""
+    fits = (
+        _LENGTH_UNITS | _TIME_UNITS
+        if dimension == "long"
+        else _LENGTH_UNITS | ({"second"} if "in" in dimension else set())
+    )
+    if dimension and value.unit not in fits:
+        return f"{value.text} is no length"
+    named = next((name for name, (words, _) in _CALLED.items() if words.search(before)), "")
+    return f"{value.text} is no {named}" if named and value.unit != _CALLED[named][1] else ""
+
+
+_CALLED: Final = {
+    "weight": (_WEIGHS, "kilogram"),
+    "area": (_AREA, "meter ** 2"),
+    "volume": (_VOLUME, "meter ** 3"),
+}
 
 
 def _converted(before: Line, line: Line) -> Iterator[Slip]:
@@ -172,7 +181,8 @@ def _converted(before: Line, line: Line) -> Iterator[Slip]:
         amount, unit = in_base_units(value.number, told["unit"])
         same = [each for each in before.values if each.unit == unit and is_plain(each)]
         if len({magnitude(each) for each in same}) == 1 and not _near(magnitude(same[0]), amount):
-            why = f"{same[0].text} is {spell(magnitude(same[0]) / (amount / value.number))} {told['unit']}, not {value.text}"
+            right = spell(magnitude(same[0]) / (amount / value.number))
+            why = f"{same[0].text} is {right} {told['unit']}, not {value.text}"
             yield Slip(Span(same[0].start, same[0].end), Span(value.start, value.end), why)
 
 

@@ -77,7 +77,7 @@ def lines_of(text: str) -> list[Line]:
 
 
 def amounts_of(line: Line) -> list[Value]:
-    """Return the plain numbers, quantities and sums of money of a sentence; none when one of them is no single amount."""
+    """Return the plain numbers, quantities and sums of money of a sentence."""
     return [each for each in line.values if each.kind in AMOUNTS and each.magnitude is not None]
 
 

@@ -39,7 +39,7 @@ _NEAR: Final = Decimal("0.02")
 
 
 def wrong_shares(line: Line) -> Iterator[Slip]:
-    """Yield shares of one whole that make more than all of it, and amounts that are not the share that they are told."""
+    """Yield shares of one whole that make more than all of it, and amounts that are not the share that is told."""
     yield from _more_than_all(line)
     yield from _written_out(line)
 

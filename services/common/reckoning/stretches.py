@@ -1,5 +1,6 @@
-"""The days and months that a text names, as stretches of the calendar, with what stands in them where a year or a month is
-not repeated (ADR 0204).
+"""The days and months that a text names, as stretches of the calendar (ADR 0204).
+
+A day without a month is of the month named before it, a month without a year of the only year that the text names.
 """
 
 import calendar

@@ -15,12 +15,12 @@ from typing import Final
 
 from services.common.ports.recognition import EntityKind
 from services.common.reading.agreement import agrees
+from services.common.reading.calendar import reached, span_between, time_after
 from services.common.reading.numerals import plain
 from services.common.reading.places import Place
 from services.common.reading.ratios import SHARE
 from services.common.reading.terms import terms
 from services.common.reading.text_types import Claim, Value
-from services.common.reading.calendar import reached, span_between, time_after
 from services.dpe.domain.placement import Wanted
 from services.dpe.domain.reckoning import Derivation, is_worth, shown, worth
 from services.dpe.domain.table_reckoning import how_often, periods, reckoned_in_rows, times_worth

@@ -1,5 +1,7 @@
 """Where an answer's own numbers, dates and units do not add up, read from its claims (ADR 0204)."""
 
+from collections import defaultdict
+
 from services.common.reading.text_types import Value
 from services.common.reckoning import Line, Slip, slips_of
 from services.dpe.domain.analysis import Analysis
@@ -8,10 +10,9 @@ from services.dpe.domain.analysis import Analysis
 def misreckoned(analysis: Analysis) -> list[Slip]:
     """Return the slips of an answer in text order; what a fact has word for word is the fact's, and none of them."""
     text, answer = analysis.outputs.text, analysis.input.answer
-    values: dict[int, dict[int, Value]] = {}
+    values = defaultdict[int, dict[int, Value]](dict)
     for claim in text.claims:
-        own = values.setdefault(claim.sentence_index, {})
-        own |= {value.start: value for value in claim.values}
+        values[claim.sentence_index].update((value.start, value) for value in claim.values)
     quoted = analysis.outputs.attribution.quotations
     lines = [
         Line(answer, each.start, each.end, tuple(own[at] for at in sorted(own)))

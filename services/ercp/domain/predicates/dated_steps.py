@@ -1,7 +1,7 @@
-"""Which of two events comes first by the days that their clauses name: "the power goes off on Tuesday the 4th" (ADR 0204).
+"""Which of two events comes first by the days that their clauses name: "the power goes off on the 4th" (ADR 0204).
 
-The reading of ``ordering`` wants a clause with a verb that it knows and a whole date. Where it leaves an order open, each
-event is sought in the only clause that has all its words, and that clause has to name one day or month.
+The reading of ``ordering`` wants a clause with a verb that it knows and a whole date. Where it leaves an order open,
+each event is sought in the only clause that has all its words, and that clause has to name one day or month.
 """
 
 import re

@@ -1,7 +1,7 @@
 """Whose value it is: the thing that a demand names, and not another one that is called alike (ADR 0204).
 
-"The night shift has more than two nurses" says nothing of "Late shift: two nurses on Sundays", and what "the van itself"
-weighs is not what the crate does where a sentence says that too.
+"The night shift has more than two nurses" says nothing of "Late shift: two nurses on Sundays", and what "the van
+itself" weighs is not what the crate does where a sentence says that too.
 """
 
 import re
@@ -25,7 +25,7 @@ def head_of(path: Path) -> tuple[frozenset[str], frozenset[str]]:
 
 
 def is_of_another(path: Path, sentence: str) -> bool:
-    """Say whether a sentence speaks of the demand's kind of thing by another name alone: a late shift, no night shift."""
+    """Say whether a sentence names another thing of the kind alone: a late shift, no night shift."""
     named, head = head_of(path)
     if not named or not head or named & terms(sentence):
         return False
@@ -38,7 +38,7 @@ def is_of_another(path: Path, sentence: str) -> bool:
 
 
 def named_in(owner: frozenset[str], sentences: Sequence[frozenset[str]]) -> list[bool]:
-    """Say for each value's sentence whether it may be the owner's: where one names it wholly, those that do not are not."""
+    """Say for each value's sentence whether it may be the owner's: where one names it wholly, no other."""
     if not owner or not any(owner <= each for each in sentences):
         return [True] * len(sentences)
     return [bool(owner & each) for each in sentences]

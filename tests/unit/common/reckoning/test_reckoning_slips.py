@@ -58,7 +58,7 @@ WRONG = (
 )
 RIGHT = (
     "We close 29 tickets: 14 bugs, 9 feature requests and 6 chores.",
-    "The spending in 2027 is planned at 8,640 EUR: 5,200 EUR for a conductor, 1,900 EUR for the hall and 1,540 EUR for scores.",
+    "In 2027 it is 8,640 EUR: 5,200 EUR for a conductor, 1,900 EUR for the hall and 1,540 EUR for scores.",
     "Revenue was 3.4 million EUR: 1.2 million from Spain, 1.1 million from Italy and 1.0 million from Malta.",
     "Two packages: 40 sheets and 30 sheets.",
     "There are 12 rules: 3 apply to guests and 4 to staff.",
