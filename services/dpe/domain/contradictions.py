@@ -18,11 +18,9 @@ from services.dpe.domain.models import Pair, Vectors
 from services.dpe.domain.policy import CONTRADICTED_ACROSS
 from services.dpe.domain.quotations import Quotation, quotations
 from services.dpe.domain.statements import (
-    Conflict,
     Statement,
     conflict,
-    differing_values,
-    same_thing,
+    open_question,
     severity_of_words,
 )
 
@@ -78,7 +76,7 @@ def _placed(claims: Iterable[Claim], quoted: Mapping[int, Quotation]) -> dict[st
 
 def asked(left: Statement, right: Statement, known: Sourced) -> bool:
     """Say whether the entailment model is asked about two claims: no rule decides, and its word could count."""
-    return conflict(left, right) is None and same_thing(left, right) and not known.both(left.claim, right.claim)
+    return open_question(left, right) and not known.both(left.claim, right.claim)
 
 
 def asked_back(
@@ -102,12 +100,8 @@ def opposed_claims(
     there, back = _probability(classified, left, right), _probability(classified, right, left)
     if there is None or back is None or min(there, back) <= CONTRADICTED_ACROSS or not asked(left, right, known):
         return None
-    graded = differing_values(left, right) or _of_words(left, right)
-    return Opposed(graded.severity, ContradictionReason.ENTAILMENT_MODEL, graded.values, min(there, back))
-
-
-def _of_words(left: Statement, right: Statement) -> Conflict:
-    return Conflict(severity_of_words(left, right), ContradictionReason.ENTAILMENT_MODEL)
+    severity = severity_of_words(left, right)
+    return Opposed(severity, ContradictionReason.ENTAILMENT_MODEL, probability=min(there, back))
 
 
 def _probability(classified: Mapping[Pair, Vectors] | None, premise: Statement, hypothesis: Statement) -> float | None:
