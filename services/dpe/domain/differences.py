@@ -203,7 +203,7 @@ def _left_over(left: Sequence[Limited], right: Sequence[Limited]) -> tuple[list[
     """
     free, ours = list(right), list[Limited]()
     for one in left:
-        equal = next((other for other in free if _equal(one.value, other.value)), None)
+        equal = next((other for other in free if equal_values(one.value, other.value)), None)
         if equal is None:
             ours.append(one)
         elif equal.side is not one.side:
@@ -213,7 +213,8 @@ def _left_over(left: Sequence[Limited], right: Sequence[Limited]) -> tuple[list[
     return (ours, free) if len(ours) == len(free) else None
 
 
-def _equal(one: Value, other: Value) -> bool:
+def equal_values(one: Value, other: Value) -> bool:
+    """Say whether two values are one, as exactly as the less exact of them is given."""
     return comparable(one, other) and (agrees(one, other) or agrees(other, one))
 
 

@@ -5,6 +5,7 @@ or state of it that cannot be both (``clashes``, ``states``). Any other differen
 rules name the severity of §8.2.
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
@@ -115,11 +116,21 @@ def _differences(left: Statement, right: Statement) -> Difference | None:
 
     Nothing is said of a pronoun that nothing near it resolves.
     """
-    if any(opens_with_pronoun(one.claim.text) and not one.antecedent for one in (left, right)):
+    if any(_is_unresolved(one) for one in (left, right)):
         return None
     if not (left.stems & right.stems or left.names & right.names):
         return None
     return differences(left.content, right.content)
+
+
+def _is_unresolved(one: Statement) -> bool:
+    return not one.antecedent and opens_with_pronoun(one.claim.text) and not _DUMMY.match(one.claim.text)
+
+
+_DUMMY: Final = re.compile(
+    r"it\s(?:is|was|takes|took|costs?)\b[^.;]{1,160}\b(?:that|who|which|to|before|until)\b", re.IGNORECASE
+)
+"""An "it" that stands for nothing: "it is the court that decides", "it takes an hour to walk there"."""
 
 
 def _conflict(left: Statement, right: Statement, found: Difference) -> Conflict | None:

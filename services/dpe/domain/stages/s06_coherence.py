@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from services.common.reading.text_types import ClaimType
 from services.common.taxonomy import StageStatus
 from services.dpe.domain.analysis import Analysis
-from services.dpe.domain.contradictions import Sourced, asked, asked_back, opposed_claims, sourced
+from services.dpe.domain.contradictions import Sourced, asked, asked_back, opposed_claims, said_before, sourced
 from services.dpe.domain.entailment_status import entailment_status
 from services.dpe.domain.findings import CrossContradiction
 from services.dpe.domain.models import Requests
@@ -164,6 +164,7 @@ def _compare(analysis: Analysis, left: Statement, right: _Earlier, known: Source
         found.values,
         found.probability,
         found.reason,
+        said_before(left.claim, right.statement.claim, found, window.window_number),
     )
 
 
