@@ -13,7 +13,7 @@ _FAMILIES: Final = (
     "build construct erect",
     "buy purchase",
     "sell",
-    "cost price charge fee pay due",
+    "cost price charge fee pay due expense",
     "hire employ recruit",
     "company firm enterprise",
     "storey floor",
@@ -92,7 +92,7 @@ _LIGHT: Final = (
     " sole exclusive themselves itself himself herself load apply hold long high wide deep man woman last"
     " mr mrs ms miss dr begin start commence end expire finish keep use issue bring show accord according maker holder"
     " install see cover usable usage report state nearly about around circa almost person people date anyone"
-    " anybody somebody someone work"
+    " anybody somebody someone work bear borne responsible"
 )
 
 

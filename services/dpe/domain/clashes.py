@@ -39,6 +39,24 @@ _HELD: Final = re.compile(
     re.IGNORECASE,
 )
 """A post, or a task, that one has."""
+_DONE_BY: Final = re.compile(
+    r"\b(?:founded|designed|invented|written|composed|painted|built|manufactured|produced|made|discovered|repaired|won"
+    r"|drafted|represented|replaced|succeeded|appointed|trained|treated|delivered|driven|handed over|taken|released"
+    r"|operated|translated|directed|recorded|carried|installed)\sby\b"
+    r"|\b(?:comes?|came|leaves?|departs?)\sfrom\b|\b(?:born|based|headquartered|located)\sin\b|\bnamed after\b",
+    re.IGNORECASE,
+)
+"""What one does, or where one thing is from: two names for it do not go together."""
+_MADE_OF: Final = re.compile(
+    r"\b(?:made|built|consists?)\s(?:of|from)\b|\b(?:lubricated|coated|filled|insulated|heated|fuelled|powered)\s(?:with|by)\b"
+    r"|\bwritten in\b|\b(?:runs|run) on\b",
+    re.IGNORECASE,
+)
+"""What a thing is of, named by a word that need not be a name."""
+_BORNE_BY: Final = re.compile(
+    r"\b(?:pays?|paid|bears?|borne|responsible|expense|must|shall|ha(?:s|ve) to|obliged|liable|charge|up to|clears?)\b",
+    re.IGNORECASE,
+)
 _SOLE: Final = re.compile(
     r"\b(?:only|sole)\s(?!by\b|in\b|on\b|if\b|when\b|for\b)[^.;,]{1,60}?\b(?:is|was|are|were)\s", re.IGNORECASE
 )
@@ -83,8 +101,18 @@ def names_clash(found: Difference, ours: str, theirs: str) -> bool:
         return False
     if any(_only_beside(text, span) for text, span in ((ours, mine), (theirs, others))):
         return True
+    texts = ours, theirs
+    if not all(term.isalpha() for term in found.ours | found.theirs):
+        return False  # versions, rooms and other numbered things
+    if any(_MADE_OF.search(text) for text in texts):
+        return True
     are_names = _is_named(ours, mine) and _is_named(theirs, others)
-    return are_names and bool(_HELD.search(ours) or _HELD.search(theirs))
+    return are_names and any(_HELD.search(text) or _DONE_BY.search(text) for text in texts)
+
+
+def is_duty(ours: str, theirs: str) -> bool:
+    """Say whether both statements say who has to do or to pay something."""
+    return bool(_BORNE_BY.search(ours) and _BORNE_BY.search(theirs))
 
 
 def contrast_clashes(ours: str, theirs: str) -> bool:

@@ -35,6 +35,11 @@ _BEFORE_VALUE: Final = re.compile(
 )
 _COMPOUND: Final = re.compile(r"\b(?:move|check|opt|log|buy|phase|ramp|run)-(?:in|out|up|down)\b", re.IGNORECASE)
 _ENDS_AFTER: Final = re.compile(r"\b(?:expires?|ends?|lapses?|out)\safter\s$", re.IGNORECASE)
+_EDGE: Final = re.compile(
+    r"\b(?:start|end|beginning|close)\sof\s(?=(?:the\s)?(?:\d|year|month|week|quarter|[A-Z][a-z]{2,8}\s\d"
+    r"|January|February|March|April|May|June|July|August|September|October|November|December))"
+)
+_EDGE_BEFORE: Final = re.compile(r"\b(?P<edge>start|end|beginning|close)\sof\s(?:the\s)?$")
 _GLUED: Final = re.compile(r"\d[A-Z]")
 """A name that reads like a measure, "3G"."""
 _UNIT_BEHIND: Final = re.compile(r"\s(?:[A-Z]{1,2}|Nm|k[A-Z]|dB)\b(?!\.)")
@@ -43,10 +48,11 @@ _YEAR: Final = re.compile(r"(?:19|20)\d\d")
 
 @dataclass(frozen=True, slots=True)
 class Limited:
-    """A value with the side that it is named on, a negator taken in."""
+    """A value with the side that it is named on, a negator taken in, and which end of a time it means."""
 
     value: Value
     side: Bound | None
+    edge: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,13 +87,16 @@ class Difference:
     Attributes:
         measures: the one amount of each that differs, or ``None``.
         dates: the one date of each that differs, or ``None``.
-        ours, theirs: terms of the one alone.
+        ours: terms of the one alone.
+        theirs: terms of the other alone.
+        counts: an amount stands on both sides, so that a date says when it was counted.
     """
 
     measures: tuple[Limited, Limited] | None
     dates: tuple[Limited, Limited] | None
     ours: frozenset[str]
     theirs: frozenset[str]
+    counts: bool = False
 
 
 def contexts(claims: Sequence[Claim], text: str) -> list[str]:
@@ -120,7 +129,7 @@ _KEPT_TO: Final = re.compile(r"\b(?:while|when|where|if|unless|as|once|until|whe
 def read_content(claim: Claim, antecedent: frozenset[str] = frozenset(), context: str = "") -> Content:
     """Read a claim; ``antecedent`` is what its pronoun stands for, ``context`` what of its sentence limits it."""
     text = claim.text
-    stands = standing(text)
+    stands = standing(_EDGE.sub(_blank, text))
     values = [replace(one, start=one.start - claim.start, end=one.end - claim.start) for one in claim.values]
     named, measures, dates, negators = set[str](), list[Limited](), list[Limited](), 0
     rest = stands.rest
@@ -128,7 +137,8 @@ def read_content(claim: Claim, antecedent: frozenset[str] = frozenset(), context
         unit = _UNIT_BEHIND.match(text, shifted.end)
         limit = limit_of(text, 0, replace(shifted, end=unit.end()) if unit and not value.unit else shifted)
         if value.kind in {EntityKind.DATE, EntityKind.TIME} or _is_year(value):
-            dates.append(Limited(value, limit[0] if limit else None))
+            edge = _EDGE_BEFORE.search(text[max(0, shifted.start - _WITHIN_CHARS) : shifted.start])
+            dates.append(Limited(value, limit[0] if limit else None, edge["edge"].lower() if edge else ""))
         elif (
             value.kind not in ALIGNABLE
             or _GLUED.fullmatch(value.text)
@@ -181,7 +191,7 @@ def differences(left: Content, right: Content) -> Difference | None:
     theirs -= _normals((*left.measures, *left.dates)) | right.kinds
     if measures[0] and not (ours and theirs):
         ours, theirs = ours - QUANTITIES, theirs - QUANTITIES
-    return Difference(_pair(*measures), _pair(*dates), ours, theirs)
+    return Difference(_pair(*measures), _pair(*dates), ours, theirs, bool(mine) and not measures[0])
 
 
 def _normals(values: Sequence[Limited]) -> frozenset[str]:
@@ -206,7 +216,7 @@ def _left_over(left: Sequence[Limited], right: Sequence[Limited]) -> tuple[list[
         equal = next((other for other in free if equal_values(one.value, other.value)), None)
         if equal is None:
             ours.append(one)
-        elif equal.side is not one.side:
+        elif equal.side is not one.side or equal.edge != one.edge:
             return None
         else:
             free.remove(equal)
@@ -244,6 +254,10 @@ def _telling(text: str, rest: str, values: Sequence[Value]) -> frozenset[str]:
 
 
 _OR_MORE_CHARS: Final = 5
+
+
+def _blank(match: re.Match[str]) -> str:
+    return " " * len(match.group())
 
 
 def _kinds(text: str) -> frozenset[str]:

@@ -16,12 +16,12 @@ from services.common.reading.text_types import Claim, Value
 from services.common.reading.words import stem
 from services.dpe.domain.alignment import ALIGNABLE, NAMES, claim_stems
 from services.dpe.domain.antecedents import antecedents, opens_with_pronoun
-from services.dpe.domain.clashes import amounts_clash, contrast_clashes, dates_clash, names_clash
+from services.dpe.domain.clashes import amounts_clash, contrast_clashes, dates_clash, is_duty, names_clash
 from services.dpe.domain.differences import Content, Difference, Limited, contexts, differences, read_content
 from services.dpe.domain.findings import AlignedValue, ContradictionReason, ContradictionSeverity
 from services.dpe.domain.names import name_key
 from services.dpe.domain.roles import subject_and_rest
-from services.dpe.domain.states import alike, only_change, turned
+from services.dpe.domain.states import alike, only_change, other_party, turned
 
 _FILLERS: Final = frozenset(
     {"now", "current", "currently", "total", "overall", "exact", "exactly", "actually", "also", "report", "stat"}
@@ -144,7 +144,7 @@ def _conflict(left: Statement, right: Statement, found: Difference) -> Conflict 
         clashes = amounts_clash(found.measures) and (alike(ours, theirs, limited=limited) or only_change(ours, theirs))
         return _of_values(found.measures, ContradictionReason.VALUES_DIFFER) if clashes else None
     texts = left.claim.text, right.claim.text
-    if found.dates is None or left.content.measures or not alike(ours, theirs) or not dates_clash(found.dates, *texts):
+    if found.dates is None or found.counts or not alike(ours, theirs) or not dates_clash(found.dates, *texts):
         return None
     return _of_values(found.dates, ContradictionReason.DATES_DIFFER)
 
@@ -157,6 +157,8 @@ def _named_or_turned(left: Statement, right: Statement, found: Difference) -> Co
         if contrast_clashes(*texts) or (alike(ours, theirs) and names_clash(found, *texts)):
             return Conflict(ContradictionSeverity.HIGH, ContradictionReason.NAMES_DIFFER)
         return None
+    if other_party(ours, theirs) and is_duty(left.claim.text, right.claim.text):
+        return Conflict(ContradictionSeverity.HIGH, ContradictionReason.NAMES_DIFFER)
     if not turned(ours, theirs):
         return None
     reason = ContradictionReason.OPPOSITE_WORDS if ours.second != theirs.second else ContradictionReason.NEGATED

@@ -34,7 +34,7 @@ _PHRASES: Final[dict[str, tuple[str, str]]] = {
         r"(?:still )?(?:outstanding|unpaid|unsettled|overdue)",
     ),
     "decision": (
-        (r"approved?|approves|(?<=appeal )(?:was|is|has been) allowed|adopt(?:s|ed)?|pass(?:es|ed)?"
+        (r"approved?|approves|(?<=appeal )(?:was|is|has been) allowed|adopt(?:s|ed)?"
         r"|carried(?! (?:by|to|from|on|in|out)\b)"),
         r"(?:still |yet )?(?:pending|undecided)|turned down|rejected|voted down|refused|dismissed",
     ),
@@ -56,7 +56,7 @@ _PHRASES: Final[dict[str, tuple[str, str]]] = {
         r"clos(?:e|es|ed|ing)(?: to traffic)?|blocked|inaccessible",
     ),
     "outcome": (
-        r"succeed(?:s|ed)?|(?:was|is) successful|meets?|met",
+        r"pass(?:es|ed)?|succeed(?:s|ed)?|(?:was|is) successful|meets?|met",
         r"fail(?:s|ed)?|(?:was|is) unsuccessful|f[ae]lls? short of|missed",
     ),
     "change": (
@@ -64,6 +64,21 @@ _PHRASES: Final[dict[str, tuple[str, str]]] = {
         r"fell|fallen|decreased?|decreasing|dropped|shrank|shrunk|shrink|declined|went down|gone down|sank",
     ),
     "health": (r"healed(?: completely)?", r"(?:still )?(?:shows )?an? open wound|not healed"),
+    "progress": (
+        r"(?:been )?(?:completed|finished|concluded)",
+        r"unfinished|incomplete|(?:still )?(?:in progress|under way|underway|ongoing)",
+    ),
+    "solution": (r"(?:been )?(?:solved|resolved|fixed|remedied)", r"(?:still )?(?:unsolved|unresolved)"),
+    "winner": (r"won|wins", r"lost|loses"),
+    "renewal": (r"(?:been )?(?:renewed|extended|prolonged)", r"(?:been )?(?:terminated|cancelled|canceled|revoked)"),
+    "trial": (r"(?:been |was )?acquitted|not guilty", r"(?:been |was )?convicted|found guilty"),
+    "secrecy": (r"(?:is|are|made) public|publicly available", r"confidential|(?:is|are|kept) secret|under seal"),
+    "manner": (r"by hand|manually", r"automatically|by machine"),
+    "presence of staff": (r"(?:is|are) at work|on duty", r"on (?:\w+ )?leave|off duty|off sick"),
+    "booking": (r"places (?:are )?available|(?:still )?has vacancies", r"fully booked|booked up"),
+    "course": (r"improved?|improving|got better", r"worsen(?:s|ed|ing)?|deteriorat(?:es|ed|ing)|got worse"),
+    "water": (r"(?:is|are|was|were) dry", r"(?:is|are|was|were) (?:wet|damp|flooded)"),
+    "soundness": (r"(?:is|are|was|were) (?:intact|sound|undamaged)", r"(?:is|are|was|were) damaged|in need of repair"),
     "contents": (r"contains?|with added", r"(?:is |are )?free (?:of|from)(?: any)?"),
 }  # fmt: skip
 _AXES: Final = {
@@ -178,6 +193,16 @@ def alike(left: Standing, right: Standing, *, limited: bool = False) -> bool:
 
 def _without_extremes(one: Standing) -> frozenset[tuple[str, bool]]:
     return frozenset(other for other in one.others if other[0] != "extreme")
+
+
+_PARTIES: Final = frozenset({"tenancy", "employment", "sale", "loan"})
+
+
+def other_party(left: Standing, right: Standing) -> bool:
+    """Say whether one statement says of one party of a contract what the other says of its counterpart."""
+    turned_round = {axis for axis, _ in left.others ^ right.others}
+    same = left.second == right.second and left.negated == right.negated and left.force in {right.force, None}
+    return same and len(turned_round) == 1 and turned_round <= _PARTIES and len(left.others) == len(right.others)
 
 
 def only_change(left: Standing, right: Standing) -> bool:
