@@ -17,7 +17,7 @@ from services.common.reading.bounds import Bound, limit_of
 from services.common.reading.places import NUMBERED, label_of
 from services.common.reading.synonyms import KINDS, QUANTITIES, plain_terms
 from services.common.reading.text_types import Claim, Value
-from services.common.reading.words import words
+from services.common.reading.words import Word, words
 from services.dpe.domain.alignment import ALIGNABLE
 from services.dpe.domain.conditions import Kind, conditions
 from services.dpe.domain.states import Standing, standing
@@ -40,6 +40,7 @@ _EDGE: Final = re.compile(
     r"|January|February|March|April|May|June|July|August|September|October|November|December))"
 )
 _EDGE_BEFORE: Final = re.compile(r"\b(?P<edge>start|end|beginning|close)\sof\s(?:the\s)?$")
+_SET_APART: Final = re.compile(r"(?:,|\band|\bbut)\snot\b", re.IGNORECASE)
 _GLUED: Final = re.compile(r"\d[A-Z]")
 """A name that reads like a measure, "3G"."""
 _UNIT_BEHIND: Final = re.compile(r"\s(?:[A-Z]{1,2}|Nm|k[A-Z]|dB)\b(?!\.)")
@@ -68,6 +69,7 @@ class Content:
         context: terms of what else limits it in its sentence.
         stands: its state, force and polarity, without the negation that a value's side has taken in.
         kinds: terms of words that stand beside a name and say what kind of thing it is, "the Allnet S tariff".
+        sets_apart: it says itself what it is not, "by the nurse, not the surgeon".
     """
 
     terms: frozenset[str]
@@ -78,6 +80,7 @@ class Content:
     context: frozenset[str]
     stands: Standing
     kinds: frozenset[str]
+    sets_apart: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +133,7 @@ def read_content(claim: Claim, antecedent: frozenset[str] = frozenset(), context
     """Read a claim; ``antecedent`` is what its pronoun stands for, ``context`` what of its sentence limits it."""
     text = claim.text
     stands = standing(_EDGE.sub(_blank, text))
+    tokens = words(text)
     values = [replace(one, start=one.start - claim.start, end=one.end - claim.start) for one in claim.values]
     named, measures, dates, negators = set[str](), list[Limited](), list[Limited](), 0
     rest = stands.rest
@@ -160,11 +164,12 @@ def read_content(claim: Claim, antecedent: frozenset[str] = frozenset(), context
         plain_terms(rest) | named | {term for stem in antecedent for term in plain_terms(stem)},
         tuple(measures),
         tuple(dates),
-        _telling(text, stands.rest, values),
+        _telling(text, stands.rest, tokens, values),
         governed,
         plain_terms(context),
         replace(stands, negated=stands.negated != (negators % 2 == 1)),
-        _kinds(text),
+        _kinds(text, tokens),
+        bool(_SET_APART.search(text)),
     )
 
 
@@ -239,12 +244,12 @@ def _names(text: str, value: Value) -> bool:
     return text[at].isupper() and at > 0
 
 
-def _telling(text: str, rest: str, values: Sequence[Value]) -> frozenset[str]:
+def _telling(text: str, rest: str, tokens: Sequence[Word], values: Sequence[Value]) -> frozenset[str]:
     """Return the words that tell cases apart, without those that say on which side of a value a statement lies."""
     found: set[str] = set()
     starts, ends = [value.start for value in values], [value.end for value in values]
-    for word in words(rest):
-        if word.text in _TELLING and not (
+    for word in tokens:
+        if word.text in _TELLING and rest[word.start] != " " and not (
             any(word.end < start <= word.end + _WITHIN_CHARS and _BEFORE_VALUE.match(text[word.end : start])
                 for start in starts)
             or any(0 <= word.start - end <= _OR_MORE_CHARS for end in ends)
@@ -260,10 +265,9 @@ def _blank(match: re.Match[str]) -> str:
     return " " * len(match.group())
 
 
-def _kinds(text: str) -> frozenset[str]:
+def _kinds(text: str, listed: Sequence[Word]) -> frozenset[str]:
     """Return the terms of words that say what kind of thing a name beside them is."""
     found: set[str] = set()
-    listed = words(text)
     for at, word in enumerate(listed):
         if word.text not in KINDS:
             continue

@@ -30,6 +30,8 @@ _FILLERS: Final = frozenset(
 )
 """Stems that a claim may have more than another and still talk about the same."""
 _MOST_TERMS: Final = 3
+_SHARED: Final = 0.3
+"""Share of the words of the shorter statement below which two are not read side by side."""
 _ALL: Final = frozenset({"nobody", "everybody", "everyone", "anyone", "anybody", "none", "nothing"})
 _NEAR: Final = 0.10
 """Approximate values that differ by a tenth or less are a minor inconsistency (SPEC-005 §8.2)."""
@@ -46,6 +48,7 @@ class Statement:
         sides: where its words with an opposite stand.
         antecedent: stems of what a pronoun at its beginning stands for.
         context: words of its sentence that limit it and are not its own.
+        is_unresolved: it opens with a pronoun of which nobody knows what it stands for.
     """
 
     claim: Claim
@@ -55,6 +58,7 @@ class Statement:
     sides: frozenset[Side]
     antecedent: frozenset[str] = frozenset()
     context: str = ""
+    is_unresolved: bool = False
     memo: list[Content] = field(default_factory=list, compare=False, repr=False)
 
     @property
@@ -102,7 +106,8 @@ def read_statement(claim: Claim, antecedent: frozenset[str] = frozenset(), conte
     values = tuple(value for value in claim.values if value.kind in ALIGNABLE)
     stands, turning = sides(claim.text)
     stems = (claim_stems(claim) | antecedent) - _FILLERS - turning
-    return Statement(claim, stems, names, values, stands, antecedent, context)
+    unresolved = not antecedent and opens_with_pronoun(claim.text) and not _DUMMY.match(claim.text)
+    return Statement(claim, stems, names, values, stands, antecedent, context, unresolved)
 
 
 def conflict(left: Statement, right: Statement) -> Conflict | None:
@@ -116,15 +121,12 @@ def _differences(left: Statement, right: Statement) -> Difference | None:
 
     Nothing is said of a pronoun that nothing near it resolves.
     """
-    if any(_is_unresolved(one) for one in (left, right)):
+    if left.is_unresolved or right.is_unresolved:
         return None
-    if not (left.stems & right.stems or left.names & right.names):
+    least = min(len(left.stems), len(right.stems))
+    if not (len(left.stems & right.stems) >= least * _SHARED and (least or left.names & right.names)):
         return None
     return differences(left.content, right.content)
-
-
-def _is_unresolved(one: Statement) -> bool:
-    return not one.antecedent and opens_with_pronoun(one.claim.text) and not _DUMMY.match(one.claim.text)
 
 
 _DUMMY: Final = re.compile(
@@ -154,7 +156,8 @@ def _named_or_turned(left: Statement, right: Statement, found: Difference) -> Co
     ours, theirs = left.content.stands, right.content.stands
     if found.ours or found.theirs:
         texts = left.claim.text, right.claim.text
-        if contrast_clashes(*texts) or (alike(ours, theirs) and names_clash(found, *texts)):
+        sets_apart = left.content.sets_apart or right.content.sets_apart
+        if (sets_apart and contrast_clashes(*texts)) or (alike(ours, theirs) and names_clash(found, *texts)):
             return Conflict(ContradictionSeverity.HIGH, ContradictionReason.NAMES_DIFFER)
         return None
     if other_party(ours, theirs) and is_duty(left.claim.text, right.claim.text):

@@ -85,6 +85,43 @@ _AXES: Final = {
     axis: re.compile(rf"\b(?:(?P<second>{second})|(?P<first>{first}))\b", re.IGNORECASE)
     for axis, (first, second) in _PHRASES.items()
 }
+_TELLING: Final = {
+    "order": ("order", "work", "function", "defect", "broken"),
+    "running": (
+        *("operation", "service", "use", "running", "on", "able", "shut", "switch", "turned off", "decommission"),
+        *("off by", "deactivat", "offline"),
+    ),
+    "force": ("force", "effect", "valid", "expired", "lapsed", "void"),
+    "tenancy": ("let", "rent", "occupied", "vacant", "empty"),
+    "payment": ("settled", "paid", "outstanding", "overdue"),
+    "decision": ("appro", "appeal", "adopt", "carried", "pending", "undecided", "turned", "reject", "voted", "refus",
+                 "dismiss"),
+    "prescription": ("prescri", "counter"),
+    "link": ("connect",),
+    "market": ("market", "sale", "avail", "withdrawn", "discontinu"),
+    "price": ("charge", "free", "pay", "cost", "fee"),
+    "stock": ("stock", "sold"),
+    "date": ("date",),
+    "reach": ("open", "access", "reach", "clos", "block"),
+    "outcome": ("pass", "succe", "met", "meet", "fail", "unsucc", "short", "missed"),
+    "change": ("rose", "risen", "increas", "gr", "climb", "went", "gone", "fell", "fallen", "decreas", "dropp", "shr",
+               "declin", "sank"),
+    "health": ("heal", "wound"),
+    "progress": ("completed", "finished", "concluded", "incomplete", "progress", "way", "ongoing"),
+    "solution": ("solved", "fixed", "remedied"),
+    "winner": ("won", "wins", "lost", "loses"),
+    "renewal": ("renewed", "extended", "prolonged", "terminated", "cancel", "revoked"),
+    "trial": ("acquit", "guilty", "convict"),
+    "secrecy": ("public", "confidential", "secret", "seal"),
+    "manner": ("hand", "manual", "automat", "machine"),
+    "presence of staff": ("work", "duty", "leave", "sick"),
+    "booking": ("places", "vacanc", "booked"),
+    "course": ("improv", "better", "wors", "deterior"),
+    "water": ("dry", "wet", "damp", "flooded"),
+    "soundness": ("intact", "sound", "damaged", "repair"),
+    "contents": ("contain", "added", "free"),
+}  # fmt: skip
+"""What a text holds that any phrase of an axis stands in: most texts hold none, and are not searched for it."""
 _PLAIN: Final = frozenset(
     {"approval", "ruling", "presence", "inclusion", "success", "access", "activity", "law", "validity", "eligibility"}
     | {"possibility", "truth", "safety", "profit", "stance", "permission", "duty"}
@@ -130,8 +167,9 @@ class Standing:
 def standing(text: str) -> Standing:
     """Read how a statement stands."""
     rest, axes, second = text, set[str](), set[str]()
+    lowered = text.lower()
     for axis, pattern in _AXES.items():
-        found = pattern.search(rest)
+        found = pattern.search(rest) if any(part in lowered for part in _TELLING[axis]) else None
         if found is not None:
             axes.add(axis)
             second |= {axis} if found["second"] is not None else set()

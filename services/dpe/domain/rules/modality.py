@@ -89,6 +89,8 @@ class _Said:
 
 def forces(text: str) -> list[tuple[Force, int, int]]:
     """Return the forces of a text with where the words stand that say them; what conditions govern is left out."""
+    if _CUE.search(text) is None:
+        return []
     reading = Reading.of(text, 0)
     return [(one.force, one.start, one.end) for one in _said(reading) if not one.conditional]
 
