@@ -45,6 +45,9 @@ _GLUED: Final = re.compile(r"\d[A-Z]")
 """A name that reads like a measure, "3G"."""
 _UNIT_BEHIND: Final = re.compile(r"\s(?:[A-Z]{1,2}|Nm|k[A-Z]|dB)\b(?!\.)")
 _YEAR: Final = re.compile(r"(?:19|20)\d\d")
+_BEFORE_YEAR: Final = re.compile(
+    r"\b(?:in|since|until|till|by|from|during|of|for|the|its|their|our|his|her)\s$", re.IGNORECASE
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +143,7 @@ def read_content(claim: Claim, antecedent: frozenset[str] = frozenset(), context
     for shifted, value in zip(values, claim.values, strict=True):
         unit = _UNIT_BEHIND.match(text, shifted.end)
         limit = limit_of(text, 0, replace(shifted, end=unit.end()) if unit and not value.unit else shifted)
-        if value.kind in {EntityKind.DATE, EntityKind.TIME} or _is_year(value):
+        if value.kind in {EntityKind.DATE, EntityKind.TIME} or _is_year(text, shifted):
             edge = _EDGE_BEFORE.search(text[max(0, shifted.start - _WITHIN_CHARS) : shifted.start])
             dates.append(Limited(value, limit[0] if limit else None, edge["edge"].lower() if edge else ""))
         elif (
@@ -292,5 +295,8 @@ def _governed(text: str) -> list[str]:
     return found
 
 
-def _is_year(value: Value) -> bool:
-    return value.kind is EntityKind.NUMBER and not value.counted and bool(_YEAR.fullmatch(value.text))
+def _is_year(text: str, value: Value) -> bool:
+    """Say whether a bare number is a year: it counts nothing, or stands where a year does ("in 2023 sales rose")."""
+    if value.kind is not EntityKind.NUMBER or not _YEAR.fullmatch(value.text):
+        return False
+    return not value.counted or bool(_BEFORE_YEAR.search(text[max(0, value.start - _WITHIN_CHARS) : value.start]))

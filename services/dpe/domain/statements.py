@@ -48,7 +48,7 @@ class Statement:
         sides: where its words with an opposite stand.
         antecedent: stems of what a pronoun at its beginning stands for.
         context: words of its sentence that limit it and are not its own.
-        is_unresolved: it opens with a pronoun of which nobody knows what it stands for.
+        is_unresolved: it is one word, or opens with a pronoun of which nobody knows what it stands for.
     """
 
     claim: Claim
@@ -106,7 +106,9 @@ def read_statement(claim: Claim, antecedent: frozenset[str] = frozenset(), conte
     values = tuple(value for value in claim.values if value.kind in ALIGNABLE)
     stands, turning = sides(claim.text)
     stems = (claim_stems(claim) | antecedent) - _FILLERS - turning
-    unresolved = not antecedent and opens_with_pronoun(claim.text) and not _DUMMY.match(claim.text)
+    unresolved = " " not in claim.text.strip() or (
+        not antecedent and opens_with_pronoun(claim.text) and not _DUMMY.match(claim.text)
+    )
     return Statement(claim, stems, names, values, stands, antecedent, context, unresolved)
 
 
