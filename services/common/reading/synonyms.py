@@ -86,13 +86,10 @@ _ADVERBS: Final = re.compile(
 )
 _LIGHT: Final = (
     "have provide contain comprise consist come get give make do become carry stand set put receive deliver offer"
-    " amount total number need require prescribe demand specify lay allow permit entitle stay remain go call run"
-    " minimum maximum least most exceed tolerate period length time there each every one any all own reach take place"
-    " cause count default per cent fix lie rate yet once away back out up down over via at in of alone"
-    " sole exclusive themselves itself himself herself load apply hold long high wide deep man woman last"
-    " mr mrs ms miss dr begin start commence end expire finish keep use issue bring show accord according maker holder"
-    " install see cover usable usage report state nearly about around circa almost person people date anyone"
-    " anybody somebody someone work bear borne responsible"
+    " need require prescribe demand allow permit entitle stay remain go call run least most exceed tolerate there each"
+    " every one any all own reach take fix lie yet once away back out up down over via at in of alone"
+    " themselves itself himself herself apply hold last mr mrs ms miss dr begin start commence end expire"
+    " finish keep use issue bring show accord according see cover nearly about around circa almost anyone anybody somebody someone bear borne"
 )
 
 
@@ -135,9 +132,12 @@ KINDS: Final = frozenset(
     """.split()  # noqa: SIM905 - a list would be several times as long
 )
 """Words that say what kind of thing a name beside them is: "the Allnet S tariff" and "Allnet S" are one."""
-QUANTITIES: Final = plain_terms(
-    "dose torque capacity output yield price fee rate speed temperature weight length height width depth size volume"
-    " area pressure power consumption value score mark figure quantity sum income revenue strength duration"
-    " time period age distance surface seat place energy substance extra type storey floor"
+SPARE: Final = plain_terms(
+    "dose torque capacity output yield price fee rate speed temperature weight length long height high width wide depth"
+    " deep size volume area pressure power consumption value score mark figure quantity sum income revenue strength"
+    " duration time period age distance surface seat energy substance extra type storey floor amount total number"
+    " minimum maximum default date load usage count place per cent person people man woman maker holder report state"
+    " work cause install charge responsible"
 )
-"""Words for what an amount is of, which one of two statements may leave to the unit: "tightened to 85 Nm", "torque"."""
+"""Words that one of two statements may have more, where the other has none of them: "tightened to 85 Nm", "a torque of
+85 Nm". The two of "total length" and "clamp length" say two things."""

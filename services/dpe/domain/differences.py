@@ -15,7 +15,7 @@ from services.common.ports.recognition import EntityKind
 from services.common.reading.agreement import agrees, comparable
 from services.common.reading.bounds import Bound, limit_of
 from services.common.reading.places import NUMBERED, label_of
-from services.common.reading.synonyms import KINDS, QUANTITIES, plain_terms
+from services.common.reading.synonyms import KINDS, SPARE, plain_terms
 from services.common.reading.text_types import Claim, Value
 from services.common.reading.words import Word, words
 from services.dpe.domain.alignment import ALIGNABLE
@@ -195,10 +195,11 @@ def differences(left: Content, right: Content) -> Difference | None:
         return None
     if measures is None or dates is None or max(len(measures[0]), len(dates[0])) > 1:
         return None
-    ours -= _normals((*right.measures, *right.dates)) | left.kinds
-    theirs -= _normals((*left.measures, *left.dates)) | right.kinds
-    if measures[0] and not (ours and theirs):
-        ours, theirs = ours - QUANTITIES, theirs - QUANTITIES
+    ours -= _normals((*right.measures, *right.dates))
+    theirs -= _normals((*left.measures, *left.dates))
+    spare = ours & (SPARE | left.kinds), theirs & (SPARE | right.kinds)
+    if not all(spare):
+        ours, theirs = ours - spare[0], theirs - spare[1]
     return Difference(_pair(*measures), _pair(*dates), ours, theirs, bool(mine) and not measures[0])
 
 

@@ -133,6 +133,7 @@ _VAGUE: Final = re.compile(
     re.IGNORECASE,
 )
 """What is said of some may be denied of others."""
+_POSSESSIVE: Final = re.compile(r"['’]s\b")  # noqa: RUF001 - typographic apostrophe
 _NEEDS: Final = re.compile(r"\b(?:need(?:s|ed)?|require[sd]?|mandatory|compulsory|must|ha(?:s|ve) to)\b", re.IGNORECASE)
 _HELD: Final = frozenset({Force.MAY, Force.MIGHT})
 _DENYING: Final = frozenset({Force.FORBIDDEN, Force.NEED_NOT})
@@ -177,7 +178,7 @@ def standing(text: str) -> Standing:
     said = forces(rest)
     for _, start, end in said:
         rest = _blanked(rest, start, end)
-    listed, turning = sides(rest)
+    listed, turning = sides(_POSSESSIVE.sub("  ", rest))
     for side in listed:
         if side.axis in _PLAIN:
             axes.add(side.axis)

@@ -51,6 +51,10 @@ def between(first, second):
         ("The mayor of Vallmar is Anke Berg.", "Vallmar's mayor is Dieter Rasch.", NAMES),
         ("The call returns XML.", "The call returns JSON only.", NAMES),
         ("Line 4 is restarted by the operators.", "Only the foreman restarts line 4.", NAMES),
+        ("The landlord pays for the sweep.", "The sweep is at the tenant's expense.", NAMES),
+        ("The roof is made of slate.", "The roof is made of copper.", NAMES),
+        ("The bolt has to be tightened to 85 Nm.", "A torque of 120 Nm is required for tightening the bolt.", VALUES),
+        ("The lease runs until the end of 2028.", "The lease expires on 30 June 2027.", DATES),
         ("The form is explained by the surgeon.", "The form is explained by the nurse and not by the surgeon.", NAMES),
         ("It was the court that closed the file in 2012.", "The court closed the file in 2015.", DATES),
     ],
@@ -79,6 +83,10 @@ def test_one_thing_and_another_value_date_state_or_name(first, second, reason):
         ("The heating capacity of the unit is 8 kW.", "The cooling capacity of the unit is 6 kW."),
         ("The gross profit was 19 million euros.", "The net profit was 4 million euros."),
         ("The tablet contains 25 mg of salt.", "The forte tablet contains 50 mg of salt."),
+        ("The ship is 120 metres long.", "The ship is 18 metres wide."),
+        ("The sensitivity of the test is 88 percent.", "The specificity of the test is 95 percent."),
+        ("The total length of the bolt is 65 mm.", "The clamp length of the bolt is 40 mm."),
+        ("In 2023 sales rose.", "In 2024 sales fell."),
         # What stands before a claim in its sentence, or a condition behind it, is another.
         ("Cabin Economy: one bag is allowed, and guests may use the lounge.",
          "Cabin Business: two bags are allowed, and guests may not use the lounge."),
@@ -93,6 +101,7 @@ def test_one_thing_and_another_value_date_state_or_name(first, second, reason):
         ("The board met on 4 March.", "The board met on 8 April."),
         ("Ms Adler attended the meeting.", "Mr Roth attended the meeting."),
         ("The report on bridge 14 is finished.", "The report on bridge 15 is finished."),
+        ("**Proved.**", "**Not proved.**"),
         # Of what a pronoun stands for nobody knows.
         ("It costs 5 euros a month.", "It costs 7 euros a month."),
     ],
@@ -175,7 +184,7 @@ def test_opposite_states_and_forces(first, second, expected):
 
 def test_words_of_one_family_are_one_and_light_ones_none():
     assert plain_terms("The price is currently") == plain_terms("It costs") == {"cost"}
-    assert plain_terms("people have to") == frozenset()
+    assert plain_terms("they have to provide it") == frozenset()
 
 
 @pytest.mark.parametrize(
