@@ -85,11 +85,12 @@ _ADVERBS: Final = re.compile(
     re.IGNORECASE,
 )
 _LIGHT: Final = (
-    "have provide contain comprise consist come get give make do become carry stand set put receive deliver offer"
-    " need require prescribe demand allow permit entitle stay remain go call run least most exceed tolerate there each"
-    " every one any all own reach take fix lie yet once away back out up down over via at in of alone"
-    " themselves itself himself herself apply hold last mr mrs ms miss dr begin start commence end expire"
-    " finish keep use issue bring show accord according see cover nearly about around circa almost anyone anybody somebody someone bear borne"
+    "have provide contain comprise consist come get give make do become carry stand set put receive deliver"
+    " offer need require prescribe demand allow permit entitle stay remain go call run least most exceed"
+    " tolerate there each every one any all own reach take fix lie yet once away back out up down over via at"
+    " in of alone themselves itself himself herself apply hold last mr mrs ms miss dr begin start commence end"
+    " expire finish keep use issue bring show accord according see cover nearly about around circa almost"
+    " anyone anybody somebody someone bear borne"
 )
 
 

@@ -1,5 +1,8 @@
 """Two claims side by side: what makes them speak of two things, and what they contradict each other in (ADR 0196)."""
 
+import re
+from pathlib import Path
+
 import pytest
 
 from services.common.ports.recognition import Entity, EntityKind
@@ -15,6 +18,7 @@ from services.dpe.domain.statements import conflict, open_question, read_stateme
 from services.dpe.domain.states import standing, turned
 from tests.each import each
 
+RECORD = Path(__file__).parents[3] / "docs" / "adr" / "0196-where-one-thing-differs.md"
 VALUES, DATES = ContradictionReason.VALUES_DIFFER, ContradictionReason.DATES_DIFFER
 NEGATED, OPPOSITE = ContradictionReason.NEGATED, ContradictionReason.OPPOSITE_WORDS
 NAMES = ContradictionReason.NAMES_DIFFER
@@ -202,3 +206,11 @@ def test_claims_that_facts_bear_out_side_by_side_are_excused(facts, excused):
     views = [read_fact(index, EnvelopeFact(f"f{index}", text), ()) for index, text in enumerate(facts)]
     assert conflict(one, other) is not None
     assert FactSentences(views).excuses(one, other) is excused
+
+
+def test_the_worked_example_of_adr_0196():
+    text = " ".join(RECORD.read_text(encoding="utf-8").split("## Worked example")[1].split())
+    free, users, seven, eight, limit, six = re.findall(r'"((?:The|Up|Release)[^"]+\.)"', text)
+    (found,) = between(free, users)
+    assert (found.reason, found.severity) == (VALUES, ContradictionSeverity.CRITICAL)
+    assert between(seven, eight) == between(limit, six) == []
