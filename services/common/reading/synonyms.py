@@ -13,8 +13,8 @@ _FAMILIES: Final = (
     "build construct erect",
     "buy purchase",
     "sell",
-    "cost price charge fee pay due expense",
-    "hire employ recruit",
+    "cost price fee pay due expense",
+    "hire recruit",
     "company firm enterprise",
     "storey floor",
     "doctor physician",
@@ -88,7 +88,7 @@ _LIGHT: Final = (
     "have provide contain comprise consist come get give make do become carry stand set put receive deliver"
     " offer need require prescribe demand allow permit entitle stay remain go call run least most exceed"
     " tolerate there each every one any all own reach take fix lie yet once away back out up down over via at"
-    " in of alone themselves itself himself herself apply hold last mr mrs ms miss dr begin start commence end"
+    " in of alone themselves itself himself herself apply hold mr mrs ms miss dr begin start commence end"
     " expire finish keep use issue bring show accord according see cover nearly about around circa almost"
     " anyone anybody somebody someone bear borne"
 )
@@ -133,12 +133,39 @@ KINDS: Final = frozenset(
     """.split()  # noqa: SIM905 - a list would be several times as long
 )
 """Words that say what kind of thing a name beside them is: "the Allnet S tariff" and "Allnet S" are one."""
+_VERBS: Final = {
+    "have": "hold holds held contain contains contained comprise comprises carry carries keep keeps kept employ employs",
+    "get": "receive receives received get gets got buy buys bought gain gains gained reach reaches reached",
+    "give": "give gives gave deliver delivers delivered offer offers offered pay pays paid sell sells sold lend lends"
+    " lent issue issues issued lose loses lost",
+    "need": "need needs needed require requires required prescribe prescribes prescribed demand demands demanded"
+    " should",
+    "use": "use uses consume consumes consumed charges run runs",
+    "begin": "begin begins began begun start starts started commence commences commenced",
+    "end": "end ends ended expire expires expired finish finishes finished",
+    "up": "up",
+    "down": "down",
+    "in": "in",
+    "out": "out",
+    "on": "on",
+    "off": "off",
+}
+VERBS: Final = {word: kind for kind, listed in _VERBS.items() for word in listed.split()}
+"""What light words say after all: who has a thing does not need it, and who gets it does not give it."""
+APART: Final = frozenset(
+    frozenset(pair.split())
+    for pair in (
+        *("have get", "have need", "have use", "get give", "get need", "get use", "give need", "give use", "need use"),
+        *("begin end", "up down", "in out", "on off"),
+    )
+)
+"""Two that set statements apart where each has one of them alone."""
 SPARE: Final = plain_terms(
-    "dose torque capacity output yield price fee rate speed temperature weight length long height high width wide depth"
-    " deep size volume area pressure power consumption value score mark figure quantity sum income revenue strength"
+    "dose torque capacity output yield rate speed charge last temperature weight length long height high width wide"
+    " depth deep size volume area pressure power consumption value score mark figure quantity sum income revenue strength"
     " duration time period age distance surface seat energy substance extra type storey floor amount total number"
     " minimum maximum default date load usage count place per cent person people man woman maker holder report state"
-    " work cause install charge responsible"
+    " work cause install responsible"
 )
 """Words that one of two statements may have more, where the other has none of them: "tightened to 85 Nm", "a torque of
 85 Nm". The two of "total length" and "clamp length" say two things."""

@@ -15,7 +15,7 @@ from services.common.ports.recognition import EntityKind
 from services.common.reading.agreement import agrees, comparable
 from services.common.reading.bounds import Bound, limit_of
 from services.common.reading.places import NUMBERED, label_of
-from services.common.reading.synonyms import KINDS, SPARE, plain_terms
+from services.common.reading.synonyms import APART, KINDS, SPARE, VERBS, plain_terms
 from services.common.reading.text_types import Claim, Value
 from services.common.reading.words import Word, words
 from services.dpe.domain.alignment import ALIGNABLE
@@ -72,6 +72,7 @@ class Content:
         context: terms of what else limits it in its sentence.
         stands: its state, force and polarity, without the negation that a value's side has taken in.
         kinds: terms of words that stand beside a name and say what kind of thing it is, "the Allnet S tariff".
+        verbs: what its light words say: having, getting, giving, needing, beginning.
         sets_apart: it says itself what it is not, "by the nurse, not the surgeon".
     """
 
@@ -84,6 +85,7 @@ class Content:
     stands: Standing
     kinds: frozenset[str]
     sets_apart: bool
+    verbs: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,12 +175,15 @@ def read_content(claim: Claim, antecedent: frozenset[str] = frozenset(), context
         replace(stands, negated=stands.negated != (negators % 2 == 1)),
         _kinds(text, tokens),
         bool(_SET_APART.search(text)),
+        _verbs(text, tokens),
     )
 
 
 def differences(left: Content, right: Content) -> Difference | None:
     """Return in what two statements differ; ``None`` = they speak of different things, or nobody can say."""
     if left.telling != right.telling or left.conditions != right.conditions or left.context != right.context:
+        return None
+    if any(frozenset((one, other)) in APART for one in left.verbs - right.verbs for other in right.verbs - left.verbs):
         return None
     ours, theirs = left.terms - right.terms, right.terms - left.terms
     # "Adhesive 40 cures" names by a number that "it takes Adhesive 40 two hours" seems to count.
@@ -267,6 +272,19 @@ _OR_MORE_CHARS: Final = 5
 
 def _blank(match: re.Match[str]) -> str:
     return " " * len(match.group())
+
+
+def _verbs(text: str, tokens: Sequence[Word]) -> frozenset[str]:
+    """Return what the light words of a text say; "has" and "takes" do where a thing follows, not "has been"."""
+    found = {VERBS[word.text] for word in tokens if word.text in VERBS}
+    found |= {"have"} if _HAS.search(text) else set()
+    return frozenset(found | ({"get"} if _TAKES.search(text) else set()))
+
+
+_HAS: Final = re.compile(
+    r"\b(?:has|have|had)\s(?!been\b|to\b|not\b|also\b|a right\b|the right\b|\w+ed\b)", re.IGNORECASE
+)
+_TAKES: Final = re.compile(r"\btakes?\s(?!place\b|over\b|out\b|off\b|part\b|effect\b|on\b|up\b)", re.IGNORECASE)
 
 
 def _kinds(text: str, listed: Sequence[Word]) -> frozenset[str]:
