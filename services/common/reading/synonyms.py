@@ -134,12 +134,11 @@ KINDS: Final = frozenset(
 )
 """Words that say what kind of thing a name beside them is: "the Allnet S tariff" and "Allnet S" are one."""
 _VERBS: Final = {
-    "have": "hold holds held contain contains contained comprise comprises carry carries keep keeps kept employ employs",
+    "have": "hold holds held contain contains contained comprises carry carries keep keeps kept employ employs",
     "get": "receive receives received get gets got buy buys bought gain gains gained reach reaches reached",
     "give": "give gives gave deliver delivers delivered offer offers offered pay pays paid sell sells sold lend lends"
     " lent issue issues issued lose loses lost",
-    "need": "need needs needed require requires required prescribe prescribes prescribed demand demands demanded"
-    " should",
+    "need": "need needs needed require requires required prescribe prescribes prescribed demand demands should",
     "use": "use uses consume consumes consumed charges run runs",
     "begin": "begin begins began begun start starts started commence commences commenced",
     "end": "end ends ended expire expires expired finish finishes finished",
@@ -161,11 +160,11 @@ APART: Final = frozenset(
 )
 """Two that set statements apart where each has one of them alone."""
 SPARE: Final = plain_terms(
-    "dose torque capacity output yield rate speed charge last temperature weight length long height high width wide"
-    " depth deep size volume area pressure power consumption value score mark figure quantity sum income revenue strength"
-    " duration time period age distance surface seat energy substance extra type storey floor amount total number"
-    " minimum maximum default date load usage count place per cent person people man woman maker holder report state"
-    " work cause install responsible"
+    "dose torque capacity output yield rate speed charge last temperature weight length long height high width"
+    " wide depth deep size volume area pressure power consumption value score mark figure quantity sum income"
+    " revenue strength duration time period age distance surface seat energy substance extra type storey floor"
+    " amount total number minimum maximum default date load usage count place per cent person people man woman"
+    " maker holder report state work cause install responsible"
 )
 """Words that one of two statements may have more, where the other has none of them: "tightened to 85 Nm", "a torque of
 85 Nm". The two of "total length" and "clamp length" say two things."""

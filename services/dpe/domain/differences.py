@@ -175,7 +175,7 @@ def read_content(claim: Claim, antecedent: frozenset[str] = frozenset(), context
         replace(stands, negated=stands.negated != (negators % 2 == 1)),
         _kinds(text, tokens),
         bool(_SET_APART.search(text)),
-        _verbs(text, tokens),
+        _verbs(text, stands.rest, tokens),
     )
 
 
@@ -274,13 +274,16 @@ def _blank(match: re.Match[str]) -> str:
     return " " * len(match.group())
 
 
-def _verbs(text: str, tokens: Sequence[Word]) -> frozenset[str]:
+def _verbs(text: str, rest: str, tokens: Sequence[Word]) -> frozenset[str]:
     """Return what the light words of a text say; "has" and "takes" do where a thing follows, not "has been"."""
     found = {VERBS[word.text] for word in tokens if word.text in VERBS}
+    found -= {word.text for word in tokens if word.text in _DIRECTIONS and rest[word.start] == " "}
     found |= {"have"} if _HAS.search(text) else set()
     return frozenset(found | ({"get"} if _TAKES.search(text) else set()))
 
 
+_DIRECTIONS: Final = frozenset({"up", "down", "in", "out", "on", "off"})
+"""Words that are part of a phrase where one says a state: "out of order"."""
 _HAS: Final = re.compile(
     r"\b(?:has|have|had)\s(?!been\b|to\b|not\b|also\b|a right\b|the right\b|\w+ed\b)", re.IGNORECASE
 )
