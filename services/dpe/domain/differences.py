@@ -73,6 +73,7 @@ class Content:
         stands: its state, force and polarity, without the negation that a value's side has taken in.
         kinds: terms of words that stand beside a name and say what kind of thing it is, "the Allnet S tariff".
         verbs: what its light words say: having, getting, giving, needing, beginning.
+        tense: "past" of what only held, "present" of what only holds, as far as an auxiliary says; else empty.
         sets_apart: it says itself what it is not, "by the nurse, not the surgeon".
     """
 
@@ -86,6 +87,7 @@ class Content:
     kinds: frozenset[str]
     sets_apart: bool
     verbs: frozenset[str]
+    tense: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,14 +178,13 @@ def read_content(claim: Claim, antecedent: frozenset[str] = frozenset(), context
         _kinds(text, tokens),
         bool(_SET_APART.search(text)),
         _verbs(text, stands.rest, tokens),
+        _tense(text),
     )
 
 
 def differences(left: Content, right: Content) -> Difference | None:
     """Return in what two statements differ; ``None`` = they speak of different things, or nobody can say."""
-    if left.telling != right.telling or left.conditions != right.conditions or left.context != right.context:
-        return None
-    if any(frozenset((one, other)) in APART for one in left.verbs - right.verbs for other in right.verbs - left.verbs):
+    if _are_apart(left, right):
         return None
     ours, theirs = left.terms - right.terms, right.terms - left.terms
     # "Adhesive 40 cures" names by a number that "it takes Adhesive 40 two hours" seems to count.
@@ -214,6 +215,18 @@ def _normals(values: Sequence[Limited]) -> frozenset[str]:
 
 def _not_named(measures: Sequence[Limited], named: frozenset[str]) -> list[Limited]:
     return [one for one in measures if one.value.normal not in named]
+
+
+def _are_apart(left: Content, right: Content) -> bool:
+    """Say whether the words between the values make two things of what two statements speak of."""
+    if not left.terms & right.terms:
+        return True  # "In force since 1 July 2025." says of nothing that it is
+    if left.telling != right.telling or left.conditions != right.conditions or left.context != right.context:
+        return True
+    if {left.tense, right.tense} == {"past", "present"}:
+        return True  # what held and what holds can both be true
+    mine, others = left.verbs - right.verbs, right.verbs - left.verbs
+    return any(frozenset((one, other)) in APART for one in mine for other in others)
 
 
 def _pair(ours: Sequence[Limited], theirs: Sequence[Limited]) -> tuple[Limited, Limited] | None:
@@ -272,6 +285,15 @@ _OR_MORE_CHARS: Final = 5
 
 def _blank(match: re.Match[str]) -> str:
     return " " * len(match.group())
+
+
+def _tense(text: str) -> str:
+    past, present = bool(_PAST.search(text)), bool(_PRESENT.search(text))
+    return "" if past == present else "past" if past else "present"
+
+
+_PAST: Final = re.compile(r"\b(?:was|were|had|used to)\b", re.IGNORECASE)
+_PRESENT: Final = re.compile(r"\b(?:is|are|must|ha(?:s|ve)\sto|will|shall)\b", re.IGNORECASE)
 
 
 def _verbs(text: str, rest: str, tokens: Sequence[Word]) -> frozenset[str]:

@@ -48,7 +48,8 @@ class Statement:
         sides: where its words with an opposite stand.
         antecedent: stems of what a pronoun at its beginning stands for.
         context: words of its sentence that limit it and are not its own.
-        is_unresolved: it is one word, or opens with a pronoun of which nobody knows what it stands for.
+        is_unresolved: it is one word or a row of cells, or opens with a pronoun that nothing near it
+            resolves.
     """
 
     claim: Claim
@@ -106,9 +107,8 @@ def read_statement(claim: Claim, antecedent: frozenset[str] = frozenset(), conte
     values = tuple(value for value in claim.values if value.kind in ALIGNABLE)
     stands, turning = sides(claim.text)
     stems = (claim_stems(claim) | antecedent) - _FILLERS - turning
-    unresolved = " " not in claim.text.strip() or (
-        not antecedent and opens_with_pronoun(claim.text) and not _DUMMY.match(claim.text)
-    )
+    is_cut = " " not in claim.text.strip() or "|" in claim.text
+    unresolved = is_cut or (not antecedent and opens_with_pronoun(claim.text) and not _DUMMY.match(claim.text))
     return Statement(claim, stems, names, values, stands, antecedent, context, unresolved)
 
 
@@ -159,7 +159,9 @@ def _named_or_turned(left: Statement, right: Statement, found: Difference) -> Co
     if found.ours or found.theirs:
         texts = left.claim.text, right.claim.text
         sets_apart = left.content.sets_apart or right.content.sets_apart
-        if (sets_apart and contrast_clashes(*texts)) or (alike(ours, theirs) and names_clash(found, *texts)):
+        if (sets_apart and contrast_clashes(*texts)) or (
+            alike(ours, theirs) and not ours.negated and names_clash(found, *texts)
+        ):
             return Conflict(ContradictionSeverity.HIGH, ContradictionReason.NAMES_DIFFER)
         return None
     if other_party(ours, theirs) and is_duty(left.claim.text, right.claim.text):

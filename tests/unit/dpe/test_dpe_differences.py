@@ -114,7 +114,11 @@ def test_one_thing_and_another_value_date_state_or_name(first, second, reason):
         ("The board met on 4 March.", "The board met on 8 April."),
         ("Ms Adler attended the meeting.", "Mr Roth attended the meeting."),
         ("The report on bridge 14 is finished.", "The report on bridge 15 is finished."),
+        ("Losses had to be reported within 60 days.", "Losses must be reported within 30 days."),
+        ("| Motor | Theft | 72 hours |", "| Motor | Theft | 48 hours |"),
         ("**Proved.**", "**Not proved.**"),
+        ("In force since 1 July 2025.", "In force since 1 January 2026."),
+        ("Standard phrases alone are not a reason.", "No reason is asked for."),
         # Of what a pronoun stands for nobody knows.
         ("It costs 5 euros a month.", "It costs 7 euros a month."),
     ],

@@ -178,7 +178,7 @@ async def test_what_is_said_of_different_names_is_no_contradiction():
     for answer, found in (
         ("Jane Doe is paid weekly. John Smith is paid monthly.", 0),
         ("Jane Doe is paid weekly. Jane Doe is paid monthly.", 1),
-        ("Jane Doe is paid weekly. Everybody is paid monthly.", 1),
+        ("The choir sings weekly. Everybody sings monthly.", 1),
     ):
         outputs = (await analyse(answer, using=app(entailment=model))).analysis.outputs
         assert len(outputs.contradiction.found) == found
