@@ -64,6 +64,8 @@ def _reasons(told: ToldAnswer, output: Output) -> list[Text]:
         lines += output.folded([(f"because {text}", "")], indent=_INDENT, most=2)
     for text in told.disagreements[:_REASONS]:
         lines += output.folded([(text, "yellow")], indent=_INDENT, most=2)
+    for text in told.contradictions[:_REASONS]:
+        lines += output.folded([(text, "red")], indent=_INDENT, most=3)
     for part in told.unanswered[:_REASONS]:
         lines += output.folded([(f"not answered: {part}", "yellow")], indent=_INDENT, most=1)
     return lines

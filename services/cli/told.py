@@ -84,6 +84,7 @@ class ToldAnswer:
         omitted: the worst omissions, severity and quote.
         omitted_total: how many there are.
         disagreements: what current sources disagree on, each one sentence.
+        contradictions: of the answer with itself and with earlier ones, each one sentence, the gravest first.
         second_opinion: what it did, in one line; empty where none was to be asked for.
     """
 
@@ -96,6 +97,7 @@ class ToldAnswer:
     omitted_total: int
     unanswered: tuple[str, ...] = field(default=())
     disagreements: tuple[str, ...] = field(default=())
+    contradictions: tuple[str, ...] = field(default=())
     second_opinion: str = ""
 
 
@@ -128,8 +130,15 @@ def told_answer(
         omitted_total=sum(report.omission_summary.values()),
         unanswered=tuple(report.uncovered_sub_queries),
         disagreements=tuple(map(_disagreement, report.source_disagreements)),
+        contradictions=_contradictions(report),
         second_opinion=opinion_line(report),
     )
+
+
+def _contradictions(report: report_pb2.DpeReport) -> tuple[str, ...]:
+    """Return the sentences on contradictions; of a withheld answer there are none."""
+    found = [*report.cross_window_contradictions, *report.contradictions]
+    return tuple(item.why for item in sorted(found, key=lambda item: -item.severity) if item.why)
 
 
 def _disagreement(item: report_pb2.SourceDisagreement) -> str:

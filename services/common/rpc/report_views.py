@@ -60,7 +60,7 @@ def withheld(report: report_pb2.DpeReport) -> report_pb2.DpeReport:
     for distortion in told.distortions:
         _without_words([distortion.values] if distortion.HasField("values") else [])
     for contradiction in (*told.contradictions, *told.cross_window_contradictions):
-        contradiction.claim_text = ""
+        contradiction.claim_text = contradiction.why = ""
         if contradiction.other_window_id == contradiction.window_id:
             contradiction.other_text = ""
         contradiction.ClearField("values")

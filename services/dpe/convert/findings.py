@@ -198,6 +198,7 @@ def contradiction_message(item: Contradiction, window_id: str) -> finding_pb2.Co
         other_window_id=window_id,
         values=_aligned(item.values) if item.values else None,
         reason=_reason(item.reason),
+        why=item.why,
     )
     if item.probability is not None:
         message.contradiction_probability = item.probability
@@ -218,6 +219,7 @@ def cross_contradiction_message(item: CrossContradiction, window_id: str) -> fin
         values=_aligned(item.values) if item.values else None,
         other_is_summary=item.is_summary,
         reason=_reason(item.reason),
+        why=item.why,
     )
     if item.probability is not None:
         message.contradiction_probability = item.probability

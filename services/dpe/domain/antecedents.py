@@ -15,6 +15,12 @@ _PRONOUNS: Final = frozenset({"it", "they", "he", "she", "this", "these", "those
 _REACH_SENTENCES: Final = 2
 
 
+def opens_with_pronoun(text: str) -> bool:
+    """Say whether a claim's first word stands for something said before it."""
+    opening = words(text[:_OPENING_CHARS])
+    return bool(opening) and opening[0].text in _PRONOUNS
+
+
 def antecedents(claims: Sequence[Claim], text: str) -> Mapping[str, frozenset[str]]:
     """Return the stems of what is meant for every claim that opens with a pronoun, by claim id.
 
@@ -26,8 +32,7 @@ def antecedents(claims: Sequence[Claim], text: str) -> Mapping[str, frozenset[st
     subject: frozenset[str] = frozenset()
     said_in, ended = 0, 0
     for claim in claims:
-        opening = words(claim.text[:_OPENING_CHARS])
-        if opening and opening[0].text in _PRONOUNS:
+        if opens_with_pronoun(claim.text):
             is_near = claim.sentence_index - said_in <= _REACH_SENTENCES and "\n\n" not in text[ended : claim.start]
             if subject and is_near:
                 found[claim.claim_id] = subject

@@ -7,22 +7,22 @@ side is theirs. Two sentences of facts are a contradiction only where a rule say
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from services.common.ports.entailment import CONTRADICTION
 from services.common.reading.text_types import Claim
 from services.common.reading.words import content_stems
 from services.dpe.domain.analysis import Analysis
+from services.dpe.domain.borne_out import FactSentences
 from services.dpe.domain.facts import FactView
 from services.dpe.domain.findings import AlignedValue, ContradictionReason, ContradictionSeverity
 from services.dpe.domain.models import Pair, Vectors
 from services.dpe.domain.policy import CONTRADICTED_ACROSS
 from services.dpe.domain.quotations import Quotation, quotations
 from services.dpe.domain.statements import (
-    Conflict,
     Statement,
     conflict,
-    differing_values,
-    same_thing,
+    open_question,
     severity_of_words,
 )
 
@@ -39,20 +39,21 @@ class Opposed:
 
 @dataclass(frozen=True, slots=True)
 class Sourced:
-    """Which claims stand in facts, by claim id."""
+    """Which claims stand in facts, by claim id, and the clauses of the facts that hold now."""
 
     places: Mapping[str, Quotation]
     views: Sequence[FactView]
+    known: FactSentences
 
     def both(self, left: Claim, right: Claim) -> bool:
         """Say whether both claims stand word for word in facts."""
         return left.claim_id in self.places and right.claim_id in self.places
 
-    def excuses(self, left: Claim, right: Claim) -> bool:
-        """Say whether both stand in facts that do not contradict one another: in one, or about different things."""
-        if not self.both(left, right):
-            return False
-        first, second = self.places[left.claim_id], self.places[right.claim_id]
+    def excuses(self, left: Statement, right: Statement) -> bool:
+        """Say whether both stand in facts, or are borne out by facts, that do not contradict one another."""
+        if not self.both(left.claim, right.claim):
+            return self.known.excuses(left, right)
+        first, second = self.places[left.claim.claim_id], self.places[right.claim.claim_id]
         if first.fact_index == second.fact_index:
             return True
         ours, theirs = self._lead(first), self._lead(second)
@@ -69,7 +70,7 @@ def sourced(analysis: Analysis) -> Sourced:
     found = _placed(analysis.outputs.text.claims, analysis.outputs.attribution.quotations)
     for prior in analysis.outputs.text.prior_texts:
         found |= _placed(prior.claims, quotations(prior.sentence_texts, views))
-    return Sourced(found, views)
+    return Sourced(found, views, FactSentences([view for view in views if not view.fact.superseded]))
 
 
 def _placed(claims: Iterable[Claim], quoted: Mapping[int, Quotation]) -> dict[str, Quotation]:
@@ -78,7 +79,7 @@ def _placed(claims: Iterable[Claim], quoted: Mapping[int, Quotation]) -> dict[st
 
 def asked(left: Statement, right: Statement, known: Sourced) -> bool:
     """Say whether the entailment model is asked about two claims: no rule decides, and its word could count."""
-    return conflict(left, right) is None and same_thing(left, right) and not known.both(left.claim, right.claim)
+    return open_question(left, right) and not known.both(left.claim, right.claim)
 
 
 def asked_back(
@@ -97,17 +98,51 @@ def opposed_claims(
     """Return how two claims contradict each other, or ``None``."""
     by_rule = conflict(left, right)
     if by_rule is not None:
-        excused = known.excuses(left.claim, right.claim)
+        excused = known.excuses(left, right)
         return None if excused else Opposed(by_rule.severity, by_rule.reason, by_rule.values)
     there, back = _probability(classified, left, right), _probability(classified, right, left)
     if there is None or back is None or min(there, back) <= CONTRADICTED_ACROSS or not asked(left, right, known):
         return None
-    graded = differing_values(left, right) or _of_words(left, right)
-    return Opposed(graded.severity, ContradictionReason.ENTAILMENT_MODEL, graded.values, min(there, back))
+    severity = severity_of_words(left, right)
+    return Opposed(severity, ContradictionReason.ENTAILMENT_MODEL, probability=min(there, back))
 
 
-def _of_words(left: Statement, right: Statement) -> Conflict:
-    return Conflict(severity_of_words(left, right), ContradictionReason.ENTAILMENT_MODEL)
+def said_before(claim: Claim, earlier: Claim, found: Opposed, window_number: int) -> str:
+    """Return in one sentence what an earlier window said, and what is said now.
+
+    Args:
+        claim: of this window.
+        earlier: of the earlier one.
+        found: how they contradict each other.
+        window_number: of the earlier window, from 1.
+    """
+    before, now = _words(earlier, claim, found)
+    whole = f": {_quoted(claim.text)}" if found.values is not None else ""
+    return f"In window {window_number} the answer said {before}; now it says {now}{whole}."
+
+
+def said_twice(first: Claim, second: Claim, found: Opposed) -> str:
+    """Return in one sentence what one answer says first, and what later."""
+    before, now = _words(first, second, found, is_first_claimed=True)
+    whole = f": {_quoted(second.text)}" if found.values is not None else ""
+    return f"The answer says {before}, and then {now}{whole}."
+
+
+def _words(first: Claim, second: Claim, found: Opposed, *, is_first_claimed: bool = False) -> tuple[str, str]:
+    """Return what differs, or both claims where no two values do."""
+    if found.values is None:
+        return _quoted(first.text), _quoted(second.text)
+    claimed, known = found.values.claimed.text, found.values.known.text
+    return (claimed, known) if is_first_claimed else (known, claimed)
+
+
+def _quoted(text: str) -> str:
+    line = " ".join(text.split()).rstrip(".;:!")
+    return f"“{line}”" if len(line) <= MOST_QUOTED else f"“{line[: MOST_QUOTED - 1]}…”"
+
+
+MOST_QUOTED: Final = 160
+"""Characters of a claim that a sentence repeats."""
 
 
 def _probability(classified: Mapping[Pair, Vectors] | None, premise: Statement, hypothesis: Statement) -> float | None:

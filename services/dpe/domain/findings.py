@@ -247,12 +247,13 @@ class ContradictionReason(StrEnum):
     DATES_DIFFER = "DATES_DIFFER"
     NEGATED = "NEGATED"
     OPPOSITE_WORDS = "OPPOSITE_WORDS"
+    NAMES_DIFFER = "NAMES_DIFFER"
     ENTAILMENT_MODEL = "ENTAILMENT_MODEL"
 
 
 @dataclass(frozen=True, slots=True)
 class Contradiction:
-    """Two claims of one answer that cannot both be true."""
+    """Two claims of one answer that cannot both be true; ``why`` says it in one sentence for people."""
 
     severity: ContradictionSeverity
     first: Claim
@@ -260,6 +261,7 @@ class Contradiction:
     values: AlignedValue | None = None
     probability: float | None = None
     reason: ContradictionReason = ContradictionReason.ENTAILMENT_MODEL
+    why: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -274,6 +276,7 @@ class CrossContradiction:
         probability: of contradiction by the entailment model, the smaller of both directions, 0.0-1.0; ``None`` when
             it was not asked, as where a rule decides.
         reason: what the two contradict each other in.
+        why: the contradiction in one sentence for people (ADR 0197).
     """
 
     severity: ContradictionSeverity
@@ -284,6 +287,7 @@ class CrossContradiction:
     values: AlignedValue | None = None
     probability: float | None = None
     reason: ContradictionReason = ContradictionReason.ENTAILMENT_MODEL
+    why: str = ""
 
 
 @unique

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 
 from services.common.reading.text_types import Claim, Sentence
+from services.dpe.domain.statements import Statement
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,11 +18,16 @@ class PriorWindow:
 
 @dataclass(frozen=True, slots=True)
 class PriorText:
-    """An earlier window that has words, as the stages read it; offsets are in its own text."""
+    """An earlier window that has words, as the stages read it; offsets are in its own text.
+
+    Attributes:
+        statements: its claims as they are compared, read once for all stages.
+    """
 
     window: PriorWindow
     sentences: tuple[Sentence, ...]
     claims: tuple[Claim, ...] = ()
+    statements: tuple[Statement, ...] = ()
 
     @property
     def sentence_texts(self) -> list[str]:

@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from crp.dpe.v1 import claim_pb2, report_pb2
+from crp.dpe.v1 import claim_pb2, finding_pb2, report_pb2
 from crp.gateway.v1 import dispatch_service_pb2 as dispatch
 
 from services.cli import outcomes
@@ -11,6 +11,7 @@ from services.cli.answer_screen import MAX_LINES
 from services.cli.commands.ask import show_outcome
 from services.cli.console import Output
 from services.cli.exits import Exit
+from services.cli.page import PageMatter, page
 from services.cli.told import Mark, marked, marks, told_answer
 from services.common.rpc.report_views import in_view, withheld
 from tests.fakes.reports import FACT_ID, QUOTE, TEXT, WHY, answered, report
@@ -212,7 +213,9 @@ class TestViews:
         made.claims[2].judgement.why = "Of it."
         pair = made.claims[0].judgement.evidence[0].aligned_values.add(answer_text="3 years", fact_text="10 years")
         pair.relation = claim_pb2.VALUE_RELATION_DIFFERENT
-        made.contradictions.add(claim_text="3 years", other_text="Ada Quill", values=made.distortions[0].values)
+        made.contradictions.add(
+            claim_text="3 years", other_text="Ada Quill", values=made.distortions[0].values, why="First “Ada Quill”."
+        )
         told = str(withheld(made))
         assert [word for word in ("3 years", "Ada Quill", "Recordings") if word in told] == []
         assert "10 years" in told
@@ -239,3 +242,20 @@ def test_what_only_held_before_is_marked_and_told_with_what_sources_disagree_on(
     assert "That stood there until 2026-03-03." in out
     assert "sources disagree: 6 months in Data retention" in out
     assert f"9 months in fact {FACT_ID[:8]}" in out
+
+
+def test_contradictions_are_told_in_sentences_the_gravest_first(shown):
+    response = answered()
+    response.answer.report.contradictions.add(
+        severity=finding_pb2.CONTRADICTION_SEVERITY_MEDIUM, why="The answer says “dear”, and then “cheap”."
+    )
+    response.answer.report.cross_window_contradictions.add(
+        severity=finding_pb2.CONTRADICTION_SEVERITY_CRITICAL,
+        why="In window 2 the answer said 5 euros; now it says 7 euros.",
+    )
+    out, _ = shown(response, 120)
+    assert out.index("In window 2 the answer said 5 euros") < out.index("The answer says “dear”")
+    told = told_answer(response.answer.report, TEXT)
+    assert "In window 2 the answer said 5 euros; now it says 7 euros." in told.contradictions
+    html = page(PageMatter(response.answer.report, told, "", "INTACT", "2026-11-28"))
+    assert html.index("<h2>Contradictions</h2>") < html.index("In window 2 the answer said 5 euros")

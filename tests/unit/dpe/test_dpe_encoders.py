@@ -178,7 +178,7 @@ async def test_what_is_said_of_different_names_is_no_contradiction():
     for answer, found in (
         ("Jane Doe is paid weekly. John Smith is paid monthly.", 0),
         ("Jane Doe is paid weekly. Jane Doe is paid monthly.", 1),
-        ("Jane Doe is paid weekly. Everybody is paid monthly.", 1),
+        ("The choir sings weekly. Everybody sings monthly.", 1),
     ):
         outputs = (await analyse(answer, using=app(entailment=model))).analysis.outputs
         assert len(outputs.contradiction.found) == found
@@ -289,11 +289,11 @@ def _statements(answer):
 
 async def test_pairs_that_a_rule_decides_are_compared_and_not_asked():
     entailment = TableEntailment(lambda *_: NEUTRAL)
-    answer = "The fee is 5 euros. The fee is 6 euros. The fee is high. ISO keeps the list."
+    answer = "The fee is 5 euros. The fee is 6 euros. The fee is nominal. The fee is seasonal."
     outputs = (await analyse(answer, using=app(entailment=entailment))).analysis.outputs
     asked = {pair for call in entailment.calls for pair in call}
     assert ("The fee is 5 euros.", "The fee is 6 euros.") not in asked
-    assert ("The fee is 5 euros.", "ISO keeps the list.") not in asked
-    assert ("The fee is 5 euros.", "The fee is high.") in asked
+    assert ("The fee is 5 euros.", "The fee is seasonal.") not in asked
+    assert ("The fee is nominal.", "The fee is seasonal.") in asked
     assert (outputs.contradiction.pairs_total, outputs.contradiction.pairs_scored) == (6, 6)
     assert [[one.first.claim_id, one.second.claim_id] for one in outputs.contradiction.found] == [["c1", "c2"]]

@@ -138,6 +138,45 @@ async def test_the_scope_of_contradictions(answer, count, scope):
     assert (report.contradiction_count, report.contradiction_scope) == (count, scope)
 
 
+@pytest.mark.parametrize(
+    ("answer", "prior", "why"),
+    [
+        (OTHER_FEE, FEE, f"In window 1 the answer said 5 euros; now it says 7 euros: “{OTHER_FEE[:-1]}”."),
+        (
+            "The policy does not cover theft.",
+            "The policy covers theft.",
+            "In window 1 the answer said “The policy covers theft”; now it says “The policy does not cover theft”.",
+        ),
+    ],
+)
+async def test_a_contradiction_says_what_was_said_and_in_which_window(answer, prior, why):
+    report = report_message(await after(answer, prior))
+    assert [item.why for item in report.cross_window_contradictions] == [why]
+
+
+async def test_a_contradiction_within_one_answer_says_both():
+    report = report_message(await analyse("The fine is 3 euros. The fine is 4 euros.", FEE))
+    why = "The answer says 3 euros, and then 4 euros: “The fine is 4 euros”."
+    assert [(item.why, item.reason) for item in report.contradictions] == [
+        (why, finding_pb2.CONTRADICTION_REASON_VALUES_DIFFER)
+    ]
+
+
+async def test_a_long_claim_is_cut_in_the_sentence():
+    long = f"The policy does not cover theft {'from the yard ' * 20}."
+    earlier = long.replace("does not cover", "covers")
+    (item,) = report_message(await after(long, earlier)).cross_window_contradictions
+    assert item.reason == finding_pb2.CONTRADICTION_REASON_NEGATED
+    assert (item.why.count("…"), len(item.why) < 420) == (2, True)
+
+
+async def test_what_facts_bear_out_side_by_side_is_no_contradiction():
+    north, south = "The fee in the north is 5 euros.", "The fee in the south is 7 euros."
+    given = {"window_number": 2, "prior_windows": windows("The fee is 5 euros.")}
+    assert (await analyse("The fee is 7 euros.", north, south, **given)).analysis.outputs.coherence.found == ()
+    assert len((await analyse("The fee is 7 euros.", north, **given)).analysis.outputs.coherence.found) == 1
+
+
 async def test_a_summary_stands_for_what_a_window_said_and_not_for_how():
     finished = await after(OTHER_FEE, FEE, summary=True, sub_queries=("fee for late reports is 5 euros",))
     report = report_message(finished)

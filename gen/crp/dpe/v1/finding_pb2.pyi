@@ -74,6 +74,7 @@ class ContradictionReason(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     CONTRADICTION_REASON_NEGATED: _ClassVar[ContradictionReason]
     CONTRADICTION_REASON_OPPOSITE_WORDS: _ClassVar[ContradictionReason]
     CONTRADICTION_REASON_ENTAILMENT_MODEL: _ClassVar[ContradictionReason]
+    CONTRADICTION_REASON_NAMES_DIFFER: _ClassVar[ContradictionReason]
 
 class OmissionSeverity(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     __slots__ = ()
@@ -147,6 +148,7 @@ CONTRADICTION_REASON_DATES_DIFFER: ContradictionReason
 CONTRADICTION_REASON_NEGATED: ContradictionReason
 CONTRADICTION_REASON_OPPOSITE_WORDS: ContradictionReason
 CONTRADICTION_REASON_ENTAILMENT_MODEL: ContradictionReason
+CONTRADICTION_REASON_NAMES_DIFFER: ContradictionReason
 OMISSION_SEVERITY_UNSPECIFIED: OmissionSeverity
 OMISSION_SEVERITY_MEDIUM: OmissionSeverity
 OMISSION_SEVERITY_HIGH: OmissionSeverity
@@ -193,7 +195,7 @@ class Distortion(_message.Message):
     def __init__(self, type: _Optional[_Union[DistortionType, str]] = ..., claim_id: _Optional[str] = ..., fact_id: _Optional[str] = ..., answer_span: _Optional[_Union[_text_pb2.TextSpan, _Mapping]] = ..., fact_span: _Optional[_Union[_text_pb2.TextSpan, _Mapping]] = ..., values: _Optional[_Union[_claim_pb2.AlignedValue, _Mapping]] = ..., contradiction_probability: _Optional[float] = ..., rule: _Optional[_Union[DistortionRule, str]] = ..., decides: _Optional[bool] = ...) -> None: ...
 
 class Contradiction(_message.Message):
-    __slots__ = ("severity", "claim_id", "claim_text", "claim_span", "other_claim_id", "other_text", "other_span", "window_id", "other_window_id", "values", "contradiction_probability", "other_is_summary", "reason")
+    __slots__ = ("severity", "claim_id", "claim_text", "claim_span", "other_claim_id", "other_text", "other_span", "window_id", "other_window_id", "values", "contradiction_probability", "other_is_summary", "reason", "why")
     SEVERITY_FIELD_NUMBER: _ClassVar[int]
     CLAIM_ID_FIELD_NUMBER: _ClassVar[int]
     CLAIM_TEXT_FIELD_NUMBER: _ClassVar[int]
@@ -207,6 +209,7 @@ class Contradiction(_message.Message):
     CONTRADICTION_PROBABILITY_FIELD_NUMBER: _ClassVar[int]
     OTHER_IS_SUMMARY_FIELD_NUMBER: _ClassVar[int]
     REASON_FIELD_NUMBER: _ClassVar[int]
+    WHY_FIELD_NUMBER: _ClassVar[int]
     severity: ContradictionSeverity
     claim_id: str
     claim_text: str
@@ -220,7 +223,8 @@ class Contradiction(_message.Message):
     contradiction_probability: float
     other_is_summary: bool
     reason: ContradictionReason
-    def __init__(self, severity: _Optional[_Union[ContradictionSeverity, str]] = ..., claim_id: _Optional[str] = ..., claim_text: _Optional[str] = ..., claim_span: _Optional[_Union[_text_pb2.TextSpan, _Mapping]] = ..., other_claim_id: _Optional[str] = ..., other_text: _Optional[str] = ..., other_span: _Optional[_Union[_text_pb2.TextSpan, _Mapping]] = ..., window_id: _Optional[str] = ..., other_window_id: _Optional[str] = ..., values: _Optional[_Union[_claim_pb2.AlignedValue, _Mapping]] = ..., contradiction_probability: _Optional[float] = ..., other_is_summary: _Optional[bool] = ..., reason: _Optional[_Union[ContradictionReason, str]] = ...) -> None: ...
+    why: str
+    def __init__(self, severity: _Optional[_Union[ContradictionSeverity, str]] = ..., claim_id: _Optional[str] = ..., claim_text: _Optional[str] = ..., claim_span: _Optional[_Union[_text_pb2.TextSpan, _Mapping]] = ..., other_claim_id: _Optional[str] = ..., other_text: _Optional[str] = ..., other_span: _Optional[_Union[_text_pb2.TextSpan, _Mapping]] = ..., window_id: _Optional[str] = ..., other_window_id: _Optional[str] = ..., values: _Optional[_Union[_claim_pb2.AlignedValue, _Mapping]] = ..., contradiction_probability: _Optional[float] = ..., other_is_summary: _Optional[bool] = ..., reason: _Optional[_Union[ContradictionReason, str]] = ..., why: _Optional[str] = ...) -> None: ...
 
 class Omission(_message.Message):
     __slots__ = ("fact_id", "severity", "importance_weight", "best_similarity", "query_similarity", "source", "quote")

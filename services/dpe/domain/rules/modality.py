@@ -87,6 +87,14 @@ class _Said:
     conditional: bool
 
 
+def forces(text: str) -> list[tuple[Force, int, int]]:
+    """Return the forces of a text with where the words stand that say them; what conditions govern is left out."""
+    if _CUE.search(text) is None:
+        return []
+    reading = Reading.of(text, 0)
+    return [(one.force, one.start, one.end) for one in _said(reading) if not one.conditional]
+
+
 def changed_force(claim: Reading, sources: list[Reading]) -> Departure | None:
     """Return where a claim says an act with another force than its source, or ``None``."""
     ours = _said(claim)

@@ -56,15 +56,15 @@ def _status(analysis: Analysis, *, known: bool) -> tuple[StageStatus, Reason]:
 
 def _prior_texts(analysis: Analysis) -> tuple[PriorText, ...]:
     """Return the earlier windows with their claims; the ids tell windows apart: p1c1, p1c2, p2c1."""
-    recognised = analysis.models.recognised
     return tuple(
-        PriorText(
-            prior.window,
-            prior.sentences,
-            segment(prior.window.text, prior.sentences, recognised, prefix=f"p{number}c").claims,
-        )
-        for number, prior in enumerate(analysis.outputs.text.prior_texts, start=1)
+        _prior_text(analysis, prior, number) for number, prior in enumerate(analysis.outputs.text.prior_texts, 1)
     )
+
+
+def _prior_text(analysis: Analysis, prior: PriorText, number: int) -> PriorText:
+    text = prior.window.text
+    claims = segment(text, prior.sentences, analysis.models.recognised, prefix=f"p{number}c").claims
+    return PriorText(prior.window, prior.sentences, claims, tuple(read_statements(claims, text)))
 
 
 def _fact_views(analysis: Analysis) -> tuple[FactView, ...]:

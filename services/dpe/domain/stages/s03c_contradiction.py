@@ -12,7 +12,7 @@ from typing import Final
 from services.common.reading.text_types import ClaimType
 from services.common.taxonomy import StageStatus
 from services.dpe.domain.analysis import Analysis
-from services.dpe.domain.contradictions import Sourced, asked, asked_back, opposed_claims, sourced
+from services.dpe.domain.contradictions import Sourced, asked, asked_back, opposed_claims, said_twice, sourced
 from services.dpe.domain.entailment_status import entailment_status
 from services.dpe.domain.findings import Contradiction
 from services.dpe.domain.models import Requests
@@ -106,7 +106,15 @@ def _compare(analysis: Analysis, left: Statement, right: Statement, known: Sourc
     found = opposed_claims(analysis.models.classified, left, right, known)
     if found is None:
         return None
-    return Contradiction(found.severity, left.claim, right.claim, found.values, found.probability, found.reason)
+    return Contradiction(
+        found.severity,
+        left.claim,
+        right.claim,
+        found.values,
+        found.probability,
+        found.reason,
+        said_twice(left.claim, right.claim, found),
+    )
 
 
 def _features(statement: Statement) -> list[tuple[str, str]]:

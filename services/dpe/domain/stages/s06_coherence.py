@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from services.common.reading.text_types import ClaimType
 from services.common.taxonomy import StageStatus
 from services.dpe.domain.analysis import Analysis
-from services.dpe.domain.contradictions import Sourced, asked, asked_back, opposed_claims, sourced
+from services.dpe.domain.contradictions import Sourced, asked, asked_back, opposed_claims, said_before, sourced
 from services.dpe.domain.entailment_status import entailment_status
 from services.dpe.domain.findings import CrossContradiction
 from services.dpe.domain.models import Requests
@@ -30,7 +30,7 @@ from services.dpe.domain.results import CoherenceResult
 from services.dpe.domain.stage import Batch, Stage
 from services.dpe.domain.stage_row import StageKey
 from services.dpe.domain.stages import s01_claims, s02_attribution
-from services.dpe.domain.statements import Statement, read_statements
+from services.dpe.domain.statements import Statement
 from services.dpe.domain.unsupported_language import any_unread, mostly_unread, session_texts
 
 
@@ -131,7 +131,7 @@ def _comparison(analysis: Analysis) -> _Comparison:
     earlier = tuple(
         _Earlier(statement, prior)
         for prior in analysis.outputs.text.prior_texts
-        for statement in _factual(read_statements(prior.claims, prior.window.text))
+        for statement in _factual(prior.statements)
     )
     shared = related(current, [item.statement for item in earlier])
     concerned = frozenset(int(left) for left in np.unique(shared[:, 0]))
@@ -164,6 +164,7 @@ def _compare(analysis: Analysis, left: Statement, right: _Earlier, known: Source
         found.values,
         found.probability,
         found.reason,
+        said_before(left.claim, right.statement.claim, found, window.window_number),
     )
 
 
