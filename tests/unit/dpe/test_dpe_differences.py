@@ -9,16 +9,19 @@ from services.common.ports.recognition import Entity, EntityKind
 from services.common.reading.bounds import Bound
 from services.common.reading.sentences import sentences
 from services.common.reading.synonyms import plain_terms
+from services.common.reading.text_types import ClaimType
 from services.dpe.domain.borne_out import FactSentences
 from services.dpe.domain.differences import differences
 from services.dpe.domain.facts import EnvelopeFact, read_fact
 from services.dpe.domain.findings import ContradictionReason, ContradictionSeverity
+from services.dpe.domain.pairing import related
 from services.dpe.domain.segmentation import segment
 from services.dpe.domain.statements import conflict, open_question, read_statements
 from services.dpe.domain.states import standing, turned
 from tests.each import each
 
-RECORD = Path(__file__).parents[3] / "docs" / "adr" / "0196-where-one-thing-differs.md"
+ROOT = Path(__file__).parents[3]
+RECORD = ROOT / "docs" / "adr" / "0196-where-one-thing-differs.md"
 VALUES, DATES = ContradictionReason.VALUES_DIFFER, ContradictionReason.DATES_DIFFER
 NEGATED, OPPOSITE = ContradictionReason.NEGATED, ContradictionReason.OPPOSITE_WORDS
 NAMES = ContradictionReason.NAMES_DIFFER
@@ -219,6 +222,16 @@ def test_claims_that_facts_bear_out_side_by_side_are_excused(facts, excused):
     views = [read_fact(index, EnvelopeFact(f"f{index}", text), ()) for index, text in enumerate(facts)]
     assert conflict(one, other) is not None
     assert FactSentences(views).excuses(one, other) is excused
+
+
+@pytest.mark.parametrize("folder", ["examples/handbook", "tests/vectors/dpe/answers/documents"])
+def test_no_two_sentences_of_documents_contradict_each_other(folder):
+    texts = [path.read_text(encoding="utf-8") for path in sorted((ROOT / folder).glob("*.md"))]
+    whole = "\n\n".join(texts)
+    read = [one for one in statements(whole) if one.claim.claim_type is ClaimType.FACTUAL]
+    pairs = [(read[left], read[right]) for left, right in related(read, read).tolist() if left < right]
+    assert len(pairs) > 1_000
+    assert [(one.claim.text, other.claim.text) for one, other in pairs if conflict(one, other)] == []
 
 
 def test_the_worked_example_of_adr_0196():
