@@ -2,6 +2,7 @@
 
 import itertools
 import re
+from dataclasses import replace
 from typing import Final
 
 from services.common.documents.document import Block, BlockKind, Place, Table
@@ -14,6 +15,7 @@ from services.common.documents.pdf.layout import Region, lay_out
 from services.common.documents.pdf.levels import (
     find_definitions,
     find_plain_headings,
+    find_untagged_headings,
     restore_initials,
     set_heading_levels,
     set_item_levels,
@@ -22,7 +24,7 @@ from services.common.documents.pdf.lines import Piece, Whole, pieces_of
 from services.common.documents.pdf.notes import find_notes
 from services.common.documents.pdf.page import PageContent
 from services.common.documents.pdf.structure import TaggedPage
-from services.common.documents.pdf.texts import join_lines, place_shifts, without_shifts
+from services.common.documents.pdf.texts import join_lines, place_shifts, reference, take_references, without_shifts
 
 _WORD: Final = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 _UNDER_EM: Final = 4.0
@@ -115,6 +117,7 @@ class _PageDrafts:
     def __init__(self, page: PageContent, body: Style, heading: str) -> None:
         self._page = page
         body = Style(page.size, body.fixed, body.bold) if page.size else body
+        self._body = body
         self._maker = BlockMaker(body, page.frame, page.number)
         self.heading = heading
         self.contents: list[str] = []
@@ -126,6 +129,7 @@ class _PageDrafts:
         if stated is not None and stated.is_covered():
             stated.read()
             self._drafts, self.contents = stated.drafts, stated.contents
+            find_untagged_headings(self._drafts, self._body)
             pieces = pieces_of(stated.left_over())
         self._add(lay_out(pieces, self._page.rules), set())
         for line in self._page.turned:
@@ -251,33 +255,32 @@ def _block(draft: Draft, frames: dict[int, Frame], known: frozenset[str]) -> Blo
     if draft.block is not None and draft.block.table is not None:
         return Block(BlockKind.TABLE, "", place=draft.block.place, table=_finished(draft.block.table, marks))
     place = Place(draft.page, frames[draft.page].shown(draft.box))
+    notes: tuple[tuple[int, str], ...] = ()
     if draft.kind is BlockKind.CODE:
         text = "\n".join(without_shifts(line) for line in draft.lines)
     else:
-        text = _plain(join_lines(draft.lines, known), marks)
+        text, notes = take_references(_plain(join_lines(draft.lines, known), marks))
     level = draft.level if draft.kind in {BlockKind.HEADING, BlockKind.LIST_ITEM} else 0
-    return Block(draft.kind, text, level, place, draft.number, draft.term)
+    return Block(draft.kind, text, level, place, draft.number, draft.term, notes=notes)
 
 
 def _plain(text: str, marks: frozenset[str]) -> str:
     text = place_shifts(text, marks)
     for mark in marks:
         if mark[0] in _SYMBOLS:
-            text = re.sub(rf"(?<=[\w.,;:)%]){re.escape(mark)}(?![\w*])", "", text)
+            text = re.sub(rf"(?<=[\w.,;:)%]){re.escape(mark)}(?![\w*])", reference(mark), text)
     return text
 
 
 def _finished(table: Table, marks: frozenset[str]) -> Table:
-    rows = tuple(tuple(_plain(cell, marks) for cell in row) for row in table.rows)
-    return Table(
-        rows,
-        table.header_rows,
-        table.header_columns,
-        _plain(table.caption, marks),
-        table.spanned,
-        table.places,
-        table.doubtful,
-    )
+    rows: list[tuple[str, ...]] = []
+    caption, found = take_references(_plain(table.caption, marks))
+    notes = [(-1, 0, mark) for _, mark in found]
+    for index, row in enumerate(table.rows):
+        cells = [take_references(_plain(cell, marks)) for cell in row]
+        rows.append(tuple(text for text, _ in cells))
+        notes += [(index, column, mark) for column, (_, found) in enumerate(cells) for _, mark in found]
+    return replace(table, rows=tuple(rows), caption=caption, notes=tuple(notes))
 
 
 def _with_captions(blocks: list[Block]) -> list[Block]:
@@ -324,11 +327,4 @@ def _captioned(block: Block, caption: str) -> Block:
     table = block.table
     if table is None:
         return block
-    return Block(
-        BlockKind.TABLE,
-        "",
-        place=block.place,
-        table=Table(
-            table.rows, table.header_rows, table.header_columns, caption, table.spanned, table.places, table.doubtful
-        ),
-    )
+    return replace(block, table=replace(table, caption=caption))

@@ -16,10 +16,15 @@ SUPERSCRIPT: Final = "\ue000"
 SUBSCRIPT: Final = "\ue001"
 END_OF_SHIFT: Final = "\ue002"
 """Stand around shifted characters until it is known which of them are marks of footnotes."""
+REFERENCE: Final = "\ue003"
+END_OF_REFERENCE: Final = "\ue004"
+"""Stand around marks of footnotes until their places in the text are known."""
 _SMALLER: Final = 0.86
 _RAISED: Final = (0.12, 0.85)
 _LOWERED: Final = (0.06, 0.45)
 _BESIDE_EM: Final = (-0.35, 0.3)
+_MARK_GAP_EM: Final = 0.6
+"""So far may the mark of a footnote stand before its text."""
 _SHIFTED_CHARS: Final = 12
 _SAME_SIZE_SHIFT: Final = 0.75
 _SAME_LINE_EM: Final = 0.3
@@ -111,6 +116,8 @@ def _is_space(before: Word, word: Word) -> bool:
 def place_shifted(words: list[Word]) -> None:
     """Find superscripts and subscripts among words in the order in which they are drawn."""
     for index, word in enumerate(words):
+        if word.shift:
+            continue  # the font itself draws it raised
         before = words[index - 1] if index else None
         after = words[index + 1] if index + 1 < len(words) else None
         if before is not None and not before.shift and after is not None and _is_between(before, word, after):
@@ -129,7 +136,7 @@ def place_shifted(words: list[Word]) -> None:
         if before is not None and not before.shift and _shift(word, before, before, word):
             continue
         if after is not None:
-            _shift(word, after, word, after)
+            _shift(word, after, word, after, most=_MARK_GAP_EM)
 
 
 def _is_between(before: Word, word: Word, after: Word) -> bool:
@@ -160,15 +167,15 @@ def _unshifted(words: list[Word], index: int) -> Word | None:
     return None
 
 
-def _beside(left: Word, right: Word) -> bool:
+def _beside(left: Word, right: Word, most: float = _BESIDE_EM[1]) -> bool:
     size = max(left.run.size, right.run.size)
-    return _BESIDE_EM[0] * size < right.left - left.right < _BESIDE_EM[1] * size
+    return _BESIDE_EM[0] * size < right.left - left.right < most * size
 
 
-def _shift(word: Word, anchor: Word, left: Word, right: Word) -> bool:
+def _shift(word: Word, anchor: Word, left: Word, right: Word, most: float = _BESIDE_EM[1]) -> bool:
     """Mark a word as shifted against the one beside it, when it is."""
     size = anchor.run.size
-    if word.run.size > _SMALLER * size or not _beside(left, right) or len(word.text) > _SHIFTED_CHARS:
+    if word.run.size > _SMALLER * size or not _beside(left, right, most) or len(word.text) > _SHIFTED_CHARS:
         return False
     up = (anchor.base - word.base) / max(size, 0.1)
     if _RAISED[0] < up < _RAISED[1]:

@@ -29,6 +29,8 @@ def find_notes(drafts: list[Draft], body: Style) -> frozenset[str]:
     symbols = {character for draft in drafts for line in _texts(draft) for character in line if character in _SYMBOLS}
     marks: set[str] = set()
     for draft in drafts:
+        if draft.kind is BlockKind.FOOTNOTE and draft.number:
+            marks.add(draft.number)  # the file itself says so
         if draft.kind not in {BlockKind.PARAGRAPH, BlockKind.LIST_ITEM, BlockKind.HEADING} or not draft.lines:
             continue
         small = draft.size <= _SMALLER * body.size

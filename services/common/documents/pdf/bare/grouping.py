@@ -136,17 +136,25 @@ def _is_row_step(bands: list[list[Line]], gaps: list[float], limit: float, value
 def _continued(bands: list[list[Line]], gaps: list[float], divided: list[bool], values: set[int]) -> list[bool]:
     """Say of each line but the first whether it goes on with the row above by what it holds."""
     closest = min(gaps, default=0.0)
+    whole = _whole_rows(bands, values)
     joins: list[bool] = []
     row = set(_filled(bands[0]))
     for number, gap in enumerate(gaps, start=1):
         band = bands[number]
         here = _filled(band)
         size = band[0].size
-        close = not divided[number - 1] and gap <= min(_SAME * closest, _TIGHT * size)
+        near = not divided[number - 1] and gap <= _SAME * closest
+        close = near and (gap <= _TIGHT * size or (whole and len(here) == 1 and 0 not in here))
         join = close and _goes_on(bands[number - 1], row, band, here, values)
         joins.append(join)
         row = row | here if join else set(here)
     return joins
+
+
+def _whole_rows(bands: list[list[Line]], values: set[int]) -> bool:
+    """Say whether each line that names a row holds all its values: one without name and value begins none."""
+    named = [here for here in map(_filled, bands) if 0 in here]
+    return len(values) > 1 and len(named) > 1 and all(values <= here for here in named)
 
 
 def _goes_on(before: list[Line], row: set[int], band: list[Line], here: set[int], values: set[int]) -> bool:
