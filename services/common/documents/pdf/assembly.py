@@ -268,7 +268,7 @@ def _plain(text: str, marks: frozenset[str]) -> str:
     text = place_shifts(text, marks)
     for mark in marks:
         if mark[0] in _SYMBOLS:
-            text = re.sub(rf"(?<=[\w.,;:)%]){re.escape(mark)}(?![\w*])", reference(mark), text)
+            text = re.sub(rf"(?<=[\w.,;:)%])(?: (?=\{mark[0]}+$))?{re.escape(mark)}(?![\w*])", reference(mark), text)
     return text
 
 

@@ -20,6 +20,9 @@ REFERENCE: Final = "\ue003"
 END_OF_REFERENCE: Final = "\ue004"
 """Stand around marks of footnotes until their places in the text are known."""
 _SMALLER: Final = 0.86
+_NEARLY: Final = 0.97
+_TOUCH_EM: Final = 0.12
+_CLEARLY: Final = (0.25, 0.7)
 _RAISED: Final = (0.12, 0.85)
 _LOWERED: Final = (0.06, 0.45)
 _BESIDE_EM: Final = (-0.35, 0.3)
@@ -120,6 +123,8 @@ def place_shifted(words: list[Word]) -> None:
             continue  # the font itself draws it raised
         before = words[index - 1] if index else None
         after = words[index + 1] if index + 1 < len(words) else None
+        if before is not None and not before.shift and _raise(word, before):
+            continue
         if before is not None and not before.shift and after is not None and _is_between(before, word, after):
             word.base = before.base
             continue
@@ -137,6 +142,17 @@ def place_shifted(words: list[Word]) -> None:
             continue
         if after is not None:
             _shift(word, after, word, after, most=_MARK_GAP_EM)
+
+
+def _raise(word: Word, before: Word) -> bool:
+    """Mark a number as raised that is set nearly as large as the word right before it."""
+    size = max(before.run.size, 0.1)
+    up = (before.base - word.base) / size
+    near = abs(word.left - before.right) < _TOUCH_EM * size and word.text.lstrip("+-\u2212\u2013").isdigit()
+    if not near or not _SMALLER * size < word.run.size <= _NEARLY * size or not _CLEARLY[0] < up < _CLEARLY[1]:
+        return False
+    word.shift, word.base = 1, before.base
+    return True
 
 
 def _is_between(before: Word, word: Word, after: Word) -> bool:

@@ -56,8 +56,8 @@ def _plain_mark(draft: Draft, references: set[str], symbols: set[str], *, small:
     if not small:
         return "", 0
     if draft.kind is BlockKind.LIST_ITEM:
-        mark = draft.number.strip("().[]")
-        return (mark, 0) if mark in references else ("", 0)
+        mark = draft.number.strip("().[]") or draft.style
+        return (mark, 0) if mark in references or (mark in set(_SYMBOLS) and mark in symbols) else ("", 0)
     match = _PLAIN.match(draft.lines[0])
     if match is not None and (match[1] in references or (match[1][0] in _SYMBOLS and match[1][0] in symbols)):
         return match[1], match.end()

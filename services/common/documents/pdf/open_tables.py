@@ -158,7 +158,7 @@ def _end(group: list[Rule], parts: list[list[list[Piece]]], at: int) -> tuple[in
 def _is_amounts(row: list[Piece]) -> bool:
     """Say whether most of a line behind its name are amounts: no name of a column is one, unless it is a year."""
     found = [piece.text for piece in row[1:]]
-    return len(found) > 1 and 2 * sum(_AMOUNT.fullmatch(text) is not None for text in found) > len(found)
+    return bool(found) and 2 * sum(_AMOUNT.fullmatch(text) is not None for text in found) > len(found)
 
 
 def _goes_on(part: list[list[Piece]], columns: _Columns, top: float, bottom: float) -> bool:

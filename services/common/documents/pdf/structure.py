@@ -9,13 +9,14 @@ from collections.abc import Callable
 from typing import Final
 
 from services.common.documents.document import Block, BlockKind, Box, Place, Table
-from services.common.documents.pdf.blocks import Draft, style_of_mark
+from services.common.documents.pdf.blocks import ENDS, Draft, style_of_mark
 from services.common.documents.pdf.cells import cell_text
 from services.common.documents.pdf.frame import Frame, joined_box
 from services.common.documents.pdf.heads import count_header_columns, count_header_rows, is_value
 from services.common.documents.pdf.lines import piece_of, rows_of, words_text
 from services.common.documents.pdf.page import PageContent
 from services.common.documents.pdf.tags import Tag
+from services.common.documents.pdf.texts import without_shifts
 from services.common.documents.pdf.words import Word
 
 _COVERED: Final = 0.95
@@ -35,6 +36,7 @@ _VALUE_WORDS: Final = 2
 _LEVEL: Final = 6
 _LEVEL_SHARE: Final = 0.3
 _APART_EM: Final = 1.0
+_BELOW_EM: Final = 2.0
 
 
 class TaggedPage:
@@ -98,6 +100,7 @@ class TaggedPage:
         """Make drafts of all elements, in their order."""
         if self._page.tags is not None:
             self._walk(self._page.tags, 0)
+            self.drafts = _with_descriptions(self.drafts)
 
     def _of(self, tag: Tag) -> list[Word]:
         return [word for mark in tag.marks() for word in self._words.get(mark, ())]
@@ -204,6 +207,28 @@ class TaggedPage:
         place = Place(self._page.number, self._page.frame.shown(box))
         draft.block = Block(BlockKind.TABLE, "", place=place, table=table)
         self.drafts.append(draft)
+
+
+def _with_descriptions(drafts: list[Draft]) -> list[Draft]:
+    """Put small letters right below a line that ends no sentence on the same draft: they say more of what it names."""
+    result: list[Draft] = []
+    for draft in drafts:
+        before = result[-1] if result else None
+        if before is not None and _describes(before, draft):
+            before.lines += draft.lines
+            before.box = joined_box([before.box, draft.box])
+        else:
+            result.append(draft)
+    return result
+
+
+def _describes(before: Draft, draft: Draft) -> bool:
+    if before.kind is not BlockKind.PARAGRAPH or draft.kind is not BlockKind.PARAGRAPH or len(before.lines) > 1:
+        return False
+    close = 0 <= draft.box[1] - before.box[3] + draft.size < _BELOW_EM * draft.size
+    level = abs(draft.box[0] - before.box[0]) < 0.5 * draft.size
+    opens = not without_shifts(before.lines[0]).rstrip().endswith(ENDS)
+    return close and level and opens and without_shifts(draft.lines[0])[:1].islower()
 
 
 def _is_in_text(part: "int | Tag") -> bool:
