@@ -13,6 +13,8 @@ _NEST_EM: Final = 0.7
 _FAR_EM: Final = 14.0
 _FIRST: Final = frozenset({"a", "A", "i", "I", "1"})
 _TERM_CHARS: Final = 70
+_SIGNATURE_CHARS: Final = 240
+_SIGNATURE_LINES: Final = 4
 _BULLET_INDENT: Final = 0.4
 _TERM_INDENT: Final = (1.2, 9.0)
 _LONE_CHARS: Final = 80
@@ -81,18 +83,22 @@ def find_definitions(drafts: list[Draft]) -> list[Draft]:
             continue
         if index - 1 in chosen:
             term = drafts[index - 1]
-            draft.kind, draft.term = BlockKind.DEFINITION, without_shifts(term.lines[0]).strip()
+            draft.kind, draft.term = BlockKind.DEFINITION, without_shifts(term.text).strip()
             draft.box = joined_box([term.box, draft.box])
         result.append(draft)
     return result
 
 
 def _defines(term: Draft, text: Draft) -> bool:
-    if text.kind is not BlockKind.PARAGRAPH or len(term.lines) != 1 or term.page != text.page:
+    if text.kind is not BlockKind.PARAGRAPH or not term.lines or term.page != text.page:
         return False
-    word = without_shifts(term.lines[0]).strip()
+    word = without_shifts(term.text).strip()
+    signed = word.endswith(")") and "(" in word and len(word) <= _SIGNATURE_CHARS
+    if len(term.lines) != 1 and not (signed and len(term.lines) <= _SIGNATURE_LINES):
+        return False
     bullet = term.kind is BlockKind.LIST_ITEM and not term.number
-    plain = (bullet or term.kind is BlockKind.PARAGRAPH) and not word.endswith(ENDS) and len(word) <= _TERM_CHARS
+    plain = (bullet or term.kind is BlockKind.PARAGRAPH) and not word.endswith(ENDS)
+    plain = plain and (len(word) <= _TERM_CHARS or signed)
     if not (plain or term.kind is BlockKind.CODE):
         return False
     indent = text.box[0] - term.box[0]
