@@ -7,7 +7,7 @@ from typing import Final
 
 from services.common.documents.document import Block, BlockKind, Place, Table
 from services.common.documents.pdf.aligned import header_above, pairs_of, read_aligned
-from services.common.documents.pdf.blocks import BlockMaker, Draft, Style, is_caption
+from services.common.documents.pdf.blocks import ENDS, BlockMaker, Draft, Style, is_caption
 from services.common.documents.pdf.frame import Frame, joined_box
 from services.common.documents.pdf.furniture import contents_rows, is_contents_title
 from services.common.documents.pdf.joining import join_running_on, join_tables
@@ -30,6 +30,9 @@ _WORD: Final = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 _UNDER_EM: Final = 4.0
 _ROW_GAPS: Final = 2
 _ROW_GAP_EM: Final = 1.5
+_TITLE_CHARS: Final = 120
+_TITLE_GAP: Final = 1.2
+_TITLE_SHIFT: Final = 0.02
 _SYMBOLS: Final = "*\u2020\u2021\u00a7\u00b6"
 
 
@@ -304,8 +307,23 @@ def _with_captions(blocks: list[Block]) -> list[Block]:
             if above is not None and after is not None:
                 blocks[index + 1] = _captioned(after, block.text)
                 continue
+        if after is not None and _titles(block, after):
+            blocks[index + 1] = _captioned(after, block.text)
+            continue
         result.append(block)
     return result
+
+
+def _titles(block: Block, after: Block) -> bool:
+    """Say whether a line stands right above the middle of a table without a caption, as its title does."""
+    box, below = block.place.box, after.place.box
+    if block.kind is not BlockKind.PARAGRAPH or after.table is None or after.table.caption or box is None or not below:
+        return False
+    if block.place.page != after.place.page or len(block.text) > _TITLE_CHARS or block.text.endswith((*ENDS, ",")):
+        return False
+    near = 0 <= below[1] - box[3] < _TITLE_GAP * (box[3] - box[1])
+    inside = box[0] > below[0] + _TITLE_SHIFT and box[2] < below[2] - _TITLE_SHIFT
+    return near and inside and abs(box[0] + box[2] - below[0] - below[2]) < _TITLE_SHIFT
 
 
 def _distance(upper: Block, lower: Block) -> float:
