@@ -1,6 +1,7 @@
 """What goes on beyond the end of a column or page: paragraphs, list items, tables with a repeated head."""
 
 import re
+from dataclasses import replace
 from typing import Final
 
 from services.common.documents.document import Block, BlockKind, Table
@@ -74,9 +75,14 @@ def join_tables(blocks: list[Block]) -> tuple[list[Block], list[str]]:
             and before.table is not None
             and _table_goes_on(before, block, before.table, block.table, between=result[at + 1 :])
         ):
-            table = _joined(before.table, block.table)
             rest = result[at + 1 :]
-            notes = [one for one in rest if one.kind is BlockKind.FOOTNOTE or not _is_passed(one)]
+            titles = [one.text for one in rest if one.kind is BlockKind.HEADING]
+            table = _joined(_with_group(before.table, titles[0]) if titles else before.table, block.table)
+            notes = [
+                one
+                for one in rest
+                if one.kind is BlockKind.FOOTNOTE or (one.kind is BlockKind.PARAGRAPH and not _is_passed(one))
+            ]
             notices += [one.text for one in rest if one.kind is BlockKind.PARAGRAPH and _is_passed(one)]
             result[at:] = [Block(BlockKind.TABLE, "", place=before.place, table=table), *notes]
         else:
@@ -88,7 +94,7 @@ def _table_before(blocks: list[Block]) -> int | None:
     for index in range(len(blocks) - 1, max(len(blocks) - 8, -1), -1):
         if blocks[index].kind is BlockKind.TABLE:
             return index
-        if not _is_passed(blocks[index]) and blocks[index].kind is not BlockKind.PARAGRAPH:
+        if not _is_passed(blocks[index]) and blocks[index].kind not in {BlockKind.PARAGRAPH, BlockKind.HEADING}:
             return None
     return None
 
@@ -109,7 +115,8 @@ def _table_goes_on(before: Block, block: Block, one: Table, other: Table, *, bet
     if block.place.page != last + 1 or len(one.rows[0]) != len(other.rows[0]):
         return False
     texts = [block for block in between if not _is_passed(block)]
-    if texts and (one.rows[: one.header_rows or 1] != other.rows[: other.header_rows] or not _are_below(texts, last)):
+    same = one.rows[: one.header_rows or 1] == other.rows[: other.header_rows]
+    if texts and not (same and _are_below(texts, last) and _are_of_table(texts, one)):
         return False
     if any(block.kind is BlockKind.CAPTION and "cont" not in block.text.lower() for block in between):
         return False
@@ -121,6 +128,27 @@ def _table_goes_on(before: Block, block: Block, one: Table, other: Table, *, bet
     box, after = before.place.box, block.place.box
     near = box is None or after is None or (abs(box[0] - after[0]) < 0.03 and abs(box[2] - after[2]) < 0.06)  # noqa: PLR2004
     return near and (other.header_rows == 0 or one.header_rows == 0 or not _is_head(other))
+
+
+def _are_of_table(texts: list[Block], table: Table) -> bool:
+    """Say whether lines below a table leave it open: none is a heading, but the first where groups of it have such."""
+    headings = [block.kind is BlockKind.HEADING for block in texts]
+    return not any(headings[1:]) and (not headings[0] or _has_groups(table))
+
+
+def _has_groups(table: Table) -> bool:
+    """Say whether lines that cover all columns head groups of a table's rows."""
+    width = len(table.rows[0])
+    return width > 1 and any(row[0] and len(set(row)) == 1 for row in table.rows[table.header_rows :])
+
+
+def _with_group(table: Table, title: str) -> Table:
+    """Return a table with the heading of a group as its last row, which the rows of the next page stand below."""
+    width, at = len(table.rows[0]), len(table.rows)
+    spanned = table.spanned | {(at, column) for column in range(1, width)}
+    return replace(
+        table, rows=(*table.rows, (title,) * width), spanned=spanned, places=(*table.places, *table.places[-1:])
+    )
 
 
 def _are_below(texts: list[Block], page: int) -> bool:

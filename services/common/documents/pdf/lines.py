@@ -20,6 +20,8 @@ REFERENCE: Final = "\ue003"
 END_OF_REFERENCE: Final = "\ue004"
 """Stand around marks of footnotes until their places in the text are known."""
 _SMALLER: Final = 0.86
+_MARK_CHARS: Final = 3
+_BAND_PT: Final = 16.0
 _NEARLY: Final = 0.97
 _TOUCH_EM: Final = 0.12
 _CLEARLY: Final = (0.25, 0.7)
@@ -142,6 +144,26 @@ def place_shifted(words: list[Word]) -> None:
             continue
         if after is not None:
             _shift(word, after, word, after, most=_MARK_GAP_EM)
+    _place_apart(words)
+
+
+def _place_apart(words: list[Word]) -> None:
+    """Find marks that are drawn apart from the words that they stand behind: all marks of a table after its numbers."""
+    small = [word for word in words if not word.shift and len(word.text) <= _MARK_CHARS]
+    if not small:
+        return
+    ends: dict[tuple[int, int], list[Word]] = {}
+    for word in words:
+        if not word.shift:
+            ends.setdefault((round(word.right), int(word.base // _BAND_PT)), []).append(word)
+    for word in small:
+        across, down = round(word.left), int(word.base // _BAND_PT)
+        places = ((right, base) for right in range(across - 2, across + 3) for base in (down, down + 1, down + 2))
+        near = [one for place in places for one in ends.get(place, ()) if one is not word]
+        for anchor in near:
+            up = (anchor.base - word.base) / max(anchor.run.size, 0.1)
+            if anchor.run.turn == word.run.turn and up > _RAISED[0] and _shift(word, anchor, anchor, word):
+                break
 
 
 def _raise(word: Word, before: Word) -> bool:
