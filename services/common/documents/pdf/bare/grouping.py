@@ -9,7 +9,7 @@ from services.common.documents.pdf.heads import is_value
 _OVERLAP_EM: Final = 0.8
 _LEVEL_EM: Final = 0.3
 _SHIFTED_EM: Final = 0.5
-"""A power in a cell pushes its line so far down; where each cell has one line only, they are level all the same."""
+"""A power in a cell may push its line so far down against those beside it."""
 _JUMP: Final = 1.05
 _CLEAR: Final = 1.12
 _MOST: Final = 2.4
@@ -60,8 +60,8 @@ def clashes(lines: list[Line]) -> bool:
         for line in band:
             for column in line.cells:
                 heights.setdefault(column, []).append(line.base)
-        single = all(len(found) == 1 for found in heights.values())
-        near = (_SHIFTED_EM if single else _LEVEL_EM) * band[0].size
+        power = any(word.shift for line in band for piece in line.pieces for word in piece.words)
+        near = (_SHIFTED_EM if power else _LEVEL_EM) * band[0].size
         tops = [min(found) for found in heights.values()]
         middles = [(min(found) + max(found)) / 2 for found in heights.values()]
         if max(tops) - min(tops) > near and max(middles) - min(middles) > near:
