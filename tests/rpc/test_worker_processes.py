@@ -148,6 +148,19 @@ async def test_a_document_over_its_time_is_refused_and_the_others_are_read(tmp_p
 
 
 @pytest.mark.whole
+async def test_a_pdf_that_draws_itself_without_end_is_refused(tmp_path):
+    form = b"<</Type/XObject/Subtype/Form/BBox[0 0 9 9]/Resources<</XObject<</X 6 0 R>>>>/Length 11>>"
+    loop = raw_file(b"/X Do /X Do", resources=b"/XObject<</X 6 0 R>>", more=[form + b"stream\n/X Do /X Do\nendstream"])
+    async with suite(tmp_path, document_limit_s=2.0, document_processes=1) as caller:
+        with pytest.raises(grpc.aio.AioRpcError) as refused:
+            await caller.ingest(loop, "bad.pdf")
+        told = reason(refused.value)
+        assert (told.reason, told.metadata["limit"]) == ("DOCUMENT_TOO_COMPLEX", "time")
+        honest = await caller.ingest(HONEST)
+        assert (await caller.state()).active_fact_count == honest.facts_created
+
+
+@pytest.mark.whole
 async def test_a_document_over_its_memory_is_refused(tmp_path):
     async with suite(tmp_path, document_memory_mib=512) as caller:
         with pytest.raises(grpc.aio.AioRpcError) as refused:

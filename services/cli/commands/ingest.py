@@ -14,6 +14,7 @@ from services.allinone.parts import Part
 from services.cli import render
 from services.cli.connection import Suite, connect
 from services.cli.console import Advance, Output
+from services.cli.document_files import read_document_file
 from services.cli.exits import Exit, exit_of
 from services.common.counting import counted
 from services.common.document_kinds import SUFFIXES
@@ -30,6 +31,7 @@ REFUSALS: Final = frozenset(
         ErrorReason.DOCUMENT_WITHOUT_TEXT,
         ErrorReason.SOURCE_NOT_FOUND,
         ErrorReason.MESSAGE_TOO_LARGE,
+        ErrorReason.DOCUMENT_TOO_COMPLEX,
     }
 )
 """What is wrong with one file, and no reason not to go on with the next."""
@@ -70,7 +72,8 @@ def documents(paths: Sequence[Path], place: str = "PATH") -> list[tuple[Path, st
         elif path.is_file():
             found.append((path, path.name))
         else:
-            raise InvalidRequestError.of(FieldViolation(place, f"{path} does not exist"))
+            why = "is neither a file nor a folder" if path.exists() else "does not exist"
+            raise InvalidRequestError.of(FieldViolation(place, f"{path} {why}"))
     if not found:
         below = ", ".join(map(str, paths))
         text = f"no file in {below} ends in one of {', '.join(SUFFIXES)}"
@@ -133,7 +136,7 @@ def uri_of(name: str) -> str:
 
 async def _ingest_one(suite: Suite, path: Path, uri: str, terms: Terms, bar: Advance) -> Ingested:
     try:
-        content = await asyncio.to_thread(path.read_bytes)
+        content = await asyncio.to_thread(read_document_file, path)
         source = knowledge.IngestSourceRequest(
             request_id=str(uuid.uuid4()),
             uri=uri,

@@ -12,6 +12,7 @@ from services.cli import render
 from services.cli.commands.ingest import REFUSALS, documents, uri_of
 from services.cli.connection import Suite, connect
 from services.cli.console import Output
+from services.cli.document_files import read_document_file
 from services.cli.exits import Exit, exit_of
 from services.cli.reading_report import show_facts, show_report
 from services.common.counting import counted
@@ -44,7 +45,7 @@ async def _preview_one(
     suite: Suite, output: Output, path: Path, name: str, most: int, *, skip_comparison: bool
 ) -> dict[str, Any]:
     try:
-        content = await asyncio.to_thread(path.read_bytes)
+        content = await asyncio.to_thread(read_document_file, path)
         found, facts = await _read(suite, uri_of(name), content, most, skip_comparison=skip_comparison)
     except OSError as error:
         return _refused(output, path, error.strerror or "cannot be read", "FILE_UNREADABLE")

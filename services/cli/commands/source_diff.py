@@ -13,6 +13,7 @@ from services.allinone.parts import Part
 from services.cli import render
 from services.cli.connection import connect
 from services.cli.console import Output
+from services.cli.document_files import read_document_file
 from services.cli.exits import Exit
 from services.cli.reading_report import shortened
 from services.cli.words import where
@@ -79,7 +80,7 @@ def _side(argument: str, text: str) -> knowledge.DiffSide:
         raise InvalidRequestError.of(FieldViolation(argument, why))
     name = path.name.encode(errors="backslashreplace").decode()
     try:
-        content = path.read_bytes()
+        content = read_document_file(path)
     except OSError as error:
         raise InvalidRequestError.of(FieldViolation(argument, error.strerror or "cannot be read")) from None
     document = knowledge.UnstoredDocument(name=name, content=content)

@@ -9,7 +9,8 @@ from crp.ckf.v1 import ckf_pb2, knowledge_service_pb2
 
 from services.cli.commands.ingest import Terms, documents, ingest, ingest_all
 from services.cli.console import Output
-from services.common.errors import InvalidRequestError
+from services.cli.document_files import read_document_file
+from services.common.errors import ErrorReason, InvalidRequestError, LimitExceededError
 from services.common.settings import Settings
 
 
@@ -74,3 +75,33 @@ async def test_only_one_file_takes_the_place_of_another(tmp_path):
     with pytest.raises(InvalidRequestError) as caught:
         await ingest(Settings(), Output(as_json=True), [tmp_path], Terms(supersedes=("file:old.md",)))
     assert caught.value.violations[0].field == "--supersedes"
+
+
+async def test_a_document_that_takes_too_long_does_not_stop_the_others(tmp_path):
+    async def stream(_method, request):
+        if request.source.uri.endswith("bad.pdf"):
+            raise LimitExceededError(ErrorReason.DOCUMENT_TOO_COMPLEX, "reading it took too long")
+        result = knowledge_service_pb2.IngestSourceResponse(source=ckf_pb2.Source(source_id="s"), facts_created=1)
+        yield knowledge_service_pb2.IngestSourceStreamResponse(result=result)
+
+    written(tmp_path / "a.md", tmp_path / "bad.pdf", tmp_path / "c.md")
+    suite = SimpleNamespace(stream=stream, knowledge=SimpleNamespace(IngestSourceStream=None))
+    found = await ingest_all(suite, documents([tmp_path]), Terms("SOURCE_TYPE_INTERNAL"), Output(as_json=True))
+    assert [(one.reason, one.facts_created) for one in found] == [("", 1), ("DOCUMENT_TOO_COMPLEX", 0), ("", 1)]
+
+
+def test_what_is_no_ordinary_file_is_not_opened(tmp_path):
+    pipe = tmp_path / "a.txt"
+    os.mkfifo(pipe)
+    with pytest.raises(InvalidRequestError, match="is neither a file nor a folder"):
+        documents([pipe])
+    written(tmp_path / "b.txt")
+    assert [name for _, name in documents([tmp_path])] == [f"{tmp_path.name}/b.txt"]
+
+
+def test_no_more_of_a_file_is_read_than_any_document_has(tmp_path):
+    path = tmp_path / "a.txt"
+    path.write_bytes(b"0123456789")
+    assert read_document_file(path, most=10) == b"0123456789"
+    with pytest.raises(LimitExceededError, match="10 or more bytes, at most 9"):
+        read_document_file(path, most=9)

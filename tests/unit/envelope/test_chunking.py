@@ -47,6 +47,10 @@ OTHER = "The theft of a vehicle must be reported to the police within one day."
         ("J. Smith paid. End.", ("J. Smith paid.", "End.")),
         ("1. First rule here", ("1. First rule here",)),
         ("Acme Inc. The rest follows.", ("Acme Inc.", "The rest follows.")),
+        ("Beginnt er wie 2024 am 5. April? Ja.", ("Beginnt er wie 2024 am 5. April?", "Ja.")),
+        ("Die 3. Auflage gilt bis 31. Dezember. Dann nicht.", ("Die 3. Auflage gilt bis 31. Dezember.", "Dann nicht.")),
+        ("We have 5. They have 7.", ("We have 5.", "They have 7.")),
+        ("The limit is 12. May it stay so.", ("The limit is 12.", "May it stay so.")),
         ("", ()),
     ],
 )

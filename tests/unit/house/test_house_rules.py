@@ -30,8 +30,8 @@ INDEX = re.compile(r"--(?:extra-)?index-url|--find-links|--trusted-host|^index-u
 ALLOWED_HOME = {
     "tests/unit/house/test_house_rules.py",
 }
-OF_OTHERS = ("tests/documents/dev/", "tests/vectors/search/")
-"""Documents that others wrote, as they wrote them: their examples name paths of nobody's machine here."""
+OF_OTHERS = ("tests/documents/dev/", "tests/documents/probes/", "tests/vectors/search/")
+"""Documents as they were written: their examples name paths of nobody's machine here."""
 
 
 @cache

@@ -174,7 +174,7 @@ class Paragraphs:
             return None
         level = whole(value_of(numbered, "w:ilvl"), inherited[1] if inherited else 0)
         number = self._numbering.number(num_id, level)
-        return None if number is None else (number, level)
+        return None if number is None else (number, max(level, self._styles.list_depth(style)))
 
     def _marks(self, line: Line) -> list[str]:
         """Return the marks of the notes that a paragraph refers to, counted through the document."""

@@ -8,6 +8,7 @@ from docx.oxml.ns import qn
 from services.common.documents.numerals import whole
 
 _HEADING: Final = re.compile(r"heading ([1-9])")
+_LIST: Final = re.compile(r"list(?: number| bullet)? ([1-5])")
 _CONTENTS: Final = re.compile(r"toc (?:\d|heading)|table of (?:figures|authorities)|index \d")
 _CODE: Final = re.compile(r"\b(?:code|source|preformatted|macro text|listing|verbatim)\b")
 _MAX_CHAIN: Final = 32
@@ -107,6 +108,11 @@ class Styles:
             if numbered is not None:
                 return value_of(numbered, "w:numId"), whole(value_of(numbered, "w:ilvl"), 0)
         return None
+
+    def list_depth(self, style_id: str) -> int:
+        """Return how deep lists of a built-in style are nested, from 0: ``List Number 2`` is the second level."""
+        named = next((found for name in self.names(style_id)[:1] if (found := _LIST.fullmatch(name))), None)
+        return int(named[1]) - 1 if named else 0
 
     def run_switch(self, properties: Any | None, style_id: str, name: str) -> bool:
         """Say whether a run has a switch on, as ``w:vanish`` or ``w:b``: by itself, its style or its paragraph's."""

@@ -64,6 +64,33 @@ _BOUNDARY: Final = re.compile(
     rf"(?<![.!?\u2026])([.!?\u2026]++)([{re.escape(_CLOSING)}]*+)(\s++)(?=([{re.escape(_OPENING)}]*)(\S))"
 )
 _LAST_WORD: Final = re.compile(r"(?<!\S)\S++$")
+_ORDINAL: Final = re.compile(r"(?:(?<!\S)([^\W\d_]{2,6}) )?(?<!\S)\d{1,2}$")
+_ORDINAL_BEFORE: Final = frozenset(
+    {
+        "am",
+        "vom",
+        "zum",
+        "zur",
+        "bis",
+        "der",
+        "die",
+        "das",
+        "dem",
+        "den",
+        "des",
+        "im",
+        "ab",
+        "seit",
+        "beim",
+        "jeden",
+        "jedem",
+    }
+)
+_MONTH: Final = re.compile(
+    r"(?:jan(?:uar)?|j\u00e4nner|feb(?:ruar)?|m\u00e4rz|apr(?:il)?|mai|juni?|juli?|aug(?:ust)?|sept?(?:ember)?|okt(?:ober)?|nov(?:ember)?"
+    r"|dez(?:ember)?)\b",
+    re.IGNORECASE,
+)
 _LONGEST_WORD: Final = 64
 """Longer words are no abbreviation, whatever stands at their end."""
 
@@ -75,6 +102,9 @@ def split_sentences(text: str) -> tuple[str, ...]:
     for match in _BOUNDARY.finditer(text):
         # Only the last word is looked at: the whole sentence so far would be read again at each of its full stops.
         before = text[max(start, match.start() - _LONGEST_WORD) : match.start()]
+        after = text[match.end() : match.end() + _LONGEST_WORD]
+        if _is_counted(before, match.group(1), after):
+            continue
         if _ends_sentence(before, match.group(1), match.group(5), opens=match.start() - len(before) == start):
             sentences.append(text[start : match.end(2)].strip())
             start = match.end()
@@ -82,6 +112,15 @@ def split_sentences(text: str) -> tuple[str, ...]:
     if rest:
         sentences.append(rest)
     return tuple(sentences)
+
+
+def _is_counted(before: str, mark: str, after: str) -> bool:
+    """Say whether a full stop makes an ordinal of a number, as German writes it: ``am 5. April``, ``der 3. Tag``."""
+    found = _ORDINAL.search(before)
+    if mark != "." or found is None:
+        return False
+    named = _MONTH.match(after) is not None
+    return named or (found[1] or "").lower() in _ORDINAL_BEFORE
 
 
 def _ends_sentence(before: str, mark: str, following: str, *, opens: bool) -> bool:

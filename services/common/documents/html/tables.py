@@ -248,7 +248,7 @@ def _header_rows(grid: _Grid, in_head: list[bool]) -> int:
         if count == height:
             count = 1 if height > 1 else 0
     if count == 0 and height > 1:
-        count = _marked_rows(grid) or _spanning_heads(grid) or _unlike_the_rest(grid)
+        count = _marked_rows(grid) or _spanning_heads(grid) or int(_unlike_the_rest(grid))
     if 0 < count < height:
         count = _with_spans(grid, count)
         while count < height - 1 and _is_units(grid.texts[count]):

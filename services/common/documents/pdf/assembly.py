@@ -2,11 +2,12 @@
 
 import itertools
 import re
+from dataclasses import replace
 from typing import Final
 
 from services.common.documents.document import Block, BlockKind, Place, Table
 from services.common.documents.pdf.aligned import header_above, pairs_of, read_aligned
-from services.common.documents.pdf.blocks import BlockMaker, Draft, Style, is_caption
+from services.common.documents.pdf.blocks import ENDS, BlockMaker, Draft, Style, is_caption
 from services.common.documents.pdf.frame import Frame, joined_box
 from services.common.documents.pdf.furniture import contents_rows, is_contents_title
 from services.common.documents.pdf.joining import join_running_on, join_tables
@@ -14,6 +15,7 @@ from services.common.documents.pdf.layout import Region, lay_out
 from services.common.documents.pdf.levels import (
     find_definitions,
     find_plain_headings,
+    find_untagged_headings,
     restore_initials,
     set_heading_levels,
     set_item_levels,
@@ -22,12 +24,15 @@ from services.common.documents.pdf.lines import Piece, Whole, pieces_of
 from services.common.documents.pdf.notes import find_notes
 from services.common.documents.pdf.page import PageContent
 from services.common.documents.pdf.structure import TaggedPage
-from services.common.documents.pdf.texts import join_lines, place_shifts, without_shifts
+from services.common.documents.pdf.texts import join_lines, place_shifts, reference, take_references, without_shifts
 
 _WORD: Final = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 _UNDER_EM: Final = 4.0
 _ROW_GAPS: Final = 2
 _ROW_GAP_EM: Final = 1.5
+_TITLE_CHARS: Final = 120
+_TITLE_GAP: Final = 1.2
+_TITLE_SHIFT: Final = 0.02
 _SYMBOLS: Final = "*\u2020\u2021\u00a7\u00b6"
 
 
@@ -115,6 +120,7 @@ class _PageDrafts:
     def __init__(self, page: PageContent, body: Style, heading: str) -> None:
         self._page = page
         body = Style(page.size, body.fixed, body.bold) if page.size else body
+        self._body = body
         self._maker = BlockMaker(body, page.frame, page.number)
         self.heading = heading
         self.contents: list[str] = []
@@ -126,6 +132,7 @@ class _PageDrafts:
         if stated is not None and stated.is_covered():
             stated.read()
             self._drafts, self.contents = stated.drafts, stated.contents
+            find_untagged_headings(self._drafts, self._body)
             pieces = pieces_of(stated.left_over())
         self._add(lay_out(pieces, self._page.rules), set())
         for line in self._page.turned:
@@ -251,33 +258,32 @@ def _block(draft: Draft, frames: dict[int, Frame], known: frozenset[str]) -> Blo
     if draft.block is not None and draft.block.table is not None:
         return Block(BlockKind.TABLE, "", place=draft.block.place, table=_finished(draft.block.table, marks))
     place = Place(draft.page, frames[draft.page].shown(draft.box))
+    notes: tuple[tuple[int, str], ...] = ()
     if draft.kind is BlockKind.CODE:
         text = "\n".join(without_shifts(line) for line in draft.lines)
     else:
-        text = _plain(join_lines(draft.lines, known), marks)
+        text, notes = take_references(_plain(join_lines(draft.lines, known), marks))
     level = draft.level if draft.kind in {BlockKind.HEADING, BlockKind.LIST_ITEM} else 0
-    return Block(draft.kind, text, level, place, draft.number, draft.term)
+    return Block(draft.kind, text, level, place, draft.number, draft.term, notes=notes)
 
 
 def _plain(text: str, marks: frozenset[str]) -> str:
     text = place_shifts(text, marks)
     for mark in marks:
         if mark[0] in _SYMBOLS:
-            text = re.sub(rf"(?<=[\w.,;:)%]){re.escape(mark)}(?![\w*])", "", text)
+            text = re.sub(rf"(?<=[\w.,;:)%])(?: (?=\{mark[0]}+$))?{re.escape(mark)}(?![\w*])", reference(mark), text)
     return text
 
 
 def _finished(table: Table, marks: frozenset[str]) -> Table:
-    rows = tuple(tuple(_plain(cell, marks) for cell in row) for row in table.rows)
-    return Table(
-        rows,
-        table.header_rows,
-        table.header_columns,
-        _plain(table.caption, marks),
-        table.spanned,
-        table.places,
-        table.doubtful,
-    )
+    rows: list[tuple[str, ...]] = []
+    caption, found = take_references(_plain(table.caption, marks))
+    notes = [(-1, 0, mark) for _, mark in found]
+    for index, row in enumerate(table.rows):
+        cells = [take_references(_plain(cell, marks)) for cell in row]
+        rows.append(tuple(text for text, _ in cells))
+        notes += [(index, column, mark) for column, (_, found) in enumerate(cells) for _, mark in found]
+    return replace(table, rows=tuple(rows), caption=caption, notes=tuple(notes))
 
 
 def _with_captions(blocks: list[Block]) -> list[Block]:
@@ -301,8 +307,23 @@ def _with_captions(blocks: list[Block]) -> list[Block]:
             if above is not None and after is not None:
                 blocks[index + 1] = _captioned(after, block.text)
                 continue
+        if after is not None and _titles(block, after):
+            blocks[index + 1] = _captioned(after, block.text)
+            continue
         result.append(block)
     return result
+
+
+def _titles(block: Block, after: Block) -> bool:
+    """Say whether a line stands right above the middle of a table without a caption, as its title does."""
+    box, below = block.place.box, after.place.box
+    if block.kind is not BlockKind.PARAGRAPH or after.table is None or after.table.caption or box is None or not below:
+        return False
+    if block.place.page != after.place.page or len(block.text) > _TITLE_CHARS or block.text.endswith((*ENDS, ",")):
+        return False
+    near = 0 <= below[1] - box[3] < _TITLE_GAP * (box[3] - box[1])
+    inside = box[0] > below[0] + _TITLE_SHIFT and box[2] < below[2] - _TITLE_SHIFT
+    return near and inside and abs(box[0] + box[2] - below[0] - below[2]) < _TITLE_SHIFT
 
 
 def _distance(upper: Block, lower: Block) -> float:
@@ -324,11 +345,4 @@ def _captioned(block: Block, caption: str) -> Block:
     table = block.table
     if table is None:
         return block
-    return Block(
-        BlockKind.TABLE,
-        "",
-        place=block.place,
-        table=Table(
-            table.rows, table.header_rows, table.header_columns, caption, table.spanned, table.places, table.doubtful
-        ),
-    )
+    return replace(block, table=replace(table, caption=caption))

@@ -20,10 +20,10 @@ _NUMBER: Final = re.compile(
 )
 _SECTION: Final = re.compile(r"(?:[A-Z]?\d{1,3}(?:\.\d{1,3})*\.?|[A-Z]\.(?:\d+\.?)*|[IVX]{1,5}\.)\s+\S")
 _CAPTION: Final = re.compile(
-    r"(?:fig(?:ure|\.)?|table|tab\.|listing|abb(?:ildung|\.)|tabelle|tableau|abbildung|cuadro|tabla|figura|tabella|diagram|chart|exhibit)"
-    r"\s*[A-Z]?\d+(?:[.\u2013-]\d+)*\s*[.:\u2013\u2014|-]?\s",
-    re.IGNORECASE,
+    r"(?i:fig(?:ure|\.)?|table|tab\.|listing|abb(?:ildung|\.)|tabelle|tableau|abbildung|cuadro|tabla|figura|tabella|diagram|chart|exhibit)"
+    r"\s*[A-Za-z]?\d+(?:[.\u2013-]\d+)*(?:\s*[.:\u2013\u2014|-]\s|\s+(?![a-z\u00df-\u00ff]))"
 )
+"""``Table 3 shows ...`` is a sentence: behind a number without a sign no small letter follows."""
 _NOTE: Final = re.compile(r"(?:\d{1,2}|[*\u2020\u2021\u00a7]{1,3}|[a-z])\s+\S|[*\u2020\u2021]\w")
 ENDS: Final = (".", "!", "?", ":", ";", "\u2026", ".)", '."', ".\u201d")
 _LARGER: Final = 1.1

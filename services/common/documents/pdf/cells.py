@@ -6,13 +6,16 @@ from dataclasses import dataclass
 from typing import Final
 
 from services.common.documents.document import Box, Place, Table
-from services.common.documents.pdf.frame import Frame
+from services.common.documents.pdf.frame import Frame, joined_box
 from services.common.documents.pdf.heads import count_header_columns, count_header_rows, is_value
 from services.common.documents.pdf.lines import rows_of, words_text
 from services.common.documents.pdf.ruled import Grid
 from services.common.documents.pdf.texts import join_lines
 from services.common.documents.pdf.words import Word
 
+_FIELDS: Final = 0.6
+_SMALL_PRINT: Final = 0.9
+"""The name of a field is at most so large against what was filled in."""
 _FILLED: Final = 0.2
 _MIN_LINES: Final = 3
 _COARSE_LINES: Final = 5
@@ -46,8 +49,35 @@ def fill_grid(grid: Grid, words: list[Word], frame: Frame, page: int, ground: Gr
         return None
     if len(grid.xs) == 2:  # noqa: PLR2004
         return None
+    form = _form(grid, texts, frame, page)
+    if form is not None:
+        return form
     rows = _rows(grid, texts)
     return _table(rows, grid, frame, page, ground) if len(rows) > 1 or len(rows[0].groups) > 1 else None
+
+
+def _form(grid: Grid, texts: dict[int, list[Word]], frame: Frame, page: int) -> Table | None:
+    """Return the fields of a form, each with its value, when most cells name in small print what stands below it."""
+    order = [group for row in grid.group for group in row]
+    cells = [rows_of(texts[group]) for group in dict.fromkeys(order) if group in texts]
+    named = [_is_field(lines) for lines in cells]
+    if sum(named) < max(2, _FIELDS * len(cells)):
+        return None
+    rows: list[tuple[str, str]] = []
+    places: list[Place] = []
+    for lines, one in zip(cells, named, strict=True):
+        name = words_text(lines[0]).strip()
+        value = join_lines([words_text(line) for line in lines[1:]])
+        rows.append((name, value) if one else (join_lines([name, value]), ""))
+        places.append(Place(page, frame.shown(joined_box([word.box for line in lines for word in line]))))
+    return Table(tuple(rows), 0, 1, places=tuple(places))
+
+
+def _is_field(lines: list[list[Word]]) -> bool:
+    if len(lines) < 2:  # noqa: PLR2004
+        return False
+    name = max(word.run.size for word in lines[0])
+    return all(name <= _SMALL_PRINT * word.run.size for line in lines[1:] for word in line)
 
 
 def is_coarse(grid: Grid, words: list[Word]) -> bool:

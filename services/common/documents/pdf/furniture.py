@@ -34,6 +34,7 @@ _FAR: Final = 2.3
 _SHARE: Final = 0.5
 _FEW: Final = 3
 _SMALL: Final = 0.93
+_NEARLY_ALL: Final = 0.95
 _TITLE: Final = 1.5
 _BELOW_ROWS: Final = 10
 _MIN_COLUMNS: Final = 3
@@ -101,9 +102,9 @@ def _heads_columns(row: list[Piece], below: list[list[Piece]]) -> bool:
     if len(row) < _MIN_COLUMNS or any(piece.whole is not None or _page_number(piece.text) for piece in row):
         return False
     rows = [other for other in below if len(other) >= _MIN_COLUMNS and other[0].whole is None]
-    return len(rows) > 1 and all(
-        sum(any(_is_level(piece, one) for one in other) for other in rows) > len(rows) / 2 for piece in row
-    )
+    level = [sum(any(_is_level(piece, one) for one in other) for other in rows) for piece in row]
+    usual = sum(count > len(rows) / 2 for count in level)
+    return len(rows) > 1 and min(level) > 0 and usual >= max(2, len(row) / 2)
 
 
 def _is_level(piece: Piece, other: Piece) -> bool:
@@ -268,6 +269,15 @@ def _is_small(row: list[Piece], body: Style) -> bool:
     return all(piece.size <= _SMALL * body.size for piece in row)
 
 
+def _is_smallest(row: list[Piece], page: EdgePage) -> bool:
+    """Say whether nearly all other text of a page is larger."""
+    size = 1.02 * max(piece.size for piece in row)
+    inside = {id(piece) for piece in row}
+    others = [piece for other in page.rows for piece in other if piece.whole is None and id(piece) not in inside]
+    larger = sum(len(piece.text) for piece in others if piece.size > size)
+    return larger >= _NEARLY_ALL * sum(len(piece.text) for piece in others)
+
+
 def _runs(piece: Piece, page: EdgePage, repeated: set[tuple[str, int]], offset: int | None, *, row_alone: bool) -> bool:
     text = piece.text
     if _key(piece, page, offset) in repeated or _PAGE_WORDS.fullmatch(text):
@@ -291,7 +301,13 @@ def _is_margin(page: EdgePage, rows: list[list[Piece]], body: Style, *, top: boo
     outer = share < _LONE_ZONE if top else share > 1 - _LONE_ZONE
     plain = not any(piece.text.endswith((".", ":")) or piece.words[0].shift for piece in row)
     white = abs(rows[1][0].base - row[0].base) if len(rows) > 1 else 99.0
-    return outer and plain and _is_small(row, body) and white >= _FAR * body.size and len(page.rows) > _EDGE_ROWS
+    return (
+        outer
+        and plain
+        and (_is_small(row, body) or _is_smallest(row, page))
+        and white >= _FAR * body.size
+        and len(page.rows) > _EDGE_ROWS
+    )
 
 
 def contents_rows(rows: list[list[Piece]], heading: str) -> list[int]:

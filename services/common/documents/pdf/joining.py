@@ -1,6 +1,7 @@
 """What goes on beyond the end of a column or page: paragraphs, list items, tables with a repeated head."""
 
 import re
+from dataclasses import replace
 from typing import Final
 
 from services.common.documents.document import Block, BlockKind, Table
@@ -13,6 +14,7 @@ _NOTICE: Final = re.compile(
     re.IGNORECASE,
 )
 NOTICE_CHARS: Final = 60
+_FOOT_TEXTS: Final = 2
 _PASSED: Final = frozenset({BlockKind.FOOTNOTE, BlockKind.CAPTION, BlockKind.TABLE})
 _RUNNING: Final = frozenset({BlockKind.PARAGRAPH, BlockKind.LIST_ITEM})
 
@@ -73,9 +75,15 @@ def join_tables(blocks: list[Block]) -> tuple[list[Block], list[str]]:
             and before.table is not None
             and _table_goes_on(before, block, before.table, block.table, between=result[at + 1 :])
         ):
-            table = _joined(before.table, block.table)
-            notes = [one for one in result[at + 1 :] if one.kind is BlockKind.FOOTNOTE]
-            notices += [one.text for one in result[at + 1 :] if one.kind is BlockKind.PARAGRAPH]
+            rest = result[at + 1 :]
+            titles = [one.text for one in rest if one.kind is BlockKind.HEADING]
+            table = _joined(_with_group(before.table, titles[0]) if titles else before.table, block.table)
+            notes = [
+                one
+                for one in rest
+                if one.kind is BlockKind.FOOTNOTE or (one.kind is BlockKind.PARAGRAPH and not _is_passed(one))
+            ]
+            notices += [one.text for one in rest if one.kind is BlockKind.PARAGRAPH and _is_passed(one)]
             result[at:] = [Block(BlockKind.TABLE, "", place=before.place, table=table), *notes]
         else:
             result.append(block)
@@ -86,9 +94,14 @@ def _table_before(blocks: list[Block]) -> int | None:
     for index in range(len(blocks) - 1, max(len(blocks) - 8, -1), -1):
         if blocks[index].kind is BlockKind.TABLE:
             return index
-        if blocks[index].kind not in {BlockKind.FOOTNOTE, BlockKind.CAPTION} and not _is_notice(blocks[index]):
+        if not _is_passed(blocks[index]) and blocks[index].kind not in {BlockKind.PARAGRAPH, BlockKind.HEADING}:
             return None
     return None
+
+
+def _is_passed(block: Block) -> bool:
+    """Say whether a block stands between the parts of a table without ending it."""
+    return block.kind in {BlockKind.FOOTNOTE, BlockKind.CAPTION} or _is_notice(block)
 
 
 def _is_notice(block: Block) -> bool:
@@ -100,6 +113,10 @@ def _is_notice(block: Block) -> bool:
 def _table_goes_on(before: Block, block: Block, one: Table, other: Table, *, between: list[Block]) -> bool:
     last = one.places[-1].page if one.places else before.place.page
     if block.place.page != last + 1 or len(one.rows[0]) != len(other.rows[0]):
+        return False
+    texts = [block for block in between if not _is_passed(block)]
+    same = one.rows[: one.header_rows or 1] == other.rows[: other.header_rows]
+    if texts and not (same and _are_below(texts, last) and _are_of_table(texts, one)):
         return False
     if any(block.kind is BlockKind.CAPTION and "cont" not in block.text.lower() for block in between):
         return False
@@ -113,6 +130,32 @@ def _table_goes_on(before: Block, block: Block, one: Table, other: Table, *, bet
     return near and (other.header_rows == 0 or one.header_rows == 0 or not _is_head(other))
 
 
+def _are_of_table(texts: list[Block], table: Table) -> bool:
+    """Say whether lines below a table leave it open: none is a heading, but the first where groups of it have such."""
+    headings = [block.kind is BlockKind.HEADING for block in texts]
+    return not any(headings[1:]) and (not headings[0] or _has_groups(table))
+
+
+def _has_groups(table: Table) -> bool:
+    """Say whether lines that cover all columns head groups of a table's rows."""
+    width = len(table.rows[0])
+    return width > 1 and any(row[0] and len(set(row)) == 1 for row in table.rows[table.header_rows :])
+
+
+def _with_group(table: Table, title: str) -> Table:
+    """Return a table with the heading of a group as its last row, which the rows of the next page stand below."""
+    width, at = len(table.rows[0]), len(table.rows)
+    spanned = table.spanned | {(at, column) for column in range(1, width)}
+    return replace(
+        table, rows=(*table.rows, (title,) * width), spanned=spanned, places=(*table.places, *table.places[-1:])
+    )
+
+
+def _are_below(texts: list[Block], page: int) -> bool:
+    """Say whether a few lines stand at the foot of the page on which the first part of a table ends."""
+    return len(texts) <= _FOOT_TEXTS and all(text.place.page == page for text in texts)
+
+
 def _is_head(table: Table) -> bool:
     """Say whether the first row is a head of its own rather than only taken for one: no number anywhere in it."""
     return not any(character.isdigit() for text in table.rows[0] for character in text)
@@ -123,6 +166,7 @@ def _joined(one: Table, other: Table) -> Table:
     rows = list(other.rows[skip:])
     shift = len(one.rows) - skip
     spanned = one.spanned | {(row + shift, column) for row, column in other.spanned if row >= skip}
+    notes = tuple((row + shift, column, mark) for row, column, mark in other.notes if row >= skip)
     return Table(
         (*one.rows, *rows),
         one.header_rows,
@@ -131,4 +175,5 @@ def _joined(one: Table, other: Table) -> Table:
         frozenset(spanned),
         (*one.places, *other.places[skip:]),
         one.doubtful or other.doubtful,
+        (*one.notes, *notes),
     )

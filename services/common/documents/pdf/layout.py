@@ -6,6 +6,7 @@ or a table is judged by how its lines fill them.
 """
 
 import itertools
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
@@ -33,6 +34,7 @@ _WHITE_RATIO: Final = 3.0
 _WHITE_EM: Final = 3.6
 _APART_LINES: Final = 6
 _APART_SHARE: Final = 0.15
+_KIND: Final = re.compile(r"\[[A-Z][\w ]{2,30}\]")
 _NEXT_LINE: Final = 2.6
 """A line further below than so many times its size begins something else."""
 
@@ -67,7 +69,7 @@ def lay_out(pieces: list[Piece], rules: Sequence[Rule] = ()) -> list[Region]:
     """Return the regions of a page in reading order."""
     ordered = sorted(pieces, key=lambda piece: (piece.base, piece.left))
     result: list[Region] = []
-    stack = [_Task(rows_of_pieces(ordered))]
+    stack = [_Task(_without_kinds(rows_of_pieces(ordered)))]
     while stack:
         task = stack.pop()
         if task.region is not None:
@@ -79,6 +81,23 @@ def lay_out(pieces: list[Piece], rules: Sequence[Rule] = ()) -> list[Region]:
                 part.alone |= task.alone
             stack.extend(reversed(parts))
     return result
+
+
+def _without_kinds(rows: list[list[Piece]]) -> list[list[Piece]]:
+    """Return lines without what says of which kind a definition is, in brackets at the right edge.
+
+    ``int ffi_call (void *f)          [Function]``, as manuals made from Texinfo have it.
+    """
+    right = max((row[-1].right for row in rows), default=0.0)
+    return [
+        row[:1]
+        if len(row) == 2  # noqa: PLR2004
+        and row[0].whole is row[1].whole is None
+        and _KIND.fullmatch(row[1].text)
+        and right - row[1].right < row[1].size
+        else row
+        for row in rows
+    ]
 
 
 def _parts(rows: list[list[Piece]], depth: int, rules: list[Rule]) -> list[_Task]:

@@ -4,18 +4,24 @@ import itertools
 from typing import Final
 
 from services.common.documents.document import BlockKind
-from services.common.documents.pdf.blocks import ENDS, Draft
+from services.common.documents.pdf.blocks import ENDS, Draft, Style
 from services.common.documents.pdf.frame import joined_box
 from services.common.documents.pdf.texts import without_shifts
+from services.common.documents.wording import has_words
 
 _NEST_EM: Final = 0.7
 _FAR_EM: Final = 14.0
 _FIRST: Final = frozenset({"a", "A", "i", "I", "1"})
 _TERM_CHARS: Final = 70
+_SIGNATURE_CHARS: Final = 240
+_SIGNATURE_LINES: Final = 4
 _BULLET_INDENT: Final = 0.4
 _TERM_INDENT: Final = (1.2, 9.0)
 _LONE_CHARS: Final = 80
 _MAX_LEVEL: Final = 6
+_TITLE: Final = 1.25
+_TITLE_CHARS: Final = 160
+_TITLE_LINES: Final = 3
 
 
 def restore_initials(drafts: list[Draft]) -> None:
@@ -77,18 +83,22 @@ def find_definitions(drafts: list[Draft]) -> list[Draft]:
             continue
         if index - 1 in chosen:
             term = drafts[index - 1]
-            draft.kind, draft.term = BlockKind.DEFINITION, without_shifts(term.lines[0]).strip()
+            draft.kind, draft.term = BlockKind.DEFINITION, without_shifts(term.text).strip()
             draft.box = joined_box([term.box, draft.box])
         result.append(draft)
     return result
 
 
 def _defines(term: Draft, text: Draft) -> bool:
-    if text.kind is not BlockKind.PARAGRAPH or len(term.lines) != 1 or term.page != text.page:
+    if text.kind is not BlockKind.PARAGRAPH or not term.lines or term.page != text.page:
         return False
-    word = without_shifts(term.lines[0]).strip()
+    word = without_shifts(term.text).strip()
+    signed = word.endswith(")") and "(" in word and len(word) <= _SIGNATURE_CHARS
+    if len(term.lines) != 1 and not (signed and len(term.lines) <= _SIGNATURE_LINES):
+        return False
     bullet = term.kind is BlockKind.LIST_ITEM and not term.number
-    plain = (bullet or term.kind is BlockKind.PARAGRAPH) and not word.endswith(ENDS) and len(word) <= _TERM_CHARS
+    plain = (bullet or term.kind is BlockKind.PARAGRAPH) and not word.endswith(ENDS)
+    plain = plain and (len(word) <= _TERM_CHARS or signed)
     if not (plain or term.kind is BlockKind.CODE):
         return False
     indent = text.box[0] - term.box[0]
@@ -108,6 +118,23 @@ def find_plain_headings(drafts: list[Draft]) -> None:
         ended = before is None or before.page != draft.page or without_shifts(before.text).endswith(ENDS)
         follows = after.page == draft.page and after.kind is BlockKind.PARAGRAPH and len(after.text) > 2 * len(text)
         if alone and ended and follows and text[:1].isupper() and not text.endswith((*ENDS, ",")):
+            draft.kind = BlockKind.HEADING
+
+
+def find_untagged_headings(drafts: list[Draft], body: Style) -> None:
+    """Make headings of what a tagged page calls text though it is set as a heading.
+
+    It is larger than the text; or bold, on one line, where no element of the page is tagged as a heading.
+    """
+    tagged = any(draft.kind is BlockKind.HEADING for draft in drafts)
+    for draft, after in itertools.pairwise(drafts):
+        text = without_shifts(draft.text)
+        if draft.kind is not BlockKind.PARAGRAPH or len(text) > _TITLE_CHARS or text.endswith((*ENDS, ",")):
+            continue
+        large = draft.size >= _TITLE * body.size and len(draft.lines) <= _TITLE_LINES
+        bold = draft.bold and not body.bold and len(draft.lines) == 1 and len(text) <= _LONE_CHARS
+        follows = after.page == draft.page and after.kind is not BlockKind.TABLE
+        if has_words(text) and (large or (bold and follows and not tagged and not after.bold)):
             draft.kind = BlockKind.HEADING
 
 

@@ -16,10 +16,20 @@ SUPERSCRIPT: Final = "\ue000"
 SUBSCRIPT: Final = "\ue001"
 END_OF_SHIFT: Final = "\ue002"
 """Stand around shifted characters until it is known which of them are marks of footnotes."""
+REFERENCE: Final = "\ue003"
+END_OF_REFERENCE: Final = "\ue004"
+"""Stand around marks of footnotes until their places in the text are known."""
 _SMALLER: Final = 0.86
+_MARK_CHARS: Final = 3
+_BAND_PT: Final = 16.0
+_NEARLY: Final = 0.97
+_TOUCH_EM: Final = 0.12
+_CLEARLY: Final = (0.25, 0.7)
 _RAISED: Final = (0.12, 0.85)
 _LOWERED: Final = (0.06, 0.45)
 _BESIDE_EM: Final = (-0.35, 0.3)
+_MARK_GAP_EM: Final = 0.6
+"""So far may the mark of a footnote stand before its text."""
 _SHIFTED_CHARS: Final = 12
 _SAME_SIZE_SHIFT: Final = 0.75
 _SAME_LINE_EM: Final = 0.3
@@ -111,8 +121,12 @@ def _is_space(before: Word, word: Word) -> bool:
 def place_shifted(words: list[Word]) -> None:
     """Find superscripts and subscripts among words in the order in which they are drawn."""
     for index, word in enumerate(words):
+        if word.shift:
+            continue  # the font itself draws it raised
         before = words[index - 1] if index else None
         after = words[index + 1] if index + 1 < len(words) else None
+        if before is not None and not before.shift and _raise(word, before):
+            continue
         if before is not None and not before.shift and after is not None and _is_between(before, word, after):
             word.base = before.base
             continue
@@ -129,7 +143,38 @@ def place_shifted(words: list[Word]) -> None:
         if before is not None and not before.shift and _shift(word, before, before, word):
             continue
         if after is not None:
-            _shift(word, after, word, after)
+            _shift(word, after, word, after, most=_MARK_GAP_EM)
+    _place_apart(words)
+
+
+def _place_apart(words: list[Word]) -> None:
+    """Find marks that are drawn apart from the words that they stand behind: all marks of a table after its numbers."""
+    small = [word for word in words if not word.shift and len(word.text) <= _MARK_CHARS]
+    if not small:
+        return
+    ends: dict[tuple[int, int], list[Word]] = {}
+    for word in words:
+        if not word.shift:
+            ends.setdefault((round(word.right), int(word.base // _BAND_PT)), []).append(word)
+    for word in small:
+        across, down = round(word.left), int(word.base // _BAND_PT)
+        places = ((right, base) for right in range(across - 2, across + 3) for base in (down, down + 1, down + 2))
+        near = [one for place in places for one in ends.get(place, ()) if one is not word]
+        for anchor in near:
+            up = (anchor.base - word.base) / max(anchor.run.size, 0.1)
+            if anchor.run.turn == word.run.turn and up > _RAISED[0] and _shift(word, anchor, anchor, word):
+                break
+
+
+def _raise(word: Word, before: Word) -> bool:
+    """Mark a number as raised that is set nearly as large as the word right before it."""
+    size = max(before.run.size, 0.1)
+    up = (before.base - word.base) / size
+    near = abs(word.left - before.right) < _TOUCH_EM * size and word.text.lstrip("+-\u2212\u2013").isdigit()
+    if not near or not _SMALLER * size < word.run.size <= _NEARLY * size or not _CLEARLY[0] < up < _CLEARLY[1]:
+        return False
+    word.shift, word.base = 1, before.base
+    return True
 
 
 def _is_between(before: Word, word: Word, after: Word) -> bool:
@@ -160,15 +205,15 @@ def _unshifted(words: list[Word], index: int) -> Word | None:
     return None
 
 
-def _beside(left: Word, right: Word) -> bool:
+def _beside(left: Word, right: Word, most: float = _BESIDE_EM[1]) -> bool:
     size = max(left.run.size, right.run.size)
-    return _BESIDE_EM[0] * size < right.left - left.right < _BESIDE_EM[1] * size
+    return _BESIDE_EM[0] * size < right.left - left.right < most * size
 
 
-def _shift(word: Word, anchor: Word, left: Word, right: Word) -> bool:
+def _shift(word: Word, anchor: Word, left: Word, right: Word, most: float = _BESIDE_EM[1]) -> bool:
     """Mark a word as shifted against the one beside it, when it is."""
     size = anchor.run.size
-    if word.run.size > _SMALLER * size or not _beside(left, right) or len(word.text) > _SHIFTED_CHARS:
+    if word.run.size > _SMALLER * size or not _beside(left, right, most) or len(word.text) > _SHIFTED_CHARS:
         return False
     up = (anchor.base - word.base) / max(size, 0.1)
     if _RAISED[0] < up < _RAISED[1]:

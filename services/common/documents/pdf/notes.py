@@ -29,6 +29,8 @@ def find_notes(drafts: list[Draft], body: Style) -> frozenset[str]:
     symbols = {character for draft in drafts for line in _texts(draft) for character in line if character in _SYMBOLS}
     marks: set[str] = set()
     for draft in drafts:
+        if draft.kind is BlockKind.FOOTNOTE and draft.number:
+            marks.add(draft.number)  # the file itself says so
         if draft.kind not in {BlockKind.PARAGRAPH, BlockKind.LIST_ITEM, BlockKind.HEADING} or not draft.lines:
             continue
         small = draft.size <= _SMALLER * body.size
@@ -54,8 +56,8 @@ def _plain_mark(draft: Draft, references: set[str], symbols: set[str], *, small:
     if not small:
         return "", 0
     if draft.kind is BlockKind.LIST_ITEM:
-        mark = draft.number.strip("().[]")
-        return (mark, 0) if mark in references else ("", 0)
+        mark = draft.number.strip("().[]") or draft.style
+        return (mark, 0) if mark in references or (mark in set(_SYMBOLS) and mark in symbols) else ("", 0)
     match = _PLAIN.match(draft.lines[0])
     if match is not None and (match[1] in references or (match[1][0] in _SYMBOLS and match[1][0] in symbols)):
         return match[1], match.end()

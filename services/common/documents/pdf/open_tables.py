@@ -5,6 +5,7 @@ columns of its own. It takes its place on the page as one, like a table with all
 """
 
 import itertools
+import re
 from bisect import bisect_left
 from dataclasses import dataclass, field
 from typing import Final
@@ -28,6 +29,10 @@ _SEVERAL: Final = 0.5
 _ABOVE_BASE: Final = 0.25
 _SECTION_EM: Final = (2.4, 1.6)
 """A lone line further below its rule, or above the next one, in its own size, is no row but stands between tables."""
+
+_AMOUNT: Final = re.compile(
+    r"[(+\u2212\u2013-]?(?:\d{1,3}(?:[.,'\u2019 ]\d{3})+(?:[.,]\d+)?|\d+[.,]\d+|(?!(?:19|20)\d\d\b)\d{3,})[)%]?"
+)
 
 _Strip = tuple[float, float]
 
@@ -127,7 +132,7 @@ def _end(group: list[Rule], parts: list[list[list[Piece]]], at: int) -> tuple[in
     """Return the number of the last rule of a table that begins at one, 0 when none does, and its columns."""
     head, body = parts[at], parts[at + 1]
     several = [row for row in body if len(row) > 1]
-    headed = 0 < len(head) <= _HEAD_LINES and any(len(row) > 1 for row in head)
+    headed = 0 < len(head) <= _HEAD_LINES and any(len(row) > 1 for row in head) and not any(map(_is_amounts, head))
     if not headed or not several or len(several) < _SEVERAL * len(body):
         return 0, _Columns()
     lines = [row for row in head if len(row) > 1] + several
@@ -148,6 +153,12 @@ def _end(group: list[Rule], parts: list[list[list[Piece]]], at: int) -> tuple[in
         if any(len(row) > 1 for row in parts[number]):
             end = number + 1
     return end, columns
+
+
+def _is_amounts(row: list[Piece]) -> bool:
+    """Say whether most of a line behind its name are amounts: no name of a column is one, unless it is a year."""
+    found = [piece.text for piece in row[1:]]
+    return bool(found) and 2 * sum(_AMOUNT.fullmatch(text) is not None for text in found) > len(found)
 
 
 def _goes_on(part: list[list[Piece]], columns: _Columns, top: float, bottom: float) -> bool:

@@ -9,13 +9,14 @@ from collections.abc import Callable
 from typing import Final
 
 from services.common.documents.document import Block, BlockKind, Box, Place, Table
-from services.common.documents.pdf.blocks import Draft, style_of_mark
+from services.common.documents.pdf.blocks import ENDS, Draft, style_of_mark
 from services.common.documents.pdf.cells import cell_text
 from services.common.documents.pdf.frame import Frame, joined_box
 from services.common.documents.pdf.heads import count_header_columns, count_header_rows, is_value
 from services.common.documents.pdf.lines import piece_of, rows_of, words_text
 from services.common.documents.pdf.page import PageContent
 from services.common.documents.pdf.tags import Tag
+from services.common.documents.pdf.texts import without_shifts
 from services.common.documents.pdf.words import Word
 
 _COVERED: Final = 0.95
@@ -25,10 +26,17 @@ _LISTED: Final = frozenset({"TOC", "TOCI", "Index"})
 _LEAVES: Final = frozenset(
     {"P", "H", "Caption", "Code", "BlockQuote", "Quote", "Formula", "Note", "FENote", *_HEADINGS}
 )
+_INLINE: Final = frozenset(
+    {"Span", "Link", "Em", "Strong", "Reference", "Annot", "Sub", "NonStruct", "BibEntry", "Quote", "Lbl"}
+)
 _MAX_COLUMNS: Final = 500
 _SCATTERED: Final = 24
 _SCATTERED_SHARE: Final = 0.4
 _VALUE_WORDS: Final = 2
+_LEVEL: Final = 6
+_LEVEL_SHARE: Final = 0.3
+_APART_EM: Final = 1.0
+_BELOW_EM: Final = 2.0
 
 
 class TaggedPage:
@@ -59,20 +67,29 @@ class TaggedPage:
         return covered and not self._is_scattered(tags)
 
     def _is_scattered(self, tags: Tag) -> bool:
-        """Say whether the structure takes tables apart: no table in it, but many elements of one value each."""
-        leaves = values = 0
+        """Say whether the structure takes tables apart: no table in it, but many elements of one value each.
+
+        Elements of one line each that follow each other on the same lines tell the same.
+        """
+        leaves = values = level = 0
+        before: list[Word] = []
         stack: list[Tag] = [tags]
         while stack:
             tag = stack.pop()
             if tag.kind in {"Table", *_LISTED}:
                 return False
-            below = [part for part in tag.parts if isinstance(part, Tag)]
-            stack += below
+            stack += [part for part in reversed(tag.parts) if isinstance(part, Tag)]
+            if not _is_inline(tag) and all(_is_inline(part) for part in tag.parts if isinstance(part, Tag)):
+                held = self._of(tag)
+                level += _is_level(before, held)
+                before = held
             words = [word for part in tag.parts if isinstance(part, int) for word in self._words.get(part, ())]
             if words:
                 leaves += 1
                 values += len(words) <= _VALUE_WORDS and is_value(" ".join(word.text for word in words))
-        return values >= _SCATTERED and values >= _SCATTERED_SHARE * leaves
+        return (values >= _SCATTERED and values >= _SCATTERED_SHARE * leaves) or (
+            level >= _LEVEL and level >= _LEVEL_SHARE * leaves
+        )
 
     def left_over(self) -> list[Word]:
         """Return the words that no element holds."""
@@ -83,6 +100,7 @@ class TaggedPage:
         """Make drafts of all elements, in their order."""
         if self._page.tags is not None:
             self._walk(self._page.tags, 0)
+            self.drafts = _with_descriptions(self.drafts)
 
     def _of(self, tag: Tag) -> list[Word]:
         return [word for mark in tag.marks() for word in self._words.get(mark, ())]
@@ -120,11 +138,19 @@ class TaggedPage:
             self._note(tag)
         elif tag.kind == "Figure":
             self._figure(tag)
-        elif tag.kind in _LEAVES and not any(isinstance(part, Tag) and not _is_inline(part) for part in tag.parts):
-            kind = {"Caption": BlockKind.CAPTION, "Code": BlockKind.CODE}.get(tag.kind, BlockKind.PARAGRAPH)
-            self._text(self._of(tag), kind)
+        elif tag.kind in _LEAVES and all(map(_is_in_text, tag.parts)):
+            self._leaf(tag)
         else:
             self._walk(tag, lists)
+
+    def _leaf(self, tag: Tag) -> None:
+        """Write an element of running text; the footnotes that it holds follow it."""
+        notes = [part for part in tag.parts if isinstance(part, Tag) and part.kind in _NOTES]
+        rest = Tag(tag.kind, [part for part in tag.parts if part not in notes])
+        kind = {"Caption": BlockKind.CAPTION, "Code": BlockKind.CODE}.get(tag.kind, BlockKind.PARAGRAPH)
+        self._text(self._of(rest), kind)
+        for note in notes:
+            self._note(note)
 
     def _text(self, words: list[Word], kind: BlockKind, level: int = 0) -> Draft | None:
         if not words:
@@ -183,8 +209,41 @@ class TaggedPage:
         self.drafts.append(draft)
 
 
+def _with_descriptions(drafts: list[Draft]) -> list[Draft]:
+    """Put small letters right below a line that ends no sentence on the same draft: they say more of what it names."""
+    result: list[Draft] = []
+    for draft in drafts:
+        before = result[-1] if result else None
+        if before is not None and _describes(before, draft):
+            before.lines += draft.lines
+            before.box = joined_box([before.box, draft.box])
+        else:
+            result.append(draft)
+    return result
+
+
+def _describes(before: Draft, draft: Draft) -> bool:
+    if before.kind is not BlockKind.PARAGRAPH or draft.kind is not BlockKind.PARAGRAPH or len(before.lines) > 1:
+        return False
+    close = 0 <= draft.box[1] - before.box[3] + draft.size < _BELOW_EM * draft.size
+    level = abs(draft.box[0] - before.box[0]) < 0.5 * draft.size
+    opens = not without_shifts(before.lines[0]).rstrip().endswith(ENDS)
+    return close and level and opens and without_shifts(draft.lines[0])[:1].islower()
+
+
+def _is_in_text(part: "int | Tag") -> bool:
+    return isinstance(part, int) or _is_inline(part) or part.kind in _NOTES
+
+
+def _is_level(one: list[Word], two: list[Word]) -> bool:
+    """Say whether two elements are one line each, and both stand on the same one, apart."""
+    if not one or not two or len({round(word.base) for word in (*one, *two)}) > 1:
+        return False
+    return two[0].left - one[-1].right > _APART_EM * two[0].run.size
+
+
 def _is_inline(tag: Tag) -> bool:
-    inline = tag.kind in {"Span", "Link", "Em", "Strong", "Reference", "Annot", "Sub", "NonStruct", "BibEntry", "Quote"}
+    inline = tag.kind in _INLINE
     return inline and all(isinstance(part, int) or _is_inline(part) for part in tag.parts)
 
 
@@ -262,17 +321,44 @@ def _cells(row: Tag) -> list[Tag]:
 
 
 def _extents(rows: list[Tag], words_of: Callable[[Tag], list[Word]]) -> list[tuple[float, float]]:
-    """Return where each column begins and ends, by the rows that have a cell with text in all; nothing without one."""
-    width = max((sum(cell.across for cell in _cells(row)) for row in rows), default=0)
-    found: list[tuple[float, float]] = []
-    for row in rows:
+    """Return where each column begins and ends, by the rows that leave no cell out; nothing when one is unknown."""
+    found: list[tuple[float, float] | None] = [None] * _width(rows)
+    hanging: dict[int, int] = {}
+    known = True
+    for index, row in enumerate(rows):
         cells = _cells(row)
-        boxes = [joined_box([word.box for word in words]) for words in map(words_of, cells) if words]
-        if len(cells) == len(boxes) == width and all(one[0] < two[0] for one, two in itertools.pairwise(boxes)):
-            here = [(box[0], box[2]) for box in boxes]
-            both = zip(found or here, here, strict=True)
-            found = [(min(one[0], two[0]), max(one[1], two[1])) for one, two in both]
-    return found
+        hanging = {column: last for column, last in hanging.items() if last >= index}
+        known = known or not hanging
+        whole = known and sum(cell.across for cell in cells) + len(hanging) == len(found)
+        column = 0
+        for cell in cells:
+            while whole and column in hanging:
+                column += 1
+            here = range(column, min(column + cell.across, len(found)))
+            if cell.down > 1:
+                hanging.update(dict.fromkeys(here, index + cell.down - 1))
+            words = words_of(cell) if whole and len(here) == 1 else []
+            if words:
+                left, _, right, _ = joined_box([word.box for word in words])
+                before = found[column] or (left, right)
+                found[column] = (min(before[0], left), max(before[1], right))
+            column += cell.across
+        known = whole or (known and not any(cell.down > 1 for cell in cells))
+    extents = [extent for extent in found if extent is not None]
+    ordered = all(one[0] < two[0] for one, two in itertools.pairwise(extents))
+    return extents if len(extents) == len(found) and ordered else []
+
+
+def _width(rows: list[Tag]) -> int:
+    """Return how many columns a table has: as many as its widest row covers, with what hangs down into it."""
+    width = 0
+    hanging: list[tuple[int, int]] = []
+    for index, row in enumerate(rows):
+        cells = _cells(row)
+        hanging = [(last, across) for last, across in hanging if last >= index]
+        width = max(width, sum(cell.across for cell in cells) + sum(across for _, across in hanging))
+        hanging += [(index + cell.down - 1, cell.across) for cell in cells if cell.down > 1]
+    return min(width, _MAX_COLUMNS)
 
 
 def _nearest(box: Box, across: int, first: int, left: int, extents: list[tuple[float, float]]) -> int:

@@ -4,7 +4,13 @@ import re
 from collections.abc import Collection, Iterable
 from typing import Final
 
-from services.common.documents.pdf.lines import END_OF_SHIFT, SUBSCRIPT, SUPERSCRIPT
+from services.common.documents.pdf.lines import (
+    END_OF_REFERENCE,
+    END_OF_SHIFT,
+    REFERENCE,
+    SUBSCRIPT,
+    SUPERSCRIPT,
+)
 
 _SHIFTED: Final = re.compile(
     f"([{SUPERSCRIPT}{SUBSCRIPT}])([^{SUPERSCRIPT}-{END_OF_SHIFT}]*){END_OF_SHIFT}(?:\\s+(?=[,;.:)\\]](?:\\s|$)))?"
@@ -25,6 +31,8 @@ _UNITS: Final = frozenset(
 _LAST_LETTERS: Final = re.compile(r"[^\W\d_\u00b0]+$|\u00b0$")
 _POWER: Final = re.compile(rf"(?:[x\u00d7\u00b7*]\s?10|[\d{END_OF_SHIFT}]\s?(?:[mcdkn\u00b5]?m|ft|in|yd)|/\s?s)$")
 """What a raised number raises whatever the footnotes are called: a length behind a number, ten behind a sign, m/s."""
+_NUMBERS: Final = re.compile(r"\d+")
+_REFERENCE: Final = re.compile(f"{REFERENCE}([^{REFERENCE}{END_OF_REFERENCE}]*){END_OF_REFERENCE}")
 _LIST: Final = re.compile(r"\d{1,3}(?:\s*[,\u2013-]\s*\d{1,3})*")
 
 
@@ -61,8 +69,28 @@ def _joint(before: str, after: str, known: Collection[str]) -> tuple[str, str]:
     return (before if hyphened in known and whole not in known else before[:-1]), ""
 
 
+def reference(mark: str) -> str:
+    """Return the mark of a footnote as it stands in a text until its place is known."""
+    return f"{REFERENCE}{mark}{END_OF_REFERENCE}"
+
+
+def take_references(text: str) -> tuple[str, tuple[tuple[int, str], ...]]:
+    """Return a text without the marks of footnotes, and where in it each of them stood."""
+    if REFERENCE not in text:
+        return text, ()
+    parts: list[str] = []
+    notes: list[tuple[int, str]] = []
+    length = end = 0
+    for match in _REFERENCE.finditer(text):
+        parts.append(text[end : match.start()])
+        length += match.start() - end
+        notes.append((length, match[1]))
+        end = match.end()
+    return "".join([*parts, text[end:]]), tuple(notes)
+
+
 def place_shifts(text: str, marks: Collection[str], *, drop_unknown: bool = True) -> str:
-    """Write what stands raised as a power, or leave it out where it refers to a footnote.
+    """Write what stands raised as a power, or as a reference where it refers to a footnote.
 
     Args:
         text: with marks around what is shifted.
@@ -79,8 +107,10 @@ def place_shifts(text: str, marks: Collection[str], *, drop_unknown: bool = True
         before = text[max(match.start() - _WORD_CHARS, 0) : match.start()]
         if _POWER.search(before) and content.isdigit() and (before.endswith("10") or content in {"2", "3"}):
             return f"^{content}"
-        if content in marks or (_LIST.fullmatch(content) and all(one in marks for one in re.findall(r"\d+", content))):
-            return ""
+        if content in marks:
+            return reference(content)
+        if _LIST.fullmatch(content) and all(one in marks for one in _NUMBERS.findall(content)):
+            return "".join(map(reference, _NUMBERS.findall(content)))
         if content in _ORDINAL and (before[-1:].isalnum() or content in _SIGNS):
             return content
         return _as_power(before, content, drop_unknown=drop_unknown)

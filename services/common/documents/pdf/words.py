@@ -49,10 +49,18 @@ _FIXED_NAMES: Final = (
 )
 _SLANTED_NAMES: Final = ("italic", "oblique", "cmti", "cmsl")
 _WRITTEN: Final = {
-    **dict.fromkeys((0x02, 0xFFFE, 0xAD), "-"),  # what PDFium writes for a hyphen at the end of a line; the soft hyphen
-    **dict.fromkeys((0xE000, 0xE001, 0xE002), "\ufffd"),  # stand around what is shifted, and come from no file
+    # what PDFium writes for a hyphen at the end of a line; the soft hyphen; the hyphens that are never anything else
+    **dict.fromkeys((0x02, 0xFFFE, 0xAD, 0x2010, 0x2011), "-"),
+    **dict.fromkeys(
+        (0xE000, 0xE001, 0xE002, 0xE003, 0xE004), "\ufffd"
+    ),  # stand around what is shifted, and come from no file
 }
 _LAST_CODE: Final = 0x10FFFF
+_DIGITS: Final = range(0x30, 0x3A)
+_SIGNS: Final = frozenset({0x2B, 0x2D, 0x2212, 0x2013})
+_RAISED_EM: Final = (0.25, 0.5)
+"""A digit whose ink begins higher than the one and is lower than the other is drawn raised by its font."""
+_RAISED_SIGN_EM: Final = 0.42
 _NAME_CHARS: Final = 256
 
 
@@ -136,6 +144,11 @@ class Characters:
         self._box_of = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_int, ctypes.c_void_p)(
             _address(pdfium.FPDFText_GetLooseCharBox)
         )
+        self._ink_of = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_int, *[ctypes.c_void_p] * 4)(
+            _address(pdfium.FPDFText_GetCharBox)
+        )
+        self._edges = [ctypes.c_double() for _ in range(4)]
+        self._ink = [ctypes.byref(edge) for edge in self._edges]
 
     def words(self, text_page: Any, count: int) -> list[Word]:
         """Return a page's words in the order in which they are drawn, each in its own frame."""
@@ -162,10 +175,19 @@ class Characters:
             text = _WRITTEN.get(code) or (chr(code) if code <= _LAST_CODE else "\ufffd")
             if run.turn == 0:
                 self._box_of(handle, index, pointer)
-                gathered.add(text, (box.left, -box.top, box.right, -box.bottom), -base, run)
+                raised = (code in _DIGITS or code in _SIGNS) and self._is_raised(handle, index, code, base, run)
+                gathered.add(text, (box.left, -box.top, box.right, -box.bottom), -base, run, raised=raised)
             else:
                 gathered.add(text, *_turned_box(text_page, index, run), run)
         return gathered.words
+
+    def _is_raised(self, handle: Any, index: int, code: int, base: float, run: Run) -> bool:
+        """Say whether the ink of a digit or a sign stands above its line though its place does not: a font's own."""
+        self._ink_of(handle, index, *self._ink)
+        bottom, top = ((edge.value - base) / max(run.size, 0.1) for edge in self._edges[2:])
+        if code in _DIGITS:
+            return bottom > _RAISED_EM[0] and 0.0 < top - bottom < _RAISED_EM[1]
+        return (top + bottom) / 2 > _RAISED_SIGN_EM
 
     def _run(self, text_page: Any, index: int, drawer: int | None) -> Run | None:
         """Return what draws a character; ``None`` for one that PDFium adds itself."""
@@ -223,15 +245,17 @@ class _Gathered:
         self._word = None
         self._spaced = True
 
-    def add(self, text: str, box: Box, base: float, run: Run) -> None:
+    def add(self, text: str, box: Box, base: float, run: Run, *, raised: bool = False) -> None:
         word, ligature = self._word, abs(box[0] - self._left) < _SAME_EM * run.size
         self._left = box[0]
+        if word is not None and word.shift != raised:
+            word = None
         if word is not None and ((ligature and run is word.run) or self._continues(word, box, base, run)):
             word.text += text
             word.right = max(word.right, box[2])
             word.top, word.bottom = min(word.top, box[1]), max(word.bottom, box[3])
             return
-        self._word = Word(text, *box, base, run, spaced=self._spaced)
+        self._word = Word(text, *box, base, run, spaced=self._spaced, shift=int(raised))
         self._spaced = False
         self.words.append(self._word)
 

@@ -16,7 +16,9 @@ from services.common.documents.plain.tables import table_in
 from services.common.documents.plain.torn_words import join_lines, known_words
 from services.common.documents.wording import collapse
 
-_ITEM: Final = re.compile(r"^(\s*)(?:[-*\u2022\u25aa\u2023\u2013]|\(?(?:\d{1,2}|[a-zA-Z]|[ivx]{1,4})[.)])\s+(?=\S)")
+_ITEM: Final = re.compile(
+    r"^(\s*)(?:[-\u2022\u25aa\u2023\u2013]|\*{1,3}|\(?(?:\d{1,2}|[a-zA-Z]|[ivx]{1,4})[.)])\s+(?=\S)"
+)
 _INDENT_CHARS: Final = 2
 _UNDERLINE: Final = re.compile(r"\s*([=\-~^*#])\1{2,}\s*")
 _RULE_LINE: Final = re.compile(r"[\s\W_]*")
@@ -38,6 +40,12 @@ _HEADING_CHARS: Final = 90
 _TITLE_CHARS: Final = 200
 _DIGITS: Final = re.compile(r"\d+")
 _EDGE_LINES: Final = 3
+_CLOSED: Final = (".", "!", "?", ":", '."', ".)")
+_LONE_LEVEL: Final = 3
+_SHORT_CHARS: Final = 60
+_TITLE_WORDS: Final = 8
+_MANY_STARRED: Final = 4
+_SYNTAX: Final = frozenset("[]{}<>=|$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,10 +58,19 @@ class _Paragraph:
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """What the whole text tells about its parts: its words, and the notes that it refers to."""
+    """What the whole text tells about its parts.
+
+    Attributes:
+        words: its words.
+        marks: of the notes that it refers to.
+        bullets: rows of stars that begin so many lines that they are bullets, not marks of notes.
+        titles: first lines of paragraphs that stand alone above text like others of the text.
+    """
 
     words: frozenset[str]
     marks: frozenset[str]
+    bullets: frozenset[str] = frozenset()
+    titles: frozenset[int] = frozenset()
 
 
 def read_text(text: str) -> Document:
@@ -63,7 +80,12 @@ def read_text(text: str) -> Document:
     furniture: list[str] = []
     paragraphs = list(_paragraphs(pages, _running(pages), furniture))
     lines = [line for paragraph in paragraphs for line in paragraph.lines]
-    known = _Known(known_words(lines), frozenset(mark for line in lines for mark in _REFERRED.findall(line)))
+    known = _Known(
+        known_words(lines),
+        frozenset(mark for line in lines for mark in _REFERRED.findall(line)),
+        _bullets(lines),
+        _titles(paragraphs),
+    )
     blocks: list[Block] = []
     for index, paragraph in enumerate(paragraphs):
         following = paragraphs[index + 1] if index + 1 < len(paragraphs) else None
@@ -71,6 +93,35 @@ def read_text(text: str) -> Document:
     merged = _levelled(list(_noted(blocks)))
     title = next((block.text for block in merged[:1] if block.kind is BlockKind.HEADING and block.level == 1), "")
     return Document("text/plain", title, tuple(merged), furniture=tuple(dict.fromkeys(furniture)))
+
+
+def _bullets(lines: Sequence[str]) -> frozenset[str]:
+    """Return the rows of stars that begin many lines: an outline, not notes."""
+    counts = Counter(match[1] for line in lines if (match := _STARRED.match(line.strip())) and match[1][0] == "*")
+    return frozenset(mark for mark, count in counts.items() if count >= _MANY_STARRED)
+
+
+def _titles(paragraphs: Sequence[_Paragraph]) -> frozenset[int]:
+    """Return the first lines of short paragraphs that stand between others like titles, where several do."""
+    found = [
+        paragraph.first
+        for before, paragraph, after in zip(paragraphs, paragraphs[1:], paragraphs[2:], strict=False)
+        if _is_title(paragraph) and before.lines[-1].rstrip().endswith(_CLOSED) and _runs_on(after)
+    ]
+    return frozenset(found if len(found) > 1 else ())
+
+
+def _is_title(paragraph: _Paragraph) -> bool:
+    line = paragraph.lines[0].rstrip()
+    short = len(paragraph.lines) == 1 and len(line) <= _SHORT_CHARS and len(line.split()) <= _TITLE_WORDS
+    return short and line[:1].isupper() and line[-1].isalnum() and not _CODE_LINE.search(line)
+
+
+def _runs_on(paragraph: _Paragraph) -> bool:
+    """Say whether a paragraph is running text: lines that fill it, of which the last ends a sentence."""
+    lines = paragraph.lines
+    full = len(lines) > 1 or len(lines[0]) > _SHORT_CHARS
+    return full and lines[0][:1].isalnum() and lines[-1].rstrip().endswith(_CLOSED)
 
 
 def _shape(line: str) -> str:
@@ -145,6 +196,8 @@ def _blocks(paragraph: _Paragraph, following: _Paragraph | None, known: _Known, 
         yield Block(BlockKind.CODE, textwrap.dedent("\n".join(lines)), place=place)
         return
     heading = _heading(paragraph, following, opens=opens)
+    if heading is None and paragraph.first in known.titles:
+        heading = (_LONE_LEVEL, collapse(lines[0]))
     if heading is not None:
         level, text = heading
         yield Block(BlockKind.HEADING, text, level, place)
@@ -190,7 +243,7 @@ def _labelled(paragraph: _Paragraph, known: _Known) -> Iterator[Block]:
 
 def _marks_note(mark: str, known: _Known) -> bool:
     """Say whether a mark begins a note: a number in brackets or one star does only where the text refers to it."""
-    return mark in known.marks or not (mark == "*" or mark.startswith("["))
+    return mark not in known.bullets and (mark in known.marks or not (mark == "*" or mark.startswith("[")))
 
 
 def _is_list(lines: Sequence[str]) -> bool:
@@ -220,7 +273,7 @@ def _heading(paragraph: _Paragraph, following: _Paragraph | None, *, opens: bool
     ):
         return None
     letters = [character for character in whole if character.isalpha()]
-    large = len(letters) > 2 and "".join(letters).isupper()  # noqa: PLR2004 - more than an abbreviation
+    large = len(letters) > 2 and "".join(letters).isupper() and _SYNTAX.isdisjoint(whole)  # noqa: PLR2004 - more than an abbreviation
     if large and len(lines) <= 2:  # noqa: PLR2004 - a heading of two lines
         return (1 if opens else 2), whole
     numbered = _NUMBERED_HEADING.match(whole)
@@ -294,8 +347,9 @@ def lines_to_blocks(lines: list[str], place: Place, known: frozenset[str] = froz
         match = _ITEM.match(line)
         if match:
             close()
-            kind, level = BlockKind.LIST_ITEM, len(match.group(1).expandtabs(4)) // _INDENT_CHARS
             mark = match.group().strip()
+            deep = len(mark) - 1 if mark[0] == "*" else 0
+            kind, level = BlockKind.LIST_ITEM, len(match.group(1).expandtabs(4)) // _INDENT_CHARS + deep
             number = mark if mark[-1] in ".)" else ""
             texts.append(line[match.end() :])
         else:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from services.common.documents.document import Table, place_of_lines
-from services.common.documents.table_heads import header_rows_of
+from services.common.documents.table_heads import are_pairs, header_rows_of
 
 _FRAME: Final = re.compile(r"\s*\+(?:[-=]+\+)+\s*")
 _BAR_ROW: Final = re.compile(r"\s*\|.*\|\s*")
@@ -42,8 +42,10 @@ def table_in(lines: Sequence[str], first_line: int) -> tuple[Table | None, int]:
             found = [(i, j, _MARK.search(cell)) for i, row in enumerate(rows) for j, cell in enumerate(row)]
             notes = tuple((i, j, match[1]) for i, j, match in found if match)
             grid = tuple((*(_MARK.sub("", cell) for cell in row), *[""] * (width - len(row))) for row in rows)
+            if heads is None:
+                heads = 0 if are_pairs(grid) else header_rows_of(grid)
             places = tuple(place_of_lines(first_line + start, first_line + end) for start, end in numbers)
-            return Table(grid, heads if heads is not None else header_rows_of(grid), places=places, notes=notes), used
+            return Table(grid, heads, places=places, notes=notes), used
     return None, 0
 
 

@@ -98,6 +98,21 @@ def test_a_list_that_says_so_begins_with_another_number():
     assert [number for _, _, number, _, _ in kinds(document)] == ["1.", "2.", "5.", "6."]
 
 
+def test_lists_of_built_in_styles_are_nested_by_their_names():
+    document = docx.Document()
+    for style, text in (
+        ("List Number", "report damage"),
+        ("List Number 2", "within a day"),
+        ("List Bullet 3", "or two"),
+    ):
+        document.add_paragraph(text, style=style)
+    assert [(level, text) for _, level, _, _, text in kinds(document)] == [
+        (0, "report damage"),
+        (1, "within a day"),
+        (2, "or two"),
+    ]
+
+
 def test_bullets_have_no_number_and_numbers_of_headings_stand_in_their_text():
     document = numbered_document()
     document.add_paragraph("bullet", style="List Bullet")

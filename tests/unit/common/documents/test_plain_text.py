@@ -181,3 +181,32 @@ def test_a_table_right_below_an_underlined_heading_is_a_table():
     (table,) = [block.table for block in document.blocks if block.table]
     assert table.rows == (("Day", "Crew", "Start"), ("Monday", "A, B", "7:00"), ("Tuesday", "C", "8:00"))
     assert [place.path for place in table.places] == ["line 3", "line 4", "line 5"]
+
+
+BODY = "These mechanisms bind a name to a list of commands that will be run whenever\nthe name is used."
+
+
+def test_titles_that_stand_alone_are_headings_where_a_text_has_several():
+    several = f"An introduction to it.\n\nJob Control\n\n{BODY}\n\nArrays\n\n{BODY}\n"
+    assert [text for kind, _, _, text in kinds(several) if kind == "HEADING"] == ["Job Control", "Arrays"]
+    alone = f"An introduction to it.\n\nJob Control\n\n{BODY}\n"
+    assert not any(kind == "HEADING" for kind, *_ in kinds(alone))
+
+
+def test_an_indented_line_of_syntax_is_no_heading():
+    assert not any(
+        kind == "HEADING" for kind, *_ in kinds(f"Each line has two fields:\n\n     OLD NEW[:ID]\n\n{BODY}\n")
+    )
+
+
+def test_stars_that_begin_many_lines_are_an_outline_and_no_notes():
+    text = "* News\n\nSome text.\n\n" + "".join(
+        f"** Fix number {name}.\n\n" for name in ("one", "two", "three", "four")
+    )
+    found = kinds(text)
+    assert [(kind, level) for kind, level, _, text in found if text.startswith("Fix")] == [("LIST_ITEM", 1)] * 4
+
+
+def test_pairs_of_words_have_no_head():
+    found = table("TAR_VERSION   version number\nTAR_ARCHIVE   name of the archive\nTAR_FORMAT    format of it\n")
+    assert (found.header_rows, found.rows[0]) == (0, ("TAR_VERSION", "version number"))

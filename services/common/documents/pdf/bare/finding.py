@@ -10,7 +10,7 @@ from services.common.documents.pdf.bare.close import part_close_columns
 from services.common.documents.pdf.bare.grouping import clashes, group_lines, is_number
 from services.common.documents.pdf.bare.leaders import without_leaders
 from services.common.documents.pdf.bare.segments import Row, Segment, Strip, find_segments
-from services.common.documents.pdf.bare.sides import find_sides
+from services.common.documents.pdf.bare.sides import find_labelled, find_sides
 from services.common.documents.pdf.bare.stacked import count_head_lines, head_rows
 from services.common.documents.pdf.frame import Frame, joined_box
 from services.common.documents.pdf.heads import count_header_columns, count_header_rows, is_value
@@ -81,6 +81,20 @@ def read_table(rows: list[Row], rules: list[Rule]) -> BareTable | None:
 
 def find_tables(rows: list[Row], rules: list[Rule]) -> list[BareTable | Sides]:
     """Return the tables among lines, from the top, and lines that several things share."""
+    found: list[BareTable | Sides] = []
+    at = 0
+    for sides in [*find_labelled(rows), None]:
+        end = len(rows) if sides is None else sides[0]
+        for table in _find_tables(rows[at:end], rules):
+            table.first, table.last = table.first + at, table.last + at
+            found.append(table)
+        if sides is not None:
+            found.append(Sides(*sides, sides[2]))
+            at = sides[1] + 1
+    return found
+
+
+def _find_tables(rows: list[Row], rules: list[Rule]) -> list[BareTable | Sides]:
     bare = [divide_values(without_leaders(row)) for row in rows]
     found: list[BareTable | Sides] = []
     for segment in find_segments(bare):

@@ -8,6 +8,8 @@ from services.common.documents.pdf.heads import is_value
 
 _OVERLAP_EM: Final = 0.8
 _LEVEL_EM: Final = 0.3
+_SHIFTED_EM: Final = 0.5
+"""A power in a cell may push its line so far down against those beside it."""
 _JUMP: Final = 1.05
 _CLEAR: Final = 1.12
 _MOST: Final = 2.4
@@ -58,7 +60,8 @@ def clashes(lines: list[Line]) -> bool:
         for line in band:
             for column in line.cells:
                 heights.setdefault(column, []).append(line.base)
-        near = _LEVEL_EM * band[0].size
+        power = any(word.shift for line in band for piece in line.pieces for word in piece.words)
+        near = (_SHIFTED_EM if power else _LEVEL_EM) * band[0].size
         tops = [min(found) for found in heights.values()]
         middles = [(min(found) + max(found)) / 2 for found in heights.values()]
         if max(tops) - min(tops) > near and max(middles) - min(middles) > near:
@@ -136,17 +139,25 @@ def _is_row_step(bands: list[list[Line]], gaps: list[float], limit: float, value
 def _continued(bands: list[list[Line]], gaps: list[float], divided: list[bool], values: set[int]) -> list[bool]:
     """Say of each line but the first whether it goes on with the row above by what it holds."""
     closest = min(gaps, default=0.0)
+    whole = _whole_rows(bands, values)
     joins: list[bool] = []
     row = set(_filled(bands[0]))
     for number, gap in enumerate(gaps, start=1):
         band = bands[number]
         here = _filled(band)
         size = band[0].size
-        close = not divided[number - 1] and gap <= min(_SAME * closest, _TIGHT * size)
+        near = not divided[number - 1] and gap <= _SAME * closest
+        close = near and (gap <= _TIGHT * size or (whole and len(here) == 1 and 0 not in here))
         join = close and _goes_on(bands[number - 1], row, band, here, values)
         joins.append(join)
         row = row | here if join else set(here)
     return joins
+
+
+def _whole_rows(bands: list[list[Line]], values: set[int]) -> bool:
+    """Say whether each line that names a row holds all its values: one without name and value begins none."""
+    named = [here for here in map(_filled, bands) if 0 in here]
+    return len(values) > 1 and len(named) > 1 and all(values <= here for here in named)
 
 
 def _goes_on(before: list[Line], row: set[int], band: list[Line], here: set[int], values: set[int]) -> bool:

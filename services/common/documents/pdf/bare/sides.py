@@ -27,6 +27,8 @@ _ALONE: Final = 0.5
 _CELL_EM: Final = 1.6
 _SAME_EM: Final = 0.25
 _PAIRED: Final = 0.8
+_LEVEL_EM: Final = 0.3
+_LABELLED: Final = re.compile(r"[^\W\d_][^:]{0,40}:\s\S")
 _CODE_AND_TOWN: Final = re.compile(
     r"(?:[A-Z]{1,2}-)?\d{4,6}\s+[^\W\d_].*|.*\b[A-Z]{1,2}\d[A-Z\d]?\s\d[A-Z]{2}|.*,\s[^\W\d_]+(?:\s[^\W\d_]+)?\s\d{5}"
 )
@@ -43,9 +45,35 @@ def find_titled_sides(rows: list[Row]) -> tuple[int, int, tuple[float, ...]] | N
             continue
         cuts = tuple(piece.left - _BEFORE_EM * piece.size for piece in row[1:])
         last = _end(rows, number, cuts)
-        if last - number >= _MIN_LINES and _both_filled(rows[number + 1 : last + 1], cuts):
+        below_it = rows[number + 1 : last + 1]
+        if last - number >= _MIN_LINES and _both_filled(below_it, cuts) and not _of_values(below_it, cuts):
             return number, last, cuts
     return None
+
+
+def find_labelled(rows: list[Row]) -> list[tuple[int, int, tuple[float, ...]]]:
+    """Return first and last line of labels with their values that stand beside each other, and where they are cut.
+
+    ``Born: 12.04.1967    Ordered by: Dr. Ravn`` is no row: each piece says all of itself.
+    """
+    found: list[tuple[int, int, tuple[float, ...]]] = []
+    at = 0
+    while at < len(rows):
+        last = at
+        while last < len(rows) and _is_labelled(rows[last], rows[at]):
+            last += 1
+        if last - at >= _MIN_LINES:
+            cuts = tuple(piece.left - _BEFORE_EM * piece.size for piece in rows[at][1:])
+            found.append((at, last - 1, cuts))
+        at = max(last, at + 1)
+    return found
+
+
+def _is_labelled(row: Row, first: Row) -> bool:
+    level = len(row) == len(first) > 1 and all(
+        abs(one.left - other.left) < _LEVEL_EM * one.size for one, other in zip(row, first, strict=True)
+    )
+    return level and all(piece.whole is None and _LABELLED.match(piece.text) for piece in row)
 
 
 def _end(rows: list[Row], first: int, cuts: tuple[float, ...]) -> int:
@@ -68,6 +96,11 @@ def _end(rows: list[Row], first: int, cuts: tuple[float, ...]) -> int:
 def _both_filled(rows: list[Row], cuts: tuple[float, ...]) -> bool:
     sides = {sum(cut < piece.left for cut in cuts) for row in rows for piece in row}
     return len(sides) == len(cuts) + 1
+
+
+def _of_values(rows: list[Row], cuts: tuple[float, ...]) -> bool:
+    """Say whether one of the parts holds values alone: they are those of the names beside them."""
+    return any(all(is_value(piece.text) for piece in side) for side in split_at(rows, cuts))
 
 
 def split_at(rows: list[Row], cuts: tuple[float, ...]) -> list[list[Piece]]:
@@ -95,6 +128,9 @@ def find_sides(lines: list[Line], strips: list[Strip], heads: int) -> tuple[floa
     ended = _ended(lines, strips, heads)
     if ended:
         return ended
+    twins = _twins(lines, strips, heads)
+    if twins:
+        return twins
     noted = _note(lines, strips)
     return noted or (() if heads else _pairs(lines, strips, columns))
 
@@ -149,6 +185,20 @@ def _ended(lines: list[Line], strips: list[Strip], heads: int) -> tuple[float, .
     if short == long or short < 1 or not named or not headed or {0, at + 1} & values:
         return ()
     return (strips[at].middle,)
+
+
+def _twins(lines: list[Line], strips: list[Strip], heads: int) -> tuple[float, ...]:
+    """Return where two tables with the same names of columns stand beside each other, each with names of its rows."""
+    count = len(strips) + 1
+    half = count // 2
+    head, body = lines[heads - 1 if heads else 0], lines[heads or 1 :]
+    if count % 2 or half < 2 or len(body) < _MIN_BODY or len(head.cells) < count or head.spans:  # noqa: PLR2004
+        return ()
+    names = [head.text(column) for column in range(count)]
+    values = value_columns(body, count)
+    if names[1:half] != names[half + 1 :] or {0, half} & values or len(values) < count - 2:
+        return ()
+    return (strips[half - 1].middle,)
 
 
 def _widest(lines: list[Line], strips: list[Strip]) -> tuple[float, ...]:

@@ -19,6 +19,7 @@ _BETWEEN: Final = 0.25
 _TWO_ROWS: Final = 2
 
 Extent = tuple[float, float]
+_OUTSIDE: Final[Extent] = (-1.0, -1.0)
 
 
 def count_head_lines(lines: list[Line], values: set[int], rules: list[Rule], left: float, right: float) -> int:
@@ -155,7 +156,7 @@ def _spans_of(
     pieces = [(column, piece) for column in sorted(line.cells) for piece in line.cells[column]]
     if not below:
         return [(column, line.spans.get(column, column), piece) for column, piece in pieces]
-    tiled = _tiled(pieces, line, below, extents)
+    tiled = _tiled(pieces, line, below, _under_rule(line, below, extents, rules))
     if tiled:
         return tiled
     own = {column for column, piece in pieces if column not in line.spans and _is_own(piece, column, below, extents)}
@@ -175,11 +176,21 @@ def _spans_of(
     return result
 
 
+def _under_rule(line: Line, below: list[Line], extents: Sequence[Extent], rules: list[Rule]) -> Sequence[Extent]:
+    """Return where columns begin and end, those left out that the rule right below all pieces of a line leaves out."""
+    found = [_ruled(piece, line, below, rules, shared=True) for piece in line.pieces]
+    rule = found[0] if found and all(one == found[0] for one in found) else None
+    if rule is None:
+        return extents
+    return [one if rule[0] <= (one[0] + one[1]) / 2 <= rule[1] else _OUTSIDE for one in extents]
+
+
 def _tiled(
     pieces: list[tuple[int, Piece]], line: Line, below: list[Line], extents: Sequence[Extent]
 ) -> list[tuple[int, int, Piece]]:
     """Return each piece with the columns nearest to it, when it stands in the middle of them: names of groups."""
     named = sorted({column for other in below for column in other.cells if column or 0 in line.cells})
+    named = [column for column in named if extents[column] is not _OUTSIDE]
     if len(pieces) < 2 or len(named) < len(pieces) + 1:  # noqa: PLR2004
         return []
     groups: dict[int, list[int]] = {}
@@ -221,8 +232,16 @@ def _is_own(piece: Piece, column: int, below: list[Line], extents: Sequence[Exte
     return _is_aligned(piece, (under[0].left, under[-1].right))
 
 
-def _ruled(piece: Piece, line: Line, below: list[Line], rules: list[Rule]) -> Extent | None:
-    """Return the extent of the short rule right below a piece, which tells the columns that it names."""
+def _ruled(piece: Piece, line: Line, below: list[Line], rules: list[Rule], *, shared: bool = False) -> Extent | None:
+    """Return the extent of the short rule right below a piece, which tells the columns that it names.
+
+    Args:
+        piece: a name of columns.
+        line: in which it stands.
+        below: the lines of the head below that one.
+        rules: level ones.
+        shared: the rule may reach below other pieces of the line.
+    """
     end = below[0].base - 0.3 * below[0].size
     under = [
         rule
@@ -234,7 +253,11 @@ def _ruled(piece: Piece, line: Line, below: list[Line], rules: list[Rule]) -> Ex
     if not under:
         return None
     rule = min(under, key=lambda one: one.end - one.start)
-    others = [one for one in line.pieces if one is not piece and rule.start <= (one.left + one.right) / 2 <= rule.end]
+    others = [
+        one
+        for one in line.pieces
+        if not shared and one is not piece and rule.start <= (one.left + one.right) / 2 <= rule.end
+    ]
     return None if others else (rule.start, rule.end)
 
 
