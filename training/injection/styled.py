@@ -1,6 +1,6 @@
 """Whole texts in many styles: attacks of every class, and benign texts beside them that look as hostile.
 
-``styles.txt`` holds for each style (mail, page, code, data, record, chat, polite business prose, ...) attacks and benign
+``styles.txt`` holds for each style (mail, page, code, data, record, chat, polite business prose, …) attacks and benign
 texts, each written by itself. What of an attack's text is the attack stands between ``⟦`` and ``⟧``; without these the
 whole text is. A style lies in one fold, so that what is measured is a style that was not learnt.
 """
