@@ -62,9 +62,9 @@ FREE: Final = 0.01
 """Of the ridge, for the weights of the two logits of before, and the bias."""
 BEFORE: Final = 0.5
 """What all parts that version 2 learnt from weigh together; attacks and benign texts of the styles weigh 1 each."""
-CANDIDATES: Final = {"grams": (1.5, 0.0), "grams_and_vectors": (1.5, 2.0), "vectors": (0.0, 2.0)}
+CANDIDATES: Final = {"grams": (1.5, 0.0), "grams_and_vectors": (1.5, 2.0)}
 """By how much n-grams and vectors are stretched before the ridge; 0 = left out."""
-CHOSEN: Final = "grams_and_vectors"
+CHOSEN: Final = "grams"
 STEPS: Final = 60
 ONE_IN: Final = 3
 """Of what the second fit learnt from again, so many: leaving out a style is to take seconds."""
@@ -100,6 +100,13 @@ class Material:
     def folds(self) -> Values:
         """The fold of each window."""
         return np.array([row.fold for row in self.data.rows])[self.data.homes]
+
+
+def learnt_rows(before: list[Row]) -> list[Row]:
+    """Return the styles, the pairs, and a fixed part of what the first fit learnt from, all of s-labs that was kept."""
+    kept = learnt_before(before)
+    again = [row for place, row in enumerate(kept) if place % ONE_IN == 0 or row.share.startswith("s-labs")]
+    return [*styled_rows(), *paired_rows(SEED), *again]
 
 
 def material_of(rows: Sequence[Row], head: InjectionHead, cache: VectorCache) -> Material:
@@ -162,7 +169,7 @@ class Ridge:
         """Return weights of the root's columns and behind them of the logits of before, fitted on some windows."""
         rows = np.flatnonzero(np.asarray(among)[self._places])
         places = self._places[rows]
-        dense = np.column_stack([self._root[rows], self._material.before[places]])
+        dense = np.column_stack([self._root[rows], self._material.before[places]]).astype(np.float32)
         labels, shares = self._material.labels[places], self._material.shares[places]
         shares = shares / shares.sum()
         start = np.zeros(dense.shape[1])
@@ -171,9 +178,10 @@ class Ridge:
         ridge[-3:] *= FREE
 
         def loss(found: Values) -> tuple[float, Values]:
-            value, slope = logistic_loss(dense @ found, labels, shares)
+            logits = np.asarray(dense @ found.astype(np.float32), dtype=np.float64)
+            value, slope = logistic_loss(logits, labels, shares)
             away = found - start
-            return value + 0.5 * float(ridge @ (away * away)), dense.T @ slope + ridge * away
+            return value + 0.5 * float(ridge @ (away * away)), dense.T @ slope.astype(np.float32) + ridge * away
 
         return np.asarray(minimize(loss, start, jac=True, method="L-BFGS-B", options={"maxiter": STEPS}).x)
 
@@ -205,15 +213,19 @@ def head_of(
     """Return version 2 with its corrections as one head: those of the vectors are one more unit of its layer."""
     grams, vectors = corrections
     first, second = float(found[-3] * base.joint[0]), float(found[-2] * base.joint[1])
+    if vectors.any():
+        base = replace(
+            base,
+            hidden=np.column_stack([base.hidden, SMALL * vectors]).astype(np.float32),
+            hidden_bias=np.append(base.hidden_bias, 0.0).astype(np.float32),
+            out=np.append(base.out, 1.0 / (SMALL * second)).astype(np.float32),
+        )
     return replace(
         base,
         version=VERSION,
         grams=(first * base.grams.astype(np.float64) + grams).astype(np.float16).astype(np.float32),
         gram_bias=first * base.gram_bias,
         cues=(first * base.cues).astype(np.float32),
-        hidden=np.column_stack([base.hidden, SMALL * vectors]).astype(np.float32),
-        hidden_bias=np.append(base.hidden_bias, 0.0).astype(np.float32),
-        out=np.append(base.out, 1.0 / (SMALL * second)).astype(np.float32),
         joint=np.array([1.0, second, found[-1] * base.joint[2]]),
         calibration=PiecewiseLinearCalibration(*knots),
     )
@@ -259,7 +271,7 @@ def main() -> int:
         print(f"{options.base} is version {base.version}, not {BASED_ON}", file=sys.stderr)
         return 2
     before, dev = rows_of(options.data)
-    rows, asked = [*styled_rows(), *paired_rows(SEED), *learnt_before(before)[::ONE_IN]], windowed(dev)
+    rows, asked = learnt_rows(before), windowed(dev)
     cache = asyncio.run(read_vectors(windowed(rows).texts() | asked.texts(), repository, options.cache, np.inf))
     material = material_of(rows, base, cache)
     fits = {name: Ridge(material, stretched) for name, stretched in CANDIDATES.items()}
