@@ -41,7 +41,7 @@ from training.injection.__main__ import (
     rows_of,
     write,
 )
-from training.injection.fit import Floats, Values, auroc, bound_at, logistic_loss
+from training.injection.fit import Floats, Grams, Values, auroc, bound_at, logistic_loss
 from training.injection.grammar import FOLDER
 from training.injection.measure import at_bound, calibration_error, calibration_of
 from training.injection.paired import learnt_before, paired_rows
@@ -60,8 +60,10 @@ OPERATING: Final = 0.7
 RIDGE: Final = 1e-3
 FREE: Final = 0.01
 """Of the ridge, for the weights of the two logits of before, and the bias."""
-BEFORE: Final = 0.5
+BEFORE: Final = 1.5
 """What all parts that version 2 learnt from weigh together; attacks and benign texts of the styles weigh 1 each."""
+OF_S_LABS: Final = 2.0
+"""By how much s-labs weighs more among these than in the first fit: its attacks are of a kind that no style has."""
 CANDIDATES: Final = {"grams": (1.5, 0.0), "grams_and_vectors": (1.5, 2.0)}
 """By how much n-grams and vectors are stretched before the ridge; 0 = left out."""
 CHOSEN: Final = "grams"
@@ -92,9 +94,9 @@ class Material:
     shares: Values
 
     @property
-    def labels(self) -> Values:
+    def labels(self) -> Floats:
         """1 for a window of an attack."""
-        return np.asarray(self.data.learnt == 1, dtype=np.float64)
+        return np.asarray(self.data.learnt == 1, dtype=np.float32)
 
     @property
     def folds(self) -> Values:
@@ -118,7 +120,12 @@ def material_of(rows: Sequence[Row], head: InjectionHead, cache: VectorCache) ->
     first = grams.weighed(head.grams.astype(np.float64)) + head.gram_bias + found @ head.cues
     second = np.tanh(vectors @ head.hidden + head.hidden_bias) @ head.out + head.bias
     before = np.column_stack([head.joint[0] * first, head.joint[1] * second, np.full(len(first), head.joint[2])])
-    return Material(data, before, hstack([grams.own, grams.around[grams.homes]]).tocsr(), vectors, shares_of(data))
+    return Material(data, before, side_by_side(grams), vectors, shares_of(data))
+
+
+def side_by_side(grams: Grams) -> csr_matrix:
+    """Return each window's n-grams with those of its block behind them."""
+    return hstack([grams.own, grams.around[grams.homes]]).tocsr()
 
 
 def shares_of(data: Windowed) -> Values:
@@ -144,7 +151,7 @@ def _weight(part: str) -> float:
         return 1.0
     if name == "paired":
         return WEIGHED["attack" if attack == "True" else "twin"]
-    return WEIGHED.get(name) or SHARES[name]
+    return WEIGHED.get(name) or SHARES[name] * (OF_S_LABS if name.startswith("s-labs") else 1.0)
 
 
 class Ridge:

@@ -4,7 +4,6 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from scipy.sparse import hstack
 
 from services.common.calibration import PiecewiseLinearCalibration
 from services.common.injection_classifier.features import BLOCK_BITS, WINDOW_BITS
@@ -12,7 +11,7 @@ from services.common.injection_classifier.model import InjectionHead
 from training.injection.fit import auroc
 from training.injection.rows import Row
 from training.injection.styled import SHARE, styled_rows
-from training.injection.third import BEFORE, Material, Ridge, figures, head_of, shares_of
+from training.injection.third import BEFORE, Material, Ridge, figures, head_of, shares_of, side_by_side
 from training.injection.windowed import grams_of, part_of, windowed
 
 WIDTH = 6
@@ -80,7 +79,7 @@ def material():
     first = grams.weighed(head.grams.astype(np.float64)) + head.gram_bias
     second = np.tanh(vectors @ head.hidden + head.hidden_bias) @ head.out + head.bias
     before = np.column_stack([0.6 * first, 0.7 * second, np.full(len(first), -0.1)])
-    return Material(data, before, hstack([grams.own, grams.around[grams.homes]]).tocsr(), vectors, shares_of(data))
+    return Material(data, before, side_by_side(grams), vectors, shares_of(data))
 
 
 def test_what_was_learnt_before_weighs_less_than_the_styles(material):
