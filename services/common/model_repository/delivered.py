@@ -2,5 +2,5 @@
 
 from typing import Final
 
-MANIFEST_SHA256: Final = "1b119d2cea1486f64cf2138cdd1aca6522dcd65325a0a9baeda3090b1282e238"
+MANIFEST_SHA256: Final = "cf21bab47d5d18609151ccc578230b29406695a64f7044ae7694f68020de1b56"
 """SHA-256 of the delivered ``model_repository/MANIFEST.json``, which pins every other file of it."""

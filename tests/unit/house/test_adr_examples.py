@@ -23,7 +23,7 @@ from crp.dpe.v1 import report_pb2
 
 from services.common import merkle
 from services.common.adapters.encoders.readout import log_odds
-from services.common.adapters.onnx.session import EMBEDDING_WIDTH_STEP
+from services.common.adapters.onnx.session import EMBEDDING_WIDTH_STEP, PART_TOKENS
 from services.common.adapters.sqlite import claims, engine_filling, engine_indexes
 from services.common.adapters.triton.grouping import grouped, padded_width
 from services.common.backoff import pause_s
@@ -118,6 +118,7 @@ from tests import tenth
 from tests.each import each
 from tests.unit.common.rpc.test_admission import Door, refusal, settle
 from tests.unit.dpe.test_dpe_verdicts import near_models
+from training.injection.third import SMALL
 from training.quantise import int8_along
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -975,3 +976,18 @@ def test_0186_how_far_two_vectors_are_apart():
     apart = engine_filling._SAME
     assert f"{1 - apart**2 / 2:.9f}" == "0.999999995"
     assert f"√0.002 = {math.sqrt(2 * engine_indexes._SAME):.4f}" in record(186)
+
+
+def test_0200_three_pairs_beside_two_requests():
+    assert 3 * 28 < 2 * PART_TOKENS <= 2 * 141
+    text = record(200)
+    three, two, one = (28 * rows * us / 1e3 for rows, us in ((3, 739), (2, 840), (1, 1043)))
+    assert all(f"{us:,} ({rows})" in text for rows, us in ((3, 739), (2, 840), (1, 1043)))
+    assert f"in {three:.0f} ms of processor; in two lanes they would take {two + one:.0f}" in text
+    assert f"answered after {max(two, one):.0f} ms" in text
+
+
+def test_0201_a_unit_that_is_a_sum():
+    inner = math.tanh(SMALL * 0.8)
+    assert f"{inner:.9f}" == "0.000800000"
+    assert inner / (SMALL * 0.7) * 0.7 == pytest.approx(0.8, abs=1e-6)

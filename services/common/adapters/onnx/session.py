@@ -1,6 +1,7 @@
 """An ONNX Runtime session over a transformer encoder: token ids in, the manifest's outputs of each item out."""
 
 import os
+import threading
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from functools import cache
@@ -37,6 +38,9 @@ and costs up to a quarter more a token; under a third of it the weights are read
 PAIR_LANES: Final = 2
 """Parts of a batch of long pairs, at most: a thread of its own does a part's small operations without waiting for any
 other, and on more processors the parts share the threads that are left, each taking them while the other does not."""
+PART_TOKENS: Final = 112
+"""Tokens of a part, at least, while another batch computes as well: each run reads all weights once, so that a few
+tokens cost up to twice as much each, and the processors have enough to do. A batch alone is shared by all lanes."""
 _DTYPES: Final = {
     "tensor(int64)": "int64",
     "tensor(int32)": "int32",
@@ -103,7 +107,15 @@ class OnnxEncoder:
 
     def _side_by_side(self, batch: Sequence[TokenIds], ends: "_Ends") -> list[Outputs]:
         """Compute a batch in parts of like lengths, one a lane; the calling thread takes the longest items."""
-        parts = parts_of([len(ids) for ids in batch], self._lanes)
+        lengths = [len(ids) for ids in batch]
+        with COMPUTING as batches:
+            return self._in_parts(batch, parts_of(lengths, self._lanes_for(sum(lengths), batches)), ends)
+
+    def _lanes_for(self, tokens: int, batches: int) -> int:
+        """Return how many lanes a batch of so many tokens takes while so many batches compute, this one included."""
+        return self._lanes if batches <= 1 else min(self._lanes, max(1, tokens // PART_TOKENS))
+
+    def _in_parts(self, batch: Sequence[TokenIds], parts: Sequence[Sequence[int]], ends: "_Ends") -> list[Outputs]:
         work = [([batch[place] for place in places], ends.options()) for places in parts]
         compute = self._run_by_run if self._entry.kind == "embedding" else self._run
         others = [self._beside.submit(compute, *one) for one in work[1:]]
@@ -136,6 +148,29 @@ class OnnxEncoder:
         """Return the next step of width, but no more than the model reads."""
         stepped = -(-longest // self._step) * self._step
         return max(longest, min(stepped, self._entry.max_tokens or stepped))
+
+
+class _Computing:
+    """Counts the batches that this process computes at the moment; entered from any thread."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._batches = 0
+
+    def __enter__(self) -> int:
+        """Count one more and return how many there are now."""
+        with self._lock:
+            self._batches += 1
+            return self._batches
+
+    def __exit__(self, *_: object) -> None:
+        """Count one less."""
+        with self._lock:
+            self._batches -= 1
+
+
+COMPUTING: Final = _Computing()
+"""Over all models of the process."""
 
 
 class _Ends:

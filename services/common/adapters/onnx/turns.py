@@ -22,6 +22,8 @@ ALONE_AFTER_S: Final = 1.0
 """A tenant is alone once no other has asked for so long."""
 PROCESSORS_PER_BATCH: Final = 4
 _SMOOTHING: Final = 0.2
+_NOBODY: Final = ""
+"""What is asked outside of any call, such as whether a model answers: a text or two, for which no tenant waits long."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +33,7 @@ class Turn:
     Attributes:
         tenant: whom it is for.
         alone: no other tenant has asked for the processors lately. While one does batches should be small: whoever
-            comes next waits for what is being computed.
+            comes next waits for what is being computed. The process's own questions are no tenant's.
         charged_s: seconds that it was taken to need; put right when it is done.
     """
 
@@ -127,7 +129,7 @@ class ComputeTurns:
             self._shares.join(tenant)
         self._present = present
         now = self.now()
-        self._seen.update(dict.fromkeys(present, now))
+        self._seen.update(dict.fromkeys(present - {_NOBODY}, now))
         self._seen = {tenant: at for tenant, at in self._seen.items() if now - at <= ALONE_AFTER_S}
 
 

@@ -44,10 +44,10 @@ def item(length, name=0):
     return (*([name] * length),)
 
 
-async def busy(batcher, model):
+async def busy(batcher, model, tenant=None):
     """Occupy the model with a first item, so that what follows queues up; return the task."""
     model.gate.clear()
-    task = asyncio.create_task(batcher.submit([(99,)]))
+    task = of_tenant(tenant, batcher, [(99,)]) if tenant else asyncio.create_task(batcher.submit([(99,)]))
     await asyncio.to_thread(model.started.wait)
     return task
 
@@ -334,7 +334,7 @@ async def test_a_call_of_another_tenant_is_in_one_of_the_next_batches():
 async def test_a_full_queue_refuses_the_tenant_that_filled_it_alone():
     model = Model()
     batcher = DynamicBatcher("m", model, BatchPolicy(min_size=2, max_size=4, max_delay_s=0.01, queue_items=5))
-    held = await busy(batcher, model)
+    held = await busy(batcher, model, "C")
     full = of_tenant("A", batcher, [item(3, n) for n in range(5)])
     await asyncio.sleep(0)
     with pytest.raises(LimitExceededError) as refused:
@@ -346,9 +346,9 @@ async def test_a_full_queue_refuses_the_tenant_that_filled_it_alone():
     await asyncio.gather(held, full, other)
     assert refused.value.reason is ErrorReason.QUEUE_FULL
     assert batcher.counts.refused == {"class A": 1}
-    assert batcher.counts.work == {"standard": 1, "class A": 15, "class B": 15}
+    assert batcher.counts.work == {"class C": 1, "class A": 15, "class B": 15}
     assert {name: sum(waits.buckets) for name, waits in batcher.counts.waits.items()} == {
-        "standard": 1,
+        "class C": 1,
         "class A": 1,
         "class B": 1,
     }

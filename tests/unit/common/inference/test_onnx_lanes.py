@@ -6,7 +6,7 @@ import threading
 import pytest
 
 from services.common.adapters.onnx.abandonment import Abandonment
-from services.common.adapters.onnx.session import OnnxEncoder, lanes_of, parts_of, runs_of
+from services.common.adapters.onnx.session import COMPUTING, OnnxEncoder, lanes_of, parts_of, runs_of
 from services.common.errors import UnavailableError
 from services.common.model_repository import open_repository
 from services.common.settings.inference import InferenceSettings
@@ -67,6 +67,31 @@ def test_long_pairs_are_computed_in_two_parts_that_share_the_threads(threads, pa
     for one, other in zip(alone, encoder.encode(items), strict=True):
         assert one[0].tobytes() == other[0].tobytes()
     assert sorted(seen) == parts
+
+
+def test_a_small_batch_has_all_lanes_alone_and_one_beside_another(monkeypatch):
+    encoder = OnnxEncoder(REPOSITORY, REPOSITORY.verified("nli"), threads=2)
+    seen = []
+
+    def run(batch, options, inner=encoder._run):
+        seen.append(len(batch))
+        return inner(batch, options)
+
+    monkeypatch.setattr(encoder, "_run", run)
+    small = [(101, *([2000 + number] * 8), 102) for number in range(3)]
+    large = [(101, *([2000 + number] * 120), 102) for number in range(2)]
+    alone = encoder.encode(small)
+    assert sorted(seen) == [1, 2]
+
+    seen.clear()
+    with COMPUTING:
+        assert [one[0].tobytes() for one in encoder.encode(small)] == [one[0].tobytes() for one in alone]
+        assert seen == [3]
+        encoder.encode(large)
+        assert sorted(seen) == [1, 1, 3]
+    seen.clear()
+    encoder.encode(small)
+    assert sorted(seen) == [1, 2]
 
 
 @pytest.fixture(scope="module")

@@ -79,6 +79,17 @@ def test_one_batch_goes_ahead_while_nobody_else_asks_and_none_when_somebody_does
     assert [turn.alone for turn in alone.begun] == [True, True]
 
 
+def test_what_the_process_asks_itself_leaves_a_tenant_alone():
+    processors = Processors()
+    one = Model(processors.turns, A=9)
+    own = Model(processors.turns, **{"": 1})
+    processors.turns.wake()
+    assert [turn.alone for turn in (*one.begun, *own.begun)] == [True, True]
+    while own.left or own.begun:
+        processors.compute([own, one], {one: 0.1, own: 0.1})
+    assert [turn.alone for turn in one.begun] == [True, True]
+
+
 def test_a_model_that_is_gone_gets_no_turn():
     processors = Processors()
     model = Model(processors.turns, A=1)
