@@ -22,11 +22,13 @@ from services.dpe.domain.rules.phases import changed_phase, moved_to_first
 from services.dpe.domain.rules.places import misplaced_name
 from services.dpe.domain.rules.provisos import changed_condition, changed_exception
 from services.dpe.domain.rules.quantity import changed_quantity
-from services.dpe.domain.rules.reading import Reading
-from services.dpe.domain.rules.rows import changed_row
+from services.dpe.domain.rules.reading import Reading, statements
+from services.dpe.domain.rules.rows import changed_row, joined
 from services.dpe.domain.rules.sequence import changed_order
 from services.dpe.domain.rules.sources import chosen_sources, read_claim, read_sources
 from services.dpe.domain.rules.subjects import changed_subject
+from services.dpe.domain.rules.substituted import substituted_thing, substituted_value
+from services.dpe.domain.rules.turned import opposed_word, turned_word
 
 __all__ = ["RULES", "Departure", "Reading", "departures", "read_claim", "read_sources"]
 
@@ -46,6 +48,10 @@ RULES: Final[tuple[Callable[[Reading, list[Reading]], Departure | None], ...]] =
     foreign_state,
     changed_code,
     denied_part,
+    turned_word,
+    opposed_word,
+    substituted_value,
+    substituted_thing,
     changed_contrast,
     foreign_member,
     changed_term,
@@ -65,9 +71,33 @@ RULES: Final[tuple[Callable[[Reading, list[Reading]], Departure | None], ...]] =
     displaced,
 )
 """Every rule, in the order in which their findings are reported."""
+_MIN_QUOTED: Final = 4
+"""Words from which on what stands in a sentence is quoted from it."""
 
 
 def departures(claim: Reading, sources: list[Reading]) -> list[Departure]:
     """Return where a claim departs from the sentences of its facts, at most once for each rule."""
     near = chosen_sources(claim, sources)
-    return [found for rule in RULES if (found := rule(claim, near)) is not None]
+    quoted = _quoted(claim, near)
+    listed = [found for rule in RULES if (found := rule(claim, near)) is not None]
+    return [found for found in listed if not quoted or (found.source.fact_index, found.source.start) in quoted]
+
+
+def _quoted(claim: Reading, sources: list[Reading]) -> set[tuple[int, int]]:
+    """Return the sentences in which a claim stands word for word: it departs from no other one.
+
+    What it leaves out of such a sentence may still limit it.
+    """
+    if len(claim.tokens) < _MIN_QUOTED:
+        return set()
+    said = joined(word.text for word in claim.tokens)
+    return {
+        (part.fact_index, part.start)
+        for source in sources
+        if said in source.once(_spoken)
+        for part in (source, *source.once(statements))
+    }
+
+
+def _spoken(source: Reading) -> str:
+    return joined(word.text for word in source.tokens)

@@ -13,35 +13,33 @@ from typing import Final
 from services.common.reading.lexicon import FINITE_VERBS
 from services.dpe.domain.findings import DistortionType, Rule
 from services.dpe.domain.rules.finding import Departure
-from services.dpe.domain.rules.reading import Reading, nearest, statements
-from services.dpe.domain.rules.repeats import Difference, aligned
+from services.dpe.domain.rules.reading import Reading
+from services.dpe.domain.rules.repeats import Difference, nearest_parts, values_agree
 
 EXCHANGED: Final = 0.6
 REPLACED: Final = 0.7
 """Shares of the claim's words that stand in the sentence in the same order, from which on two stretches that changed
 places, and one whose words are of another place, count; on both halves of the corpus and the development pairs no true
 answer of level LOW is so near to its source with either."""
-_READ: Final = 3
-"""So many sentences, the nearest ones, are compared word by word."""
 _OPENING: Final = 2
 """Words with which a sentence begins its subject."""
 _PAIR: Final = 2
 _FEW: Final = 3
 """Words of a stretch."""
 
+
 def displaced(claim: Reading, sources: list[Reading]) -> Departure | None:
     """Return words of a claim that its facts have in another place than the sentence that it repeats, or ``None``."""
     if not claim.tokens:
         return None
-    parts = [part for source in sources for part in source.once(statements)]
-    beside = [aligned(claim, source) for _, source in nearest(claim.content, parts, claim.names)[:_READ]]
+    beside = nearest_parts(claim, sources)
     best = max(beside, key=lambda one: one.copied, default=None)
     if best is None or best.copied < EXCHANGED:
         return None
     stretches = [one for one in best.differences if one.said and one.known]
     found = _exchanged(stretches)
-    if found is None and best.copied >= REPLACED:
-        elsewhere = frozenset[str]().union(*(part.content for part in parts))
+    if found is None and best.copied >= REPLACED and values_agree(claim, best.source):
+        elsewhere = frozenset[str]().union(*(source.content for source in sources))
         found = _replaced(claim, best.source, stretches, elsewhere)
     if found is None:
         return None

@@ -17,6 +17,7 @@ from services.dpe.domain.findings import DistortionType, Rule
 from services.dpe.domain.rules.finding import Departure
 from services.dpe.domain.rules.frequency import ADVERBS
 from services.dpe.domain.rules.reading import Reading, nearest, root, roots, share
+from services.dpe.domain.rules.rows import values_of
 
 SAME: Final = 0.5
 _CONVERSE: Final = {
@@ -179,6 +180,8 @@ def _is_party(reading: Reading, act: _Act) -> bool:
     agent = act.agent
     if not agent or _UNNAMED.intersection(word.text for word in agent):
         return False
+    if any(value.start < agent[-1].end and agent[0].start < value.end for value in reading.once(values_of)):
+        return False  # "first 12 months", "three members": values do nothing
     between = reading.text[agent[-1].end : act.at.start]
     if _BREAK.search(between) and not _RELATIVE.intersection(between.lower().split()):
         return False

@@ -102,6 +102,7 @@ class Reading:
     place: int = 0
     head: frozenset[str] = frozenset()
     memo: dict[Callable[["Reading"], object], object] = field(default_factory=dict, compare=False, repr=False)
+    compared: dict[int, tuple[object, object]] = field(default_factory=dict, compare=False, repr=False)
 
     def once(self, read: Callable[["Reading"], _ReadT]) -> _ReadT:
         """Return what a rule reads of the sentence; read anew only the first time, however many claims it meets."""

@@ -7,14 +7,16 @@ months" stands; words agree by their root, and a hyphen parts no word ("opt-in")
 from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
-from typing import Final
+from typing import Final, cast
 
 from services.common.reading.agreement import agrees
 from services.common.reading.text_types import Value
 from services.common.reading.words import Word
-from services.dpe.domain.rules.reading import Reading, is_content, root
+from services.dpe.domain.rules.reading import Reading, is_content, nearest, root, statements
 from services.dpe.domain.rules.rows import values_of
 
+_READ: Final = 3
+"""So many statements, the nearest ones, are compared unit by unit."""
 MOST_UNITS: Final = 120
 """Of a claim and of a sentence: bounded work."""
 
@@ -27,6 +29,11 @@ class Unit:
     word: Word
     is_content: bool
     value: Value | None = None
+
+    @property
+    def place(self) -> tuple[int, int]:
+        """Where it stands in its text."""
+        return self.word.start, self.word.end
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +101,12 @@ def _key(word: Word, value: Value | None) -> str:
     return root(word.text) if value is None else f"{value.kind} {value.normal}"
 
 
+def values_agree(claim: Reading, source: Reading) -> bool:
+    """Say whether a sentence has every value of a claim."""
+    there = source.once(values_of)
+    return all(any(agrees(value, other) for other in there) for value in claim.once(values_of))
+
+
 def aligned(claim: Reading, source: Reading) -> Alignment:
     """Line a claim up with a sentence."""
     known = source.once(units_of)
@@ -106,6 +119,19 @@ def aligned(claim: Reading, source: Reading) -> Alignment:
         else:
             differences.append(Difference(said[said_from:said_to], known[known_from:known_to], said_from, known_from))
     return Alignment(source, copied / len(said) if said else 0.0, tuple(differences), said, known)
+
+
+def nearest_parts(claim: Reading, sources: list[Reading]) -> list[Alignment]:
+    """Return the claim beside the statements of its facts that hold most of its words, the nearest first.
+
+    Computed once for all rules that are given the same list.
+    """
+    kept = claim.compared.get(id(sources))
+    if kept is None or kept[0] is not sources:
+        parts = [part for source in sources for part in source.once(statements)]
+        found = [aligned(claim, part) for _, part in nearest(claim.content, parts, claim.names)[:_READ]]
+        kept = claim.compared[id(sources)] = (sources, found)
+    return cast("list[Alignment]", kept[1])
 
 
 def _in_notation(said: Sequence[Unit], known: Sequence[Unit]) -> tuple[Unit, ...]:

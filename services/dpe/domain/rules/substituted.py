@@ -1,13 +1,14 @@
 """One thing or value of a repeated sentence in place of another (SPEC-005 §5.3, ENTITY_SUBSTITUTED, ADR 0193).
 
 A claim that repeats a sentence of its facts but for one stretch, and gives every value as the sentence does, says of
-one thing what the facts say of another. Two names of one thing stand in such a place as well: it is clear that they are
-two where both are names, where they are kinds of one thing ("sick leave" for "annual leave"), or where a sentence of the
-facts has both. What is clear decides, what is not is one signal.
+one thing what the facts say of another. Two names of one thing stand in such a place as well: it is clear that they
+are two where both are names, where they are kinds of one thing ("sick leave" for "annual leave"), or where a sentence
+of the facts has both. What is clear decides, what is not is one signal.
 """
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import Final
 
 from services.common.reading.agreement import agrees, comparable
@@ -17,16 +18,24 @@ from services.common.reading.text_types import Value
 from services.dpe.domain.findings import DistortionType, Rule
 from services.dpe.domain.names import akin, name_key
 from services.dpe.domain.rules.finding import Departure
-from services.dpe.domain.rules.reading import Reading, nearest, share, statements
-from services.dpe.domain.rules.repeats import Alignment, Difference, Unit, aligned, content_of, units_of
+from services.dpe.domain.rules.reading import Reading, share, statements
+from services.dpe.domain.rules.repeats import (
+    Alignment,
+    Difference,
+    Unit,
+    content_of,
+    nearest_parts,
+    units_of,
+    values_agree,
+)
 from services.dpe.domain.rules.rows import values_of
 
 REPEATED: Final = 0.6
 """Share of the claim's units that stand in the sentence in the same order, from which on the rest is a difference."""
+_NEARLY_ALL: Final = 0.75
+"""The same share, from which on two things of which nobody knows that they are two are a signal."""
 _SAME: Final = 0.8
 """Share of the claim's other words of content that the sentence, or what stands over it, holds."""
-_READ: Final = 3
-"""So many sentences, the nearest ones, are compared word by word."""
 _MIN_REPEATED: Final = 3
 _FEW: Final = 3
 """Words of content of a thing."""
@@ -44,8 +53,8 @@ _NAMED: Final = re.compile(r"(?:the\s|The\s)?[A-Z][\w'’&-]*(?:\s(?:of\s|for\s|
 def substituted_thing(claim: Reading, sources: list[Reading]) -> Departure | None:
     """Return the thing of which a claim says what a sentence that it repeats says of another, or ``None``."""
     parts = [part for source in sources for part in source.once(statements)]
-    for beside in _nearest(claim, parts):
-        for one in _differences(claim, beside):
+    for beside in (one for one in nearest_parts(claim, sources) if one.copied >= REPEATED):
+        for one in _differences(beside):
             told, there = content_of(one.said), content_of(one.known)
             rest = content_of(beside.said) - told
             if (
@@ -53,12 +62,16 @@ def substituted_thing(claim: Reading, sources: list[Reading]) -> Departure | Non
                 and not told & there
                 and not told <= beside.source.known
                 and not there <= claim.content
-                and _agree(claim, beside.source)
+                and values_agree(claim, beside.source)
                 and not any(told <= part.known and share(rest, part.known) >= _SAME for part in parts)
                 and not _is_heading(beside.source, one.known)
             ):
-                rule = Rule.NAME if _are_two(claim, beside, one, parts) else Rule.DISPLACED
-                return _departure(DistortionType.ENTITY_SUBSTITUTED, rule, claim, beside.source, one)
+                if _are_one(_text(claim, one.said), _text(beside.source, one.known)):
+                    continue
+                is_clear = _are_two(claim, beside, one, parts)
+                if is_clear or (beside.copied >= _NEARLY_ALL and not _has_other(beside, one)):
+                    rule = Rule.NAME if is_clear else Rule.DISPLACED
+                    return _departure(DistortionType.ENTITY_SUBSTITUTED, rule, claim, beside.source, one)
     return None
 
 
@@ -67,8 +80,8 @@ def substituted_value(claim: Reading, sources: list[Reading]) -> Departure | Non
     if not claim.once(values_of):
         return None
     parts = [part for source in sources for part in source.once(statements)]
-    for beside in _nearest(claim, parts):
-        for one in _differences(claim, beside):
+    for beside in (one for one in nearest_parts(claim, sources) if one.copied >= REPEATED):
+        for one in _differences(beside):
             said, known = _only_value(one.said), _only_value(one.known)
             if said is None or known is None or not comparable(said, known) or agrees(said, known):
                 continue
@@ -90,15 +103,7 @@ def substituted_value(claim: Reading, sources: list[Reading]) -> Departure | Non
     return None
 
 
-def _nearest(claim: Reading, parts: Sequence[Reading]) -> Iterator[Alignment]:
-    """Yield the sentences that the claim repeats, the nearest first."""
-    for _, part in nearest(claim.content, parts, claim.names)[:_READ]:
-        beside = aligned(claim, part)
-        if beside.copied >= REPEATED:
-            yield beside
-
-
-def _differences(claim: Reading, beside: Alignment) -> Iterator[Difference]:
+def _differences(beside: Alignment) -> Iterator[Difference]:
     """Yield what the claim has in the place of something, where nearly all else of it is said there."""
     there = content_of(beside.known) | beside.source.known
     for one in beside.differences:
@@ -125,12 +130,6 @@ def _are_things(one: Difference) -> bool:
     )
 
 
-def _agree(claim: Reading, source: Reading) -> bool:
-    """Say whether the sentence has every value of the claim."""
-    there = source.once(values_of)
-    return all(any(agrees(value, other) for other in there) for value in claim.once(values_of))
-
-
 def _is_heading(source: Reading, known: Sequence[Unit]) -> bool:
     """Say whether the words are those of a lead-in: "Bereavement: policies of a couple continue"."""
     return known[0].word.start == 0 and source.text[known[-1].word.end :].startswith(":")
@@ -139,8 +138,6 @@ def _is_heading(source: Reading, known: Sequence[Unit]) -> bool:
 def _are_two(claim: Reading, beside: Alignment, one: Difference, parts: Sequence[Reading]) -> bool:
     """Say whether it is clear that the two things are two."""
     ours, theirs = _text(claim, one.said), _text(beside.source, one.known)
-    if akin(ours, theirs) or _abbreviates(ours, theirs) or _abbreviates(theirs, ours):
-        return False
     if _NAMED.fullmatch(ours) and _NAMED.fullmatch(theirs) and one.said_at and one.known_at:
         return True
     told, there = content_of(one.said), content_of(one.known)
@@ -154,6 +151,12 @@ def _are_two(claim: Reading, beside: Alignment, one: Difference, parts: Sequence
     return any(_is_kind(one.said[-1].key, kind, part) for part in parts)
 
 
+def _are_one(ours: str, theirs: str) -> bool:
+    """Say whether two phrases are spellings, forms or abbreviations of one."""
+    one, other = name_key(ours).replace(" ", ""), name_key(theirs).replace(" ", "")
+    return one == other or akin(ours, theirs) or _abbreviates(ours, theirs) or _abbreviates(theirs, ours)
+
+
 def _abbreviates(short: str, whole: str) -> bool:
     """Say whether a word is made of the first letters of others, a last one of its own aside: "the SIU"."""
     letters = "".join(word[0] for word in name_key(whole).split() if word not in STOPWORDS)
@@ -164,7 +167,7 @@ def _abbreviates(short: str, whole: str) -> bool:
 def _is_kind(telling: str, kind: str, part: Reading) -> bool:
     """Say whether a sentence has the two words side by side, as "sick leave"."""
     keys = [unit.key for unit in part.once(units_of)]
-    return any(left == telling and right == kind for left, right in zip(keys, keys[1:], strict=False))
+    return (telling, kind) in pairwise(keys)
 
 
 def _has_other(beside: Alignment, value: Difference) -> bool:

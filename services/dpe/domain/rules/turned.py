@@ -7,29 +7,34 @@ each other turn a repeated sentence, too: "at most" in the place of "at least", 
 """
 
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import Final
 
 from services.common.reading.lexicon import AUXILIARIES, NEGATORS
 from services.common.reading.opposites import sides
-from services.common.reading.text_types import Span
+from services.common.reading.polarity import is_negated
 from services.common.reading.words import Word, words
 from services.dpe.domain.findings import DistortionType, Rule
 from services.dpe.domain.rules.finding import Departure
-from services.dpe.domain.rules.reading import Reading, is_content, nearest, root
-from services.dpe.domain.rules.repeats import aligned
+from services.dpe.domain.rules.reading import Reading, is_content, nearest, root, share, statements
+from services.dpe.domain.rules.repeats import Difference, Unit, aligned, content_of, nearest_parts, values_agree
 from services.dpe.domain.rules.rows import rows_of
 
 _READ: Final = 6
 """So many sentences, the nearest ones, are compared."""
-_MIN_SAID: Final = 3
-"""Words of content of a claim: fewer may be said of anything."""
+_MIN_SAID: Final = 2
+_FEW: Final = 2
+"""So few words of content may be said of anything, and so large a share of all words has to be repeated then."""
+_COPIED: Final = 0.6
+_ADJUNCT: Final = re.compile(r"(?:In|For|Under|At|On|During|With|When|If|Where)\s[^,;:]{2,80},\s")
 _MOVED: Final = 0.15
 """Share of the claim's words of content that may stand elsewhere in the sentence."""
 _MISSING: Final = 0.25
 """Share of its words that the claim may have from its question, or from a heading of the document."""
-_ADDED: Final = re.compile(r"[,;:.]\s(?:and|but|so|because|since|for|as|even|which|this|the)\b|\bbecause\b", re.IGNORECASE)
+_ADDED: Final = re.compile(
+    r"[,;:.]\s(?:and|but|so|because|since|for|as|even|which|this|the)\b|\bbecause\b", re.IGNORECASE
+)
 _EVEN: Final = re.compile(r"\beven\s(?:if|when|though|where)\b", re.IGNORECASE)
 _LEAD_IN: Final = re.compile(r"[^.;:\n]{1,80}:\s")
 _NO_NEGATION: Final = re.compile(
@@ -53,10 +58,27 @@ _REACH: Final = 5
 """So many words behind a negation it may negate."""
 _LIMITS: Final = (
     ("until", "till", "before", "prior"), ("after", "since", "from"), ("unless",), ("except", "excluding", "apart"),
-    ("only",), ("if", "when", "where", "while"), ("within",), ("above", "over", "more"), ("below", "under", "less", "fewer"),
-    ("most", "up"), ("least",),
+    ("only",), ("if", "when", "where", "while"), ("within",), ("above", "over", "more"),
+    ("below", "under", "less", "fewer"), ("most", "up"), ("least",),
 )  # fmt: skip
 """What is said under one of these is not said without it; words of one group say the same."""
+
+
+_PAIRS: Final = """
+    most/least before/after above/below over/under more/less more/fewer first/last longer/shorter
+    earlier/later with/without minimum/maximum higher/lower always/never inside/outside left/right start/end
+    begin/end begins/ends starts/ends earned/lost longest/shortest highest/lowest early/late internal/external
+    upper/lower same/another same/different increase/decrease best/worst older/younger largest/smallest
+    larger/smaller entry/exit arrival/departure admission/discharge domestic/foreign weekdays/weekends
+    summer/winter day/night buyer/seller lender/borrower landlord/tenant gross/net import/export
+    imports/exports inbound/outbound permanent/temporary morning/evening morning/afternoon north/south
+    east/west voluntary/compulsory minor/major
+"""
+_OPPOSED: Final = frozenset(frozenset(pair.split("/")) for pair in _PAIRS.split())
+"""Words of which one is never said for the other."""
+_MIN_REST: Final = 3
+_SAME: Final = 0.85
+_FEW_WORDS: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,45 +93,109 @@ class _Marks:
 
 def turned_word(claim: Reading, sources: list[Reading]) -> Departure | None:
     """Return the word that a claim negates, or asserts, against the sentence that it repeats, or ``None``."""
-    ours = claim.once(_marks)
-    if ours is None or len(claim.content) < _MIN_SAID:
+    for said in claim.once(_statements):
+        ours = said.once(_marks)
+        if ours is None or len(said.content) < _MIN_SAID:
+            continue
+        found: Departure | None = None
+        for _, source in nearest(said.content, sources, said.names)[:_READ]:
+            if not _is_held(said, source):
+                continue
+            told = _told_of(said, source)
+            theirs = told.once(_marks)
+            if theirs is None or not _is_said(said, told) or (said is not claim and theirs.limits):
+                continue
+            turned = _turned(said, ours, told, theirs)
+            if not turned and ours.limits <= theirs.limits:
+                return None  # a sentence says the same
+            if len(turned) == 1 and ours.limits == theirs.limits:
+                found = found or _departure(said, told, turned[0], ours, theirs)
+        if found is not None:
+            return found
+    return None
+
+
+def opposed_word(claim: Reading, sources: list[Reading]) -> Departure | None:
+    """Return the one word of a repeated sentence for which a claim has its opposite, or ``None``."""
+    parts = [part for source in sources for part in source.once(statements)]
+    for beside in nearest_parts(claim, sources):
+        source = beside.source
+        there = content_of(beside.known) | source.known
+        differing = [one for one in beside.differences if one.said and one.known]
+        opposed = [(one, pair) for one in differing if (pair := _opposites(one)) is not None]
+        if beside.copied < _COPIED or len(opposed) != 1:
+            continue
+        one, (said, known) = opposed[0]
+        others = [other for other in differing if other is not one and other.told - there and other.there]
+        rest = content_of(beside.said) - one.told
+        if others or len(rest) < _MIN_REST or share(rest, there) < _SAME or not values_agree(claim, source):
+            continue
+        if any(said.key in part.content and share(rest, part.known) >= _SAME for part in parts):
+            continue
+        if is_negated(claim.text) == is_negated(source.text):
+            own, there_at = claim.span(*said.place), source.span(*known.place)
+            return Departure(DistortionType.NEGATION_FLIP, Rule.NEGATION, own, source, there_at)
+    return None
+
+
+def _opposites(one: Difference) -> tuple[Unit, Unit] | None:
+    """Return the word of the claim and the opposite that stands in its place, where each has hardly more words."""
+    spoken = {unit.word.text for unit in (*one.said, *one.known)}
+    if max(len(one.said), len(one.known)) > _FEW_WORDS or "until" in spoken:  # "not until after" is "not before"
         return None
-    parts = [part for _, part in nearest(claim.content, sources, claim.names)[:_READ]]
-    found: Departure | None = None
-    for source in parts:
-        theirs = source.once(_marks)
-        if theirs is None or not _is_said(claim, source):
-            continue
-        turned = [
-            word
-            for word in (claim.content & source.content) - ours.unclear - theirs.unclear
-            if (word in ours.negated) != (word in theirs.negated)
-        ]
-        if not turned and ours.limits <= theirs.limits:
-            return None  # a sentence says the same
-        if len(turned) != 1 or ours.limits != _limits(_told_of(claim, source)):
-            continue
-        word = turned[0]
-        found = found or _departure(claim, source, word, ours, theirs)
-    return found
+    for said in one.said:
+        for known in one.known:
+            if said.value is None and known.value is None and _are_opposed(said.word.text, known.word.text):
+                return said, known
+    return None
+
+
+def _are_opposed(one: str, other: str) -> bool:
+    if frozenset({one, other}) in _OPPOSED:
+        return True
+    left, right = sides(one)[0], sides(other)[0]
+    return any(side.axis == opposite.axis and side.is_first != opposite.is_first for side in left for opposite in right)
+
+
+def _statements(claim: Reading) -> tuple[Reading, ...]:
+    """Return a claim, and what is left of it behind what it begins with: "In health insurance, children have ..."."""
+    adjunct = _ADJUNCT.match(claim.text)
+    return (claim,) if adjunct is None else (claim, claim.part(adjunct.end(), len(claim.text)))
+
+
+def _turned(claim: Reading, ours: _Marks, source: Reading, theirs: _Marks) -> list[str]:
+    clear = (claim.content & source.content) - ours.unclear - theirs.unclear
+    return [word for word in sorted(clear) if (word in ours.negated) != (word in theirs.negated)]
+
+
+def _is_held(claim: Reading, source: Reading) -> bool:
+    """Say whether the sentence, and what stands over it, hold the claim's words of content, a few aside."""
+    missing = claim.content - source.content
+    return len(missing - source.known) <= _MISSING * len(claim.content) and len(missing) <= len(claim.content) / 2
 
 
 def _is_said(claim: Reading, source: Reading) -> bool:
     """Say whether the sentence has nearly all of the claim's words of content, in their order."""
-    missing = claim.content - source.content
-    if len(missing - source.known) > _MISSING * len(claim.content) or len(missing) > len(claim.content) / 2:
-        return False
     beside = aligned(claim, source)
     told = [unit for unit in beside.said if unit.is_content]
+    if any(one.told - source.known and one.there - claim.content for one in beside.differences):
+        return False  # of another thing
     moved = sum(unit.is_content and unit.key in source.content for one in beside.differences for unit in one.said)
-    return moved <= _MOVED * len(told)
+    return moved <= _MOVED * len(told) and (len(told) > _FEW or beside.copied >= _COPIED)
 
 
-def _told_of(claim: Reading, source: Reading) -> str:
-    """Return the sentence without what is added behind the words of the claim, where that is no condition of them."""
+def _told_of(claim: Reading, source: Reading) -> Reading:
+    """Return the sentence without its lead-in, and without what is added behind the words of the claim.
+
+    A condition that stands behind them is left: it may be theirs.
+    """
     last = max((word.end for word in source.tokens if root(word.text) in claim.content), default=0)
-    behind = _ADDED.search(source.text, last)
-    return source.text if behind is None else source.text[: behind.start()]
+    behind, lead = _ADDED.search(source.text, last), _LEAD_IN.match(source.text)
+    start, end = 0 if lead is None else lead.end(), len(source.text) if behind is None else behind.start()
+    if start >= end or (start, end) == (0, len(source.text)):
+        return source
+    told = source.part(start, end)
+    return replace(told, context=told.context | source.content)
 
 
 def _limits(text: str) -> frozenset[int]:
@@ -130,7 +216,11 @@ def _marks(reading: Reading) -> _Marks | None:
         if not _negates(word, reading.text):
             continue
         behind = next(
-            (place for place in range(at + 1, min(at + 1 + _REACH, len(tokens))) if _carries(tokens[place], reading.text)),
+            (
+                place
+                for place in range(at + 1, min(at + 1 + _REACH, len(tokens)))
+                if _carries(tokens[place], reading.text)
+            ),
             None,
         )
         if word.text in _PRONOUNS:
@@ -140,9 +230,8 @@ def _marks(reading: Reading) -> _Marks | None:
             return None
         taken.add(behind)
         negated[root(tokens[behind].text)] = (word, tokens[behind])
-    lead = _LEAD_IN.match(reading.text)
     for at, word in enumerate(tokens):
-        if at not in taken and (lead is None or word.start >= lead.end()) and _carries(word, reading.text):
+        if at not in taken and _carries(word, reading.text):
             plain.setdefault(root(word.text), word)
     unclear = frozenset(negated.keys() & plain.keys())  # denied of one thing, said of another
     return _Marks(negated, plain, unclear, _limits(reading.text))

@@ -36,7 +36,7 @@ from services.dpe.domain.findings import AlignedValue, Attribution, AttributionT
 from services.dpe.domain.flips import flipped
 from services.dpe.domain.outcome import Reason, StageOutcome
 from services.dpe.domain.policy import MIXED_SIMILARITY
-from services.dpe.domain.qualifiers import left_out
+from services.dpe.domain.qualifiers import left_out, limits_another_statement
 from services.dpe.domain.results import DistortionResult
 from services.dpe.domain.roles import crossed, swapped
 from services.dpe.domain.rules.nearness import nearness
@@ -291,6 +291,8 @@ def _limit(analysis: Analysis, claim: ClaimWords, match: Match) -> Span | None:
     clause = Span(match.clause.span.start - start, match.clause.span.end - start)
     limit = left_out(source, claim.claim.text, _neighbourhood(analysis, claim.claim), clause)
     if limit is None or _is_of_another_value(analysis, claim.claim, match, start + limit.start):
+        return None
+    if limits_another_statement(source, claim.claim.text, limit.start):
         return None
     return Span(start + limit.start, start + limit.end)
 
