@@ -111,7 +111,16 @@ def _distortion(claim: Claim, reading: Reading, departure: Departure, view: Fact
     said = Value(EntityKind.OTHER, _cut(reading.text, reading.start, claimed), claimed.start, claimed.end, "")
     said = replace(said, normal=said.text.casefold())
     values = AlignedValue(said, quoted_words(view.fact.content, known), equal=False)
-    return Distortion(departure.type, claim.claim_id, view.fact.fact_id, claimed, known, values, departure.rule)
+    return Distortion(
+        departure.type,
+        claim.claim_id,
+        view.fact.fact_id,
+        claimed,
+        known,
+        values,
+        departure.rule,
+        is_guess=departure.is_guess,
+    )
 
 
 def quoted_words(text: str, span: Span) -> Value:

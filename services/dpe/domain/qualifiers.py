@@ -90,14 +90,15 @@ _MIN_STATEMENT: Final = 2
 """Words of content of a statement before its limit."""
 
 
-_IN_SPITE: Final = re.compile(r"\beven\s$", re.IGNORECASE)
-"""What stands before a condition that changes nothing: "even if the threshold was reached before"."""
-
-
 def _conditions(source: str) -> Iterator[tuple[re.Match[str], str]]:
-    cue = next((one for one in _CONDITION.finditer(source) if not _IN_SPITE.search(source, 0, one.start())), None)
+    cue = next((one for one in _CONDITION.finditer(source) if not _in_spite(source, one)), None)
     if cue is not None:
         yield cue, _governed(source, cue)
+
+
+def _in_spite(source: str, cue: re.Match[str]) -> bool:
+    """Say whether a condition changes nothing: "even if the threshold was reached before"."""
+    return source[max(0, cue.start() - len("even ")) : cue.start()].lower() == "even "
 
 
 def _governed(source: str, cue: re.Match[str]) -> str:

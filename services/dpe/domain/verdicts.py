@@ -69,9 +69,9 @@ NEAR_ALONE: Final = frozenset(
 """Those of them that decide only where the claim repeats its source: elsewhere they are right too seldom (ADR 0166)."""
 
 
-CONFIRMED: Final = frozenset({Rule.DISPLACED})
-"""Rules that decide together with the entailment model: a sentence repeated but for one thing, and contradicted by the
-nearest fact, more likely than not (ADR 0195). Neither is right often enough alone."""
+CONFIRMED: Final = frozenset({Rule.DISPLACED, Rule.APPLIED})
+"""Rules that decide near their source together with the entailment model, which contradicts the claim by the nearest
+fact; those of ``NEAR_ALONE`` do so away from their source. Neither is right often enough alone (ADR 0195)."""
 
 
 def decides(item: Distortion) -> bool:
@@ -218,7 +218,7 @@ class Found:
     @property
     def confirmed(self) -> tuple[Distortion, ...]:
         """Those that decide where the entailment model contradicts the claim."""
-        return tuple(item for item in self.distortions if item.rule in CONFIRMED and item.is_near)
+        return tuple(item for item in self.distortions if item.rule in (CONFIRMED if item.is_near else NEAR_ALONE))
 
 
 def heard_cases(analysis: Analysis) -> list["ModelOpinion"]:

@@ -3,17 +3,18 @@
 A claim that repeats a sentence of its facts but for one stretch, and gives every value as the sentence does, says of
 one thing what the facts say of another. Two names of one thing stand in such a place as well: it is clear that they
 are two where both are names, where they are kinds of one thing ("sick leave" for "annual leave"), or where a sentence
-of the facts has both. What is clear decides, what is not is one signal.
+of the facts has both. What is clear decides; what is not counts where the entailment model contradicts the claim.
 """
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import pairwise
 from typing import Final
 
 from services.common.reading.agreement import agrees, comparable
 from services.common.reading.bounds import bound_of
-from services.common.reading.lexicon import FINITE_VERBS, PREPOSITIONS, STOPWORDS
+from services.common.reading.lexicon import AUXILIARIES, FINITE_VERBS, PREPOSITIONS, STOPWORDS
 from services.common.reading.text_types import Value
 from services.dpe.domain.findings import DistortionType, Rule
 from services.dpe.domain.names import akin, name_key
@@ -33,7 +34,7 @@ from services.dpe.domain.rules.rows import values_of
 REPEATED: Final = 0.6
 """Share of the claim's units that stand in the sentence in the same order, from which on the rest is a difference."""
 _NEARLY_ALL: Final = 0.75
-"""The same share, from which on two things of which nobody knows that they are two are a signal."""
+"""The same share, from which on two things count that may be one."""
 _SAME: Final = 0.8
 """Share of the claim's other words of content that the sentence, or what stands over it, holds."""
 _MIN_REPEATED: Final = 3
@@ -56,22 +57,23 @@ def substituted_thing(claim: Reading, sources: list[Reading]) -> Departure | Non
     for beside in (one for one in nearest_parts(claim, sources) if one.copied >= REPEATED):
         for one in _differences(beside):
             told, there = content_of(one.said), content_of(one.known)
-            rest = content_of(beside.said) - told
+            rest = _without(beside.said, one.said)
             if (
-                _are_things(one)
+                _are_things(claim, beside.source, one)
                 and not told & there
                 and not told <= beside.source.known
                 and not there <= claim.content
                 and values_agree(claim, beside.source)
-                and not any(told <= part.known and share(rest, part.known) >= _SAME for part in parts)
+                and not any(told <= part.known and share(content_of(rest), part.known) >= _SAME for part in parts)
                 and not _is_heading(beside.source, one.known)
             ):
                 if _are_one(_text(claim, one.said), _text(beside.source, one.known)):
                     continue
-                is_clear = _are_two(claim, beside, one, parts)
-                if is_clear or (beside.copied >= _NEARLY_ALL and not _has_other(beside, one)):
-                    rule = Rule.NAME if is_clear else Rule.DISPLACED
-                    return _departure(DistortionType.ENTITY_SUBSTITUTED, rule, claim, beside.source, one)
+                if _are_two(claim, beside, one, parts):
+                    return _departure(DistortionType.ENTITY_SUBSTITUTED, Rule.NAME, claim, beside.source, one)
+                if beside.copied >= _NEARLY_ALL and not _has_other(beside, one):
+                    found = _departure(DistortionType.ENTITY_SUBSTITUTED, Rule.DISPLACED, claim, beside.source, one)
+                    return replace(found, is_guess=True)
     return None
 
 
@@ -87,7 +89,7 @@ def substituted_value(claim: Reading, sources: list[Reading]) -> Departure | Non
                 continue
             given = [value for value in claim.once(values_of) if value is not said]
             there = beside.source.once(values_of)
-            rest = content_of(beside.said) - content_of(one.said)
+            rest = _without(beside.said, one.said)
             if (
                 _EXCEPTED.search(claim.text) is None
                 and not _has_other(beside, one)
@@ -95,7 +97,8 @@ def substituted_value(claim: Reading, sources: list[Reading]) -> Departure | Non
                 and not any(agrees(said, other) for other in there)
                 and bound_of(claim.text, 0, said) == bound_of(beside.source.text, 0, known)
                 and not any(
-                    share(rest, part.known) >= _SAME and any(agrees(said, other) for other in part.once(values_of))
+                    share(content_of(rest), part.known) >= _SAME
+                    and any(agrees(said, other) for other in part.once(values_of))
                     for part in parts
                 )
             ):
@@ -114,20 +117,38 @@ def _differences(beside: Alignment) -> Iterator[Difference]:
             yield Difference(said, known, one.said_at, one.known_at)
 
 
+def _without(units: Sequence[Unit], left_out: Sequence[Unit]) -> list[Unit]:
+    """Return units without values and without some others."""
+    return [unit for unit in units if unit.value is None and unit not in left_out]
+
+
 def _phrase(units: tuple[Unit, ...]) -> tuple[Unit, ...]:
     end = next((at for at, unit in enumerate(units) if at and unit.word.text in _ENDS), len(units))
     return units[:end]
 
 
-def _are_things(one: Difference) -> bool:
+def _are_things(claim: Reading, source: Reading, one: Difference) -> bool:
     units = (*one.said, *one.known)
     if max(len(content_of(one.said)), len(content_of(one.known))) > _FEW:
         return False
     if one.said[0].word.text in PREPOSITIONS or one.known[0].word.text in PREPOSITIONS:
         return False
-    return not any(
-        unit.value is not None or unit.word.text in FINITE_VERBS or unit.word.text in _MEASURING for unit in units
-    )
+    if any(unit.value is not None or unit.word.text in _MEASURING for unit in units):
+        return False
+    return not _has_verb(one.said, one.known, claim.text) and not _has_verb(one.known, one.said, source.text)
+
+
+def _has_verb(units: Sequence[Unit], others: Sequence[Unit], text: str) -> bool:
+    """Say whether words hold a verb: "claims" is none as a name, nor before the noun of a thing ("claims handler")."""
+    for at, unit in enumerate(units):
+        is_name = text[unit.word.start].isupper() and unit.word.start > 0
+        if unit.word.text in AUXILIARIES:
+            return True
+        if unit.word.text in FINITE_VERBS and not is_name:
+            is_first = any(later.is_content for later in units[at + 1 :])
+            if not is_first or any(other.word.text in FINITE_VERBS for other in others):
+                return True
+    return False
 
 
 def _is_heading(source: Reading, known: Sequence[Unit]) -> bool:

@@ -38,7 +38,8 @@ _ADDED: Final = re.compile(
 _EVEN: Final = re.compile(r"\beven\s(?:if|when|though|where)\b", re.IGNORECASE)
 _LEAD_IN: Final = re.compile(r"[^.;:\n]{1,80}:\s")
 _NO_NEGATION: Final = re.compile(
-    r"\b(?:no|not)\s(?:be\s)?(?:later|earlier|more|less|fewer|only|sooner|higher|lower|further|farther|longer)\s(?:than\b)?"
+    r"\b(?:no|not)\s(?:be\s)?(?:later|earlier|more|less|fewer|only|sooner|higher|lower|further|farther)\s(?:than\b)?"
+    r"|\b(?:no|not)\slonger\sthan\b"
     r"|\b(?:whether\sor\snot|no\smatter|not\s(?:just|merely|necessarily|yet)|no\sone)\b|^\W{0,4}no\s?[,;:]\s"
     r"|\bnot\sexceed\w{0,3}\b",
     re.IGNORECASE,
@@ -49,9 +50,10 @@ _CONTRAST: Final = re.compile(
     re.IGNORECASE,
 )
 """What is set beside a statement, "and not a day longer": which of the two a claim is about is open."""
-_NO_LONGER: Final = re.compile(r"\bno\slonger\b(?!\sthan)", re.IGNORECASE)
+_DOUBLE: Final = re.compile(r"\b(?:not|never|no|cannot)\b[^.;:,]{1,80}\bwithout\b", re.IGNORECASE)
+"""What is denied without something is allowed with it."""
 _NEVER: Final = frozenset({"never", "nor", "neither", "non"})
-_EMPTY: Final = AUXILIARIES | {"ever", "also", "then", "always", "even", "yet"}
+_EMPTY: Final = AUXILIARIES | {"ever", "also", "then", "always", "even", "yet", "longer"}
 _PRONOUNS: Final = frozenset({"nothing", "nobody", "none", "nowhere"})
 """What negates a statement without a word behind it."""
 _REACH: Final = 5
@@ -205,9 +207,9 @@ def _limits(text: str) -> frozenset[int]:
 
 def _marks(reading: Reading) -> _Marks | None:
     """Return what is negated in a sentence; ``None`` where a negation governs nothing that can be told."""
-    if _CONTRAST.search(reading.text) or reading.once(rows_of):
+    if _CONTRAST.search(reading.text) or _DOUBLE.search(reading.text) or reading.once(rows_of):
         return None
-    blank = _NO_NEGATION.sub(lambda match: "\0" * len(match.group()), _NO_LONGER.sub("not       ", reading.text))
+    blank = _NO_NEGATION.sub(lambda match: "\0" * len(match.group()), reading.text)
     tokens = [word for word in reading.tokens if blank[word.start] != "\0"]
     negated: dict[str, tuple[Word, Word]] = {}
     plain: dict[str, Word] = {}
