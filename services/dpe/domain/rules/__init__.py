@@ -11,6 +11,7 @@ from services.dpe.domain.rules.columns import changed_column, changed_state, for
 from services.dpe.domain.rules.contrasts import changed_contrast
 from services.dpe.domain.rules.denials import denied_part
 from services.dpe.domain.rules.displaced import displaced
+from services.dpe.domain.rules.empty_cells import turned_cell
 from services.dpe.domain.rules.finding import Departure
 from services.dpe.domain.rules.frequency import changed_frequency, changed_part_of_day
 from services.dpe.domain.rules.governed import exchanged_phrases
@@ -48,6 +49,7 @@ RULES: Final[tuple[Callable[[Reading, list[Reading]], Departure | None], ...]] =
     foreign_state,
     changed_code,
     denied_part,
+    turned_cell,
     turned_word,
     opposed_word,
     substituted_value,

@@ -10,11 +10,14 @@ another word for the same, and is left to the encoders.
 from collections.abc import Sequence
 from typing import Final
 
+from services.common.reading.agreement import agrees, comparable
 from services.common.reading.lexicon import FINITE_VERBS
+from services.common.reading.text_types import Value
 from services.dpe.domain.findings import DistortionType, Rule
 from services.dpe.domain.rules.finding import Departure
 from services.dpe.domain.rules.reading import Reading
-from services.dpe.domain.rules.repeats import Difference, nearest_parts, values_agree
+from services.dpe.domain.rules.repeats import Difference, Unit, nearest_parts
+from services.dpe.domain.rules.rows import values_of
 
 EXCHANGED: Final = 0.6
 REPLACED: Final = 0.7
@@ -38,9 +41,8 @@ def displaced(claim: Reading, sources: list[Reading]) -> Departure | None:
         return None
     stretches = [one for one in best.differences if one.said and one.known]
     found = _exchanged(stretches)
-    if found is None and best.copied >= REPLACED and values_agree(claim, best.source):
-        elsewhere = frozenset[str]().union(*(source.content for source in sources))
-        found = _replaced(claim, best.source, stretches, elsewhere)
+    if found is None and best.copied >= REPLACED:
+        found = _replaced(claim, best.source, stretches, sources)
     if found is None:
         return None
     source = best.source
@@ -66,15 +68,37 @@ def _exchanged(stretches: Sequence[Difference]) -> Difference | None:
 
 
 def _replaced(
-    claim: Reading, source: Reading, stretches: Sequence[Difference], elsewhere: frozenset[str]
+    claim: Reading, source: Reading, stretches: Sequence[Difference], sources: Sequence[Reading]
 ) -> Difference | None:
-    """Return a few words that stand elsewhere in place of a few that the claim says nowhere; no subject, no verb."""
+    """Return a few words that stand elsewhere in place of a few that the claim says nowhere; no subject, no verb.
+
+    Where a value differs elsewhere in the sentence, the claim is about something else.
+    """
     opening = claim.tokens[_OPENING].start if len(claim.tokens) > _OPENING else 0
+    elsewhere = frozenset[str]().union(*(one.content for one in sources))
+    values = [value for one in sources for value in one.once(values_of)]
+    own = source.once(values_of)
     for one in stretches:
         if one.said[0].word.start < opening or max(len(one.said), len(one.known)) > _FEW:
             continue  # the subject may be called otherwise, and what is told in other words is a paraphrase
         if any(unit.word.text in FINITE_VERBS for unit in one.said):
             continue
-        if one.there - claim.content and (one.told - source.known) & elsewhere:
+        replaced = [unit.value for unit in one.said if unit.value is not None]
+        if not all(_is_among(value, own) for value in claim.once(values_of) if value not in replaced):
+            continue
+        told = (one.told - source.known) & elsewhere
+        others = [each for each in stretches if each is not one and each.told - source.known and each.there]
+        is_value = not others and any(_is_among(value, values) for value in _apart(replaced, one.known))
+        if one.there - claim.content and (told or is_value):
             return one
     return None
+
+
+def _apart(replaced: Sequence[Value], known: Sequence[Unit]) -> list[Value]:
+    """Return the values of a claim in whose place the sentence has others that measure the same."""
+    there = [unit.value for unit in known if unit.value is not None]
+    return [value for value in replaced if any(comparable(value, one) and not agrees(value, one) for one in there)]
+
+
+def _is_among(value: Value, others: Sequence[Value]) -> bool:
+    return any(agrees(value, other) for other in others)
