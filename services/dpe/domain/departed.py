@@ -101,6 +101,8 @@ def without_echoes(found: Sequence[Distortion]) -> list[Distortion]:
 
 
 def _echoes(item: Distortion, other: Distortion) -> bool:
+    if item.type is other.type is DistortionType.NEGATION_FLIP:
+        return True  # a claim is turned once, whichever of its words show it
     same = item.type is other.type or (item.type in _VALUES and other.type in _VALUES)
     return same and item.answer_span.start < other.answer_span.end and other.answer_span.start < item.answer_span.end
 
