@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Final
 
+from services.common.reading.polarity import is_negated
 from services.dpe.domain.rules.attribution import changed_source, changed_status, planned_as_fact, told_as_fact
 from services.dpe.domain.rules.bearers import changed_bearer
 from services.dpe.domain.rules.cells import changed_cell, changed_period
@@ -24,6 +25,7 @@ from services.dpe.domain.rules.places import misplaced_name
 from services.dpe.domain.rules.provisos import changed_condition, changed_exception
 from services.dpe.domain.rules.quantity import changed_quantity
 from services.dpe.domain.rules.reading import Reading, statements
+from services.dpe.domain.rules.repeats import nearest_parts
 from services.dpe.domain.rules.rows import changed_row, joined
 from services.dpe.domain.rules.sequence import changed_order
 from services.dpe.domain.rules.sources import chosen_sources, read_claim, read_sources
@@ -93,12 +95,19 @@ def _quoted(claim: Reading, sources: list[Reading]) -> set[tuple[int, int]]:
     if len(claim.tokens) < _MIN_QUOTED:
         return set()
     said = joined(word.text for word in claim.tokens)
-    return {
+    found = {
         (part.fact_index, part.start)
         for source in sources
         if said in source.once(_spoken)
         for part in (source, *source.once(statements))
     }
+    # "One year (26 pay periods) after it is earned": one thing may be left out between.
+    found.update(
+        (one.source.fact_index, one.source.start)
+        for one in nearest_parts(claim, sources)
+        if one.copied == 1.0 and one.gaps <= 1 and is_negated(claim.text) == is_negated(one.source.text)
+    )
+    return found
 
 
 def _spoken(source: Reading) -> str:

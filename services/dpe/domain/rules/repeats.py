@@ -76,6 +76,11 @@ class Alignment:
     said: tuple[Unit, ...]
     known: tuple[Unit, ...]
 
+    @property
+    def gaps(self) -> int:
+        """How often the sentence has something between two units of the claim."""
+        return sum(0 < one.said_at < len(self.said) for one in self.differences)
+
 
 def content_of(units: Sequence[Unit]) -> frozenset[str]:
     """Return what units of content are compared by."""

@@ -45,7 +45,10 @@ _ENDS: Final = frozenset(
     | {"before", "without", "with", "as", "so"}
 )
 """Words at which a thing ends."""
-_MEASURING: Final = frozenset({"less", "fewer", "more", "least", "most", "same", "own", "one", "other", "another"})
+_MEASURING: Final = frozenset(
+    {"less", "fewer", "more", "least", "most", "same", "own", "one", "other", "another"}
+    | {"first", "second", "third", "last", "next", "former", "latter"}
+)
 """Words with which no thing is named."""
 _EXCEPTED: Final = re.compile(r"\b(?:except(?:ing)?|exception|excluding|other than|apart from)\b", re.IGNORECASE)
 _NAMED: Final = re.compile(r"(?:the\s|The\s)?[A-Z][\w'’&-]*(?:\s(?:of\s|for\s|the\s)?[A-Z][\w'’&-]*){0,5}(?:['’]s)?")  # noqa: RUF001

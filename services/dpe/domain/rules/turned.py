@@ -7,10 +7,11 @@ each other turn a repeated sentence, too: "at most" in the place of "at least", 
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from services.common.ports.recognition import EntityKind
 from services.common.reading.lexicon import AUXILIARIES, NEGATORS
 from services.common.reading.opposites import sides
 from services.common.reading.polarity import is_negated
@@ -72,7 +73,7 @@ _PAIRS: Final = """
     begin/end begins/ends starts/ends earned/lost longest/shortest highest/lowest early/late internal/external
     upper/lower same/another same/different increase/decrease best/worst older/younger largest/smallest
     larger/smaller entry/exit arrival/departure admission/discharge domestic/foreign weekdays/weekends
-    summer/winter day/night buyer/seller lender/borrower landlord/tenant gross/net import/export
+    summer/winter day/night gross/net import/export
     imports/exports inbound/outbound permanent/temporary morning/evening morning/afternoon north/south
     east/west voluntary/compulsory minor/major
 """
@@ -110,7 +111,7 @@ def turned_word(claim: Reading, sources: list[Reading]) -> Departure | None:
             turned = _turned(said, ours, told, theirs)
             if not turned and ours.limits <= theirs.limits:
                 return None  # a sentence says the same
-            if len(turned) == 1 and ours.limits == theirs.limits:
+            if len(turned) == 1 and ours.limits == theirs.limits and is_negated(said.text) != is_negated(told.text):
                 found = found or _departure(said, told, turned[0], ours, theirs)
         if found is not None:
             return found
@@ -135,9 +136,21 @@ def opposed_word(claim: Reading, sources: list[Reading]) -> Departure | None:
         if any(said.key in part.content and share(rest, part.known) >= _SAME for part in parts):
             continue
         if is_negated(claim.text) == is_negated(source.text):
-            own, there_at = claim.span(*said.place), source.span(*known.place)
-            return Departure(DistortionType.NEGATION_FLIP, Rule.NEGATION, own, source, there_at)
+            kind, rule, end = _altered(beside.said, said)
+            own, there_at = claim.span(said.word.start, end), source.span(*known.place)
+            return Departure(kind, rule, own, source, there_at)
     return None
+
+
+def _altered(units: Sequence[Unit], said: Unit) -> tuple[DistortionType, Rule, int]:
+    """Return what an opposite alters, the bound of the value behind it or else what is said, and where its words end."""
+    at = units.index(said)
+    bounded = next((unit for unit in units[at + 1 : at + 3] if unit.value is not None), None)
+    if bounded is None or bounded.value is None:
+        return DistortionType.NEGATION_FLIP, Rule.NEGATION, said.word.end
+    is_time = bounded.value.kind in {EntityKind.DATE, EntityKind.TIME}
+    kind = DistortionType.DATE_SHIFTED if is_time else DistortionType.MAGNITUDE_ALTERED
+    return kind, Rule.BOUND, bounded.word.end
 
 
 def _opposites(one: Difference) -> tuple[Unit, Unit] | None:
