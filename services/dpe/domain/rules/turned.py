@@ -143,7 +143,7 @@ def opposed_word(claim: Reading, sources: list[Reading]) -> Departure | None:
 
 
 def _altered(units: Sequence[Unit], said: Unit) -> tuple[DistortionType, Rule, int]:
-    """Return what an opposite alters, the bound of the value behind it or else what is said, and where its words end."""
+    """Return what an opposite alters, the bound of a value behind it or what is said, and where its words end."""
     at = units.index(said)
     bounded = next((unit for unit in units[at + 1 : at + 3] if unit.value is not None), None)
     if bounded is None or bounded.value is None:
