@@ -131,11 +131,11 @@ def nearest_parts(claim: Reading, sources: list[Reading]) -> list[Alignment]:
 
     Computed once for all rules that are given the same list.
     """
-    kept = claim.compared.get(id(sources))
+    kept = claim.compared.get(("parts", id(sources)))
     if kept is None or kept[0] is not sources:
         parts = [part for source in sources for part in source.once(statements)]
         found = [aligned(claim, part) for _, part in nearest(claim.content, parts, claim.names)[:_READ]]
-        kept = claim.compared[id(sources)] = (sources, found)
+        kept = claim.compared["parts", id(sources)] = (sources, found)
     return cast("list[Alignment]", kept[1])
 
 

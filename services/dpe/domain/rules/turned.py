@@ -18,7 +18,7 @@ from services.common.reading.polarity import is_negated
 from services.common.reading.words import Word, words
 from services.dpe.domain.findings import DistortionType, Rule
 from services.dpe.domain.rules.finding import Departure
-from services.dpe.domain.rules.reading import Reading, is_content, nearest, root, share, statements
+from services.dpe.domain.rules.reading import Reading, is_content, nearest_to, root, share, statements
 from services.dpe.domain.rules.repeats import Difference, Unit, aligned, content_of, nearest_parts, values_agree
 from services.dpe.domain.rules.rows import rows_of
 
@@ -101,7 +101,7 @@ def turned_word(claim: Reading, sources: list[Reading]) -> Departure | None:
         if ours is None or len(said.content) < _MIN_SAID:
             continue
         found: Departure | None = None
-        for _, source in nearest(said.content, sources, said.names)[:_READ]:
+        for _, source in nearest_to(said, sources)[:_READ]:
             if not _is_held(said, source):
                 continue
             told = _told_of(said, source)
