@@ -8,6 +8,7 @@ from services.dpe.domain.findings import Basis, Rule, Verdict
 from services.dpe.domain.notation import in_fact_notation
 from services.dpe.domain.qualifiers import left_out, limits_another_statement
 from services.dpe.domain.rules import read_claim
+from services.dpe.domain.rules.empty_cells import turned_cell
 from services.dpe.domain.rules.reading import Reading
 from services.dpe.domain.rules.repeats import aligned, nearest_parts, values_agree
 from services.dpe.domain.rules.substituted import substituted_thing, substituted_value
@@ -293,3 +294,22 @@ def test_a_sentence_with_one_thing_left_out_departs_from_no_other():
     other = "Award leave expires one year after comp time ends."
     assert found(claim, told, other) == {}
     assert nearest_parts(read_claim(claim, 0), [Reading.of(told, 0)])[0].gaps == 1
+
+
+SINGLE = "Line: Travel, single trip; New business: 22 percent; Renewal: none"
+ANNUAL = "Line: Travel, annual; New business: 22 percent; Renewal: 15 percent"
+
+
+@pytest.mark.parametrize(
+    ("claim", "words"),
+    [
+        ("There is a renewal commission for travel on a single trip.", ("renewal", "none")),
+        ("There is no renewal commission for annual travel.", ("no", "15 percent")),
+        ("There is no renewal commission for travel on a single trip.", None),
+        ("The renewal commission for annual travel is 15 percent.", None),
+        ("There is a renewal commission for travel on a single trip if the board agrees.", None),
+        ("There is a renewal commission for boats.", None),
+    ],
+)
+def test_what_a_cell_says_there_is_not_is_found_turned_round(claim, words):
+    assert departure(turned_cell, claim, SINGLE, ANNUAL) == words
