@@ -11,13 +11,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from services.common.reading.lexicon import NEGATORS, PREFIXED_BY_CHANCE
+from services.common.reading.lexicon import NEGATORS, PREFIXED_BY_CHANCE, STOPWORDS
 from services.common.reading.opposites import Side, sides
 from services.common.reading.words import stem, words
 
 _NOT_NEGATING: Final = re.compile(
     r"\b(?:no|not)\s+(?:be\s+)?(?:later|earlier|more|less|fewer|longer|only|sooner|higher|lower|further|farther)\s*(?:than\b)?"
-    r"|\bno\.|\bwhether\s+or\s+not\b"
+    r"|\bno\.|\bno(?=-)|\bwhether\s+or\s+not\b"
     # "No, do not take it" answers a question and negates once.
     r"|^\W{0,4}no\s?[,;:\u2013\u2014-]\s"
     r"|\bno\s+matter\b|\bnot\s+just\b|\b(?:not|never)\s+exceed(?:ing)?\s+(?=(?:the\s|an?\s)?[\d€$£])"
@@ -90,6 +90,22 @@ def is_negated(text: str) -> bool:
         return False
     bare = _NEGATING.sub(" not ", _NOT_NEGATING.sub(" ", _NO_LONGER.sub(" not ", text)))
     return sum(1 for word in words(bare) if word.text in NEGATORS) % 2 == 1
+
+
+def negated_words(text: str) -> frozenset[str]:
+    """Return the word of content that follows each negating word: "does not apply" negates "apply"."""
+    lowered = text.lower()
+    if text.isascii() and not any(part in lowered for part in _PARTS):
+        return frozenset()
+    listed = words(_NEGATING.sub(" not ", _NOT_NEGATING.sub(" ", _NO_LONGER.sub(" not ", text))))
+    found, negates = set[str](), False
+    for word in listed:
+        if word.text in NEGATORS:
+            negates = True
+        elif negates and word.text not in STOPWORDS:
+            found.add(word.text)
+            negates = False
+    return frozenset(found)
 
 
 def compared(left: str, right: str) -> Comparison:

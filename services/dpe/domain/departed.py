@@ -101,6 +101,8 @@ def without_echoes(found: Sequence[Distortion]) -> list[Distortion]:
 
 
 def _echoes(item: Distortion, other: Distortion) -> bool:
+    if item.type is other.type is DistortionType.NEGATION_FLIP:
+        return True  # a claim is turned once, whichever of its words show it
     same = item.type is other.type or (item.type in _VALUES and other.type in _VALUES)
     return same and item.answer_span.start < other.answer_span.end and other.answer_span.start < item.answer_span.end
 
@@ -111,7 +113,16 @@ def _distortion(claim: Claim, reading: Reading, departure: Departure, view: Fact
     said = Value(EntityKind.OTHER, _cut(reading.text, reading.start, claimed), claimed.start, claimed.end, "")
     said = replace(said, normal=said.text.casefold())
     values = AlignedValue(said, quoted_words(view.fact.content, known), equal=False)
-    return Distortion(departure.type, claim.claim_id, view.fact.fact_id, claimed, known, values, departure.rule)
+    return Distortion(
+        departure.type,
+        claim.claim_id,
+        view.fact.fact_id,
+        claimed,
+        known,
+        values,
+        departure.rule,
+        is_guess=departure.is_guess,
+    )
 
 
 def quoted_words(text: str, span: Span) -> Value:

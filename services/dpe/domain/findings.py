@@ -217,6 +217,7 @@ class Distortion:
         values: the words of both sides in comparable form: values, names, or what a rule sets against each other.
         rule: which rule found it.
         is_near: the claim repeats the sentence that it departs from, the words that differ aside (ADR 0166).
+        is_guess: it counts only where the entailment model contradicts the claim (ADR 0195).
     """
 
     type: DistortionType
@@ -227,6 +228,7 @@ class Distortion:
     values: AlignedValue | None = None
     rule: Rule = Rule.VALUE
     is_near: bool = True
+    is_guess: bool = False
 
 
 @unique

@@ -11,11 +11,12 @@ from typing import Final
 
 from services.common.reading.agreement import agrees
 from services.common.reading.lexicon import NEGATORS, STOPWORDS
-from services.common.reading.polarity import Comparison, compared, is_negated
+from services.common.reading.polarity import Comparison, compared, is_negated, negated_words
 from services.common.reading.text_types import Span
 from services.common.reading.words import Word, containment, content_stems, jaccard, stem, words
 from services.dpe.domain.alignment import ClaimWords, Match, on_other_sides
 from services.dpe.domain.conditions import governed_conditions, without_conditions
+from services.dpe.domain.rules.reading import root, roots
 
 FLIP_OVERLAP: Final = 0.6
 """Jaccard overlap of content words from which on a difference in negation is a flip."""
@@ -69,8 +70,19 @@ def flipped(claim: ClaimWords, nearest: Sequence[Match]) -> Flip | None:
         ):
             return None
     match, _, how = next(item for item in near if item[1] >= max(FLIP_OVERLAP, best - _AS_NEAR))
+    if not how.instead and not _negates_shared(claim.claim.text, match.clause.text):
+        return None
     ours, theirs = _turning(claim.claim.text, match.clause.text, how)
     return Flip(match, _shifted(ours, claim.claim.start), _shifted(theirs, match.clause.span.start))
+
+
+def _negates_shared(claim: str, clause: str) -> bool:
+    """Say whether one of the two negates a word of both that the other does not: what only one says denies nothing.
+
+    "Paid on photographs, without an inspection" does not deny that it is paid on photographs.
+    """
+    ours, theirs = (frozenset(map(root, negated_words(text))) for text in (claim, clause))
+    return bool((ours ^ theirs) & roots(claim) & roots(clause))
 
 
 _CLIPPED: Final = re.compile(

@@ -4,6 +4,7 @@
 to the claim: what lies in a rewritten value covers that value.
 """
 
+import re
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -45,18 +46,30 @@ class Rewriting:
         return own + min(offset - written, length)
 
 
-def in_fact_notation(claim: Claim, aligned: Sequence[AlignedValue]) -> Rewriting:
-    """Return the claim with each value that equals a fact's as the fact writes it; linear in the claim."""
+def in_fact_notation(claim: Claim, aligned: Sequence[AlignedValue], facts: Sequence[str] = ()) -> Rewriting:
+    """Return the claim with each value that equals a fact's as the fact writes it; linear in claim and facts.
+
+    A bound that is said by a negation ("no more than") is said without it where no fact says it so: what denies nothing
+    is not to be read as a denial.
+
+    Args:
+        claim: the claim.
+        aligned: its values with those of the facts.
+        facts: texts of the facts, for their bounds; without them bounds are left.
+    """
     equal = [pair for pair in aligned if pair.equal and not pair.derivation and _is_worth(pair.claimed, pair.known)]
-    if not equal:
+    changes = [
+        (pair.claimed.start - claim.start, pair.claimed.end - claim.start, _written(pair.known)) for pair in equal
+    ]
+    changes += _plain_bounds(claim.text, facts) if facts else []
+    if not changes:
         return Rewriting(claim.text)
     pieces: list[str] = []
     cuts: list[tuple[int, int, int, bool]] = []
     at = written = 0
-    for pair in sorted(equal, key=lambda one: one.claimed.start):
-        start, end = pair.claimed.start - claim.start, pair.claimed.end - claim.start
+    for start, end, text in sorted(changes):
         for piece, own, length, is_value in (
-            (claim.text[at:start], at, start - at, False), (_written(pair.known), start, end - start, True),
+            (claim.text[at:start], at, start - at, False), (text, start, end - start, True),
         ):  # fmt: skip
             cuts.append((written, own, length, is_value))
             pieces.append(piece)
@@ -64,6 +77,22 @@ def in_fact_notation(claim: Claim, aligned: Sequence[AlignedValue]) -> Rewriting
         at = end
     cuts.append((written, at, len(claim.text) - at, False))
     return Rewriting("".join([*pieces, claim.text[at:]]), tuple(cuts))
+
+
+def _plain_bounds(text: str, facts: Sequence[str]) -> list[tuple[int, int, str]]:
+    """Return the bounds of a text that are said by a negation, with the words that say them without one."""
+    found: list[tuple[int, int, str]] = []
+    for match in _NEGATED_BOUND.finditer(text):
+        if not any(match.group().lower() in fact.lower() for fact in facts):
+            plain = "at most" if match["most"] else "at least"
+            found.append((match.start(), match.end(), plain.capitalize() if match.group()[0].isupper() else plain))
+    return found
+
+
+_NEGATED_BOUND: Final = re.compile(
+    r"\b(?:no|not)\s(?:(?P<most>more|longer|greater|higher|larger)|less|fewer|lower|shorter|smaller)\sthan\b",
+    re.IGNORECASE,
+)
 
 
 def restated(claims: Iterable[Claim], facts: Iterable[Sequence[Value]]) -> dict[str, str]:

@@ -70,15 +70,43 @@ def left_out(source: str, said: str, around: str, clause: Span | None = None) ->
     return Span(own.start + found.start, own.start + found.end) if found is not None else None
 
 
+def limits_another_statement(source: str, said: str, limit: int) -> bool:
+    """Say whether a limit belongs to a statement that is added behind what the claim says.
+
+    "Valuables are covered up to 20 percent, and a single item up to 5,000 euros unless it is listed" limits the item.
+    """
+    kept = content_stems(said)
+    added = [cut.end() for cut in _ADDED.finditer(source, 0, limit)]
+    if not added:
+        return False
+    between = content_stems(source[added[-1] : limit])
+    return len(between) >= _MIN_STATEMENT and len(between & kept) <= _SHARED * len(between)
+
+
+_ADDED: Final = re.compile(r"[,;]\s(?:and|but|or|while|whereas)\s|;\s")
+_SHARED: Final = 0.34
+"""Share of its words of content that it may have in common with the claim: "is covered" is said of both."""
+_MIN_STATEMENT: Final = 2
+"""Words of content of a statement before its limit."""
+
+
 def _conditions(source: str) -> Iterator[tuple[re.Match[str], str]]:
-    cue = _CONDITION.search(source)
+    cue = next((one for one in _CONDITION.finditer(source) if not _in_spite(source, one)), None)
     if cue is not None:
         yield cue, _governed(source, cue)
 
 
+def _in_spite(source: str, cue: re.Match[str]) -> bool:
+    """Say whether a condition changes nothing: "even if the threshold was reached before"."""
+    return source[max(0, cue.start() - len("even ")) : cue.start()].lower() == "even "
+
+
 def _governed(source: str, cue: re.Match[str]) -> str:
     """Return the words that the cue governs: up to the next comma, or before an "only" that ends its clause."""
-    behind = re.split(r"[,.;]", source[cue.end() : cue.end() + _REACH_CHARS], maxsplit=1)[0]
+    reach = source[cue.end() : cue.end() + _REACH_CHARS]
+    if len(source) > cue.end() + _REACH_CHARS:
+        reach = reach.rpartition(" ")[0]  # a word that is cut off is no word of the claim
+    behind = re.split(r"[,.;]", reach, maxsplit=1)[0]
     if behind.strip() or cue.group().lower() != "only":
         return behind
     return re.split(r"[,.;]", source[max(0, cue.start() - _REACH_CHARS) : cue.start()])[-1]

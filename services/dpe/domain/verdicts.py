@@ -69,6 +69,11 @@ NEAR_ALONE: Final = frozenset(
 """Those of them that decide only where the claim repeats its source: elsewhere they are right too seldom (ADR 0166)."""
 
 
+CONFIRMED: Final = frozenset({Rule.DISPLACED, Rule.APPLIED})
+"""Rules that decide near their source together with the entailment model, which contradicts the claim by the nearest
+fact; those of ``NEAR_ALONE`` do so away from their source. Neither is right often enough alone (ADR 0195)."""
+
+
 def decides(item: Distortion) -> bool:
     """Say whether what a rule found contradicts its claim by itself."""
     return item.rule in DECIDING and (item.is_near or item.rule not in NEAR_ALONE)
@@ -115,7 +120,7 @@ def cases(analysis: Analysis) -> list[Case]:
             nearest = case.nearest
             is_near = nearest is not None and nearest.similarity >= MIXED_SIMILARITY
             aligned = analysis.outputs.attribution.alignments.get(claim.claim_id, ())
-            asked = in_fact_notation(claim, aligned)
+            asked = in_fact_notation(claim, aligned, contents)
             case = replace(
                 case,
                 rewriting=asked,
@@ -209,6 +214,11 @@ class Found:
     def deciding(self) -> tuple[Distortion, ...]:
         """The distortions that decide."""
         return tuple(item for item in self.distortions if decides(item))
+
+    @property
+    def confirmed(self) -> tuple[Distortion, ...]:
+        """Those that decide where the entailment model contradicts the claim."""
+        return tuple(item for item in self.distortions if item.rule in (CONFIRMED if item.is_near else NEAR_ALONE))
 
 
 def heard_cases(analysis: Analysis) -> list["ModelOpinion"]:
@@ -311,7 +321,7 @@ def doubtful_spans(case: Case, grounding: GroundingVerdict | None) -> tuple[Doub
 
 def _decided(heard: ModelOpinion, rules: Found) -> tuple[Verdict, Basis | None]:
     """Return the verdict of the firmest basis (ADR 0041, 0095); nothing that measures overlap outvotes a rule."""
-    grounding, deciding = heard.grounding, rules.deciding
+    grounding, deciding = heard.grounding, rules.deciding or (rules.confirmed if heard.contradicts else ())
     found: tuple[Verdict, Basis | None] = (Verdict.NONE, None)
     if any(item.type in _OF_VALUES for item in deciding):
         found = Verdict.CONTRADICTED, Basis.VALUE_CONFLICT

@@ -49,7 +49,6 @@ def test_words_of_another_place_of_a_repeated_sentence_are_found(claim, fact, wo
     [
         ("A leak must be reported within five days, a fire within two weeks.", DATES),
         ("A lost locker key is replaced no more than two times in a season for each member.", LOCKER),
-        ("A lost locker key is replaced at most twice per term for each member.", LOCKER),  # the facts know no term
         ("The visiting school bears nothing when a visit is cancelled, the museum shop does.", CANCELLED),
         ("", LOCKER),
         (
@@ -73,7 +72,6 @@ def test_words_of_another_place_of_a_repeated_sentence_are_found(claim, fact, wo
     ids=[
         "both moved along",
         "a paraphrase",
-        "words of no place",
         "another construction",
         "no word at all",
         "many words",

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Final
 
+from services.common.reading.polarity import is_negated
 from services.dpe.domain.rules.attribution import changed_source, changed_status, planned_as_fact, told_as_fact
 from services.dpe.domain.rules.bearers import changed_bearer
 from services.dpe.domain.rules.cells import changed_cell, changed_period
@@ -11,6 +12,7 @@ from services.dpe.domain.rules.columns import changed_column, changed_state, for
 from services.dpe.domain.rules.contrasts import changed_contrast
 from services.dpe.domain.rules.denials import denied_part
 from services.dpe.domain.rules.displaced import displaced
+from services.dpe.domain.rules.empty_cells import turned_cell
 from services.dpe.domain.rules.finding import Departure
 from services.dpe.domain.rules.frequency import changed_frequency, changed_part_of_day
 from services.dpe.domain.rules.governed import exchanged_phrases
@@ -22,11 +24,14 @@ from services.dpe.domain.rules.phases import changed_phase, moved_to_first
 from services.dpe.domain.rules.places import misplaced_name
 from services.dpe.domain.rules.provisos import changed_condition, changed_exception
 from services.dpe.domain.rules.quantity import changed_quantity
-from services.dpe.domain.rules.reading import Reading
-from services.dpe.domain.rules.rows import changed_row
+from services.dpe.domain.rules.reading import Reading, statements
+from services.dpe.domain.rules.repeats import nearest_parts
+from services.dpe.domain.rules.rows import changed_row, joined
 from services.dpe.domain.rules.sequence import changed_order
 from services.dpe.domain.rules.sources import chosen_sources, read_claim, read_sources
 from services.dpe.domain.rules.subjects import changed_subject
+from services.dpe.domain.rules.substituted import substituted_thing, substituted_value
+from services.dpe.domain.rules.turned import opposed_word, turned_word
 
 __all__ = ["RULES", "Departure", "Reading", "departures", "read_claim", "read_sources"]
 
@@ -46,6 +51,11 @@ RULES: Final[tuple[Callable[[Reading, list[Reading]], Departure | None], ...]] =
     foreign_state,
     changed_code,
     denied_part,
+    turned_cell,
+    turned_word,
+    opposed_word,
+    substituted_value,
+    substituted_thing,
     changed_contrast,
     foreign_member,
     changed_term,
@@ -65,9 +75,40 @@ RULES: Final[tuple[Callable[[Reading, list[Reading]], Departure | None], ...]] =
     displaced,
 )
 """Every rule, in the order in which their findings are reported."""
+_MIN_QUOTED: Final = 4
+"""Words from which on what stands in a sentence is quoted from it."""
 
 
 def departures(claim: Reading, sources: list[Reading]) -> list[Departure]:
     """Return where a claim departs from the sentences of its facts, at most once for each rule."""
     near = chosen_sources(claim, sources)
-    return [found for rule in RULES if (found := rule(claim, near)) is not None]
+    quoted = _quoted(claim, near)
+    listed = [found for rule in RULES if (found := rule(claim, near)) is not None]
+    return [found for found in listed if not quoted or (found.source.fact_index, found.source.start) in quoted]
+
+
+def _quoted(claim: Reading, sources: list[Reading]) -> set[tuple[int, int]]:
+    """Return the sentences in which a claim stands word for word: it departs from no other one.
+
+    What it leaves out of such a sentence may still limit it.
+    """
+    if len(claim.tokens) < _MIN_QUOTED:
+        return set()
+    said = joined(word.text for word in claim.tokens)
+    found = {
+        (part.fact_index, part.start)
+        for source in sources
+        if said in source.once(_spoken)
+        for part in (source, *source.once(statements))
+    }
+    # "One year (26 pay periods) after it is earned": one thing may be left out between.
+    found.update(
+        (one.source.fact_index, one.source.start)
+        for one in nearest_parts(claim, sources)
+        if one.copied == 1.0 and one.gaps <= 1 and is_negated(claim.text) == is_negated(one.source.text)
+    )
+    return found
+
+
+def _spoken(source: Reading) -> str:
+    return joined(word.text for word in source.tokens)

@@ -13,7 +13,7 @@ from services.common.reading.text_types import Span
 from services.dpe.domain.conditions import without_conditions
 from services.dpe.domain.findings import DistortionType, Rule
 from services.dpe.domain.rules.finding import Departure
-from services.dpe.domain.rules.reading import Reading, nearest, roots, share, statements
+from services.dpe.domain.rules.reading import Reading, nearest, nearest_to, roots, share, statements
 
 SAME: Final = 0.4
 TOLD: Final = 0.6
@@ -104,7 +104,7 @@ def told_as_fact(claim: Reading, sources: list[Reading]) -> Departure | None:
     """Return where a claim asserts what its source calls alleged, or ``None``."""
     if _source(claim) is not None or _ALLEGED.search(claim.text) or _LEAVES_OPEN.search(claim.text):
         return None
-    ranked = nearest(claim.content, sources, claim.names)
+    ranked = nearest_to(claim, sources)
     for rate, source in ranked[:1]:
         alleged = _alleged(source.text, claim.content)
         also_plain = any(

@@ -15,6 +15,7 @@ class Departure:
         claimed: the words of the answer that are wrong, with offsets in it.
         source: the sentence that they depart from.
         known: the words that they should have followed, with offsets in the fact.
+        is_guess: it counts only where the entailment model contradicts the claim, for the words may say the same.
     """
 
     type: DistortionType
@@ -22,3 +23,4 @@ class Departure:
     claimed: Span
     source: Reading
     known: Span
+    is_guess: bool = False

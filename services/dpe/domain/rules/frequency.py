@@ -8,7 +8,7 @@ from typing import Final
 from services.common.reading.text_types import Span
 from services.dpe.domain.findings import DistortionType, Rule
 from services.dpe.domain.rules.finding import Departure
-from services.dpe.domain.rules.reading import Reading, nearest, pieces, roots, share
+from services.dpe.domain.rules.reading import Reading, nearest, nearest_to, pieces, roots, share
 
 SAME: Final = 0.3
 _YEARLY: Final = {
@@ -99,7 +99,7 @@ def _names_as_well(noun: frozenset[str], own: _Often, known: Reading, stating: l
 
 def _one_of_several(claim: Reading, own: list[_Often], sources: list[Reading]) -> Departure | None:
     """Return the one frequency that differs where a sentence gives as many, all others the same."""
-    for rate, source in nearest(claim.content, sources, claim.names)[:1]:
+    for rate, source in nearest_to(claim, sources)[:1]:
         theirs = _often(source)
         known = {one.a_year for one in theirs}
         changed = [one for one in own if one.a_year not in known]

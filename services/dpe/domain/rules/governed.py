@@ -10,7 +10,7 @@ from typing import Final
 from services.common.reading.lexicon import AUXILIARIES, FINITE_VERBS, PREPOSITIONS
 from services.dpe.domain.findings import DistortionType, Rule
 from services.dpe.domain.rules.finding import Departure
-from services.dpe.domain.rules.reading import Reading, is_content, nearest, root
+from services.dpe.domain.rules.reading import Reading, is_content, nearest_to, root
 
 _DIRECTIONS: Final = frozenset({"by", "to", "from", "behalf", "name", "instead", "against"})
 """Words behind which another party means another thing; of "behalf", "name" and "instead" the "of" belongs to them."""
@@ -30,7 +30,7 @@ def exchanged_phrases(claim: Reading, sources: list[Reading]) -> Departure | Non
     own = claim.once(_phrases)
     if not own:
         return None
-    for _, source in nearest(claim.content, sources, claim.names)[:_READ]:
+    for _, source in nearest_to(claim, sources)[:_READ]:
         if len(claim.content & source.known) < _NEAR * len(claim.content):
             continue
         theirs = source.once(_phrases)

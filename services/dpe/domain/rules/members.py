@@ -8,7 +8,8 @@ from services.common.reading.text_types import Span
 from services.common.reading.words import words
 from services.dpe.domain.findings import DistortionType, Rule
 from services.dpe.domain.rules.finding import Departure
-from services.dpe.domain.rules.reading import Reading, nearest, roots, share
+from services.dpe.domain.rules.reading import Reading, nearest_to, roots, share
+from services.dpe.domain.rules.rows import values_of
 
 _MIN_MEMBERS: Final = 3
 _HEAD_WORDS: Final = 3
@@ -46,6 +47,8 @@ def foreign_member(claim: Reading, sources: list[Reading]) -> Departure | None:
     if held == len(listed) or len(missing) != 1:
         return None
     span, content = missing[0]
+    if any(value.start < span.end and span.start < value.end for value in claim.once(values_of)):
+        return None  # "within two years" for "within 24 months" is no member of a list
     elsewhere = any(share(content, one.content) >= SAME for one in sources if one is not group)
     if not elsewhere:
         return None
@@ -93,7 +96,7 @@ def changed_pair(claim: Reading, sources: list[Reading]) -> Departure | None:
         left, right = _beside(claim, match.start(), before=True), _beside(claim, match.end(), before=False)
         if not left or not right or set(left) & set(right):
             continue
-        for _, source in nearest(claim.content, sources, claim.names)[:_READ]:
+        for _, source in nearest_to(claim, sources)[:_READ]:
             joint = _joint(source, left, right)
             if joint is None:
                 continue

@@ -16,7 +16,8 @@ from services.common.reading.words import Word
 from services.dpe.domain.findings import DistortionType, Rule
 from services.dpe.domain.rules.finding import Departure
 from services.dpe.domain.rules.frequency import ADVERBS
-from services.dpe.domain.rules.reading import Reading, nearest, root, roots, share
+from services.dpe.domain.rules.reading import Reading, nearest_to, root, roots, share
+from services.dpe.domain.rules.rows import values_of
 
 SAME: Final = 0.5
 _CONVERSE: Final = {
@@ -68,7 +69,7 @@ class _Act:
 
 def changed_parties(claim: Reading, sources: list[Reading]) -> Departure | None:
     """Return where the parties of an act are others than in the source, or ``None``."""
-    near = [source for _, source in nearest(claim.content, sources, claim.names)[:_READ]]
+    near = [source for _, source in nearest_to(claim, sources)[:_READ]]
     # "The engineer calibrates pumps" shows its verb to whoever knows it from "calibrated by the engineer".
     verbs = frozenset(act.verb for one in (claim, *near) for act in one.once(_acts))
     own = _acts(claim, verbs)
@@ -179,6 +180,8 @@ def _is_party(reading: Reading, act: _Act) -> bool:
     agent = act.agent
     if not agent or _UNNAMED.intersection(word.text for word in agent):
         return False
+    if any(value.start < agent[-1].end and agent[0].start < value.end for value in reading.once(values_of)):
+        return False  # "first 12 months", "three members": values do nothing
     between = reading.text[agent[-1].end : act.at.start]
     if _BREAK.search(between) and not _RELATIVE.intersection(between.lower().split()):
         return False

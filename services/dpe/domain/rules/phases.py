@@ -11,7 +11,7 @@ from typing import Final
 from services.common.reading.polarity import is_negated
 from services.dpe.domain.findings import DistortionType, Rule
 from services.dpe.domain.rules.finding import Departure
-from services.dpe.domain.rules.reading import Reading, nearest, roots, share
+from services.dpe.domain.rules.reading import Reading, nearest_to, roots, share
 
 SAME: Final = 0.5
 """Share of the rest of the claim that the source must say."""
@@ -41,7 +41,7 @@ _FIRST: Final = re.compile(
 def changed_phase(claim: Reading, sources: list[Reading]) -> Departure | None:
     """Return where a claim says of one phase what its source says of another, or ``None``."""
     own = claim.once(_phases)
-    near = [one for _, one in nearest(claim.content, sources, claim.names)[:_READ]]
+    near = [one for _, one in nearest_to(claim, sources)[:_READ]]
     for phase, what, start, end in own:
         rest = claim.content - what
         known = [
@@ -100,7 +100,7 @@ def moved_to_first(claim: Reading, sources: list[Reading]) -> Departure | None:
     first = _FIRST.search(claim.text)
     if first is None or is_negated(claim.text):
         return None
-    for _, source in nearest(claim.content, sources, claim.names)[:_READ]:
+    for _, source in nearest_to(claim, sources)[:_READ]:
         cut = _THEREAFTER.search(source.text)
         if cut is None:
             continue

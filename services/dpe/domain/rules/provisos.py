@@ -15,7 +15,7 @@ from services.common.reading.words import words
 from services.dpe.domain.conditions import Condition, Kind, conditions, without_conditions
 from services.dpe.domain.findings import DistortionType, Rule
 from services.dpe.domain.rules.finding import Departure
-from services.dpe.domain.rules.reading import Reading, nearest, roots, share
+from services.dpe.domain.rules.reading import Reading, nearest_to, roots, share
 
 SAME_CONDITION: Final = 0.4
 SAME_MAIN: Final = 0.3
@@ -55,7 +55,7 @@ def changed_condition(claim: Reading, sources: list[Reading]) -> Departure | Non
     main = roots(without_conditions(claim.text))
     for condition in own:
         governed = roots(condition.governed)
-        for _, source in nearest(claim.content, sources, claim.names)[:_READ]:
+        for _, source in nearest_to(claim, sources)[:_READ]:
             for other in conditions(source.text):
                 theirs = roots(other.governed)
                 same = max(share(governed, theirs), share(theirs, governed))

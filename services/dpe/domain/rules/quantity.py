@@ -6,7 +6,7 @@ from typing import Final
 from services.common.reading.text_types import Span
 from services.dpe.domain.findings import DistortionType, Rule
 from services.dpe.domain.rules.finding import Departure
-from services.dpe.domain.rules.reading import Reading, nearest, pieces, roots, share
+from services.dpe.domain.rules.reading import Reading, nearest_to, pieces, roots, share
 
 SAME: Final = 0.5
 """Share of the claim's words that the source's clause, with what stands over it, must hold."""
@@ -45,7 +45,7 @@ def changed_quantity(claim: Reading, sources: list[Reading]) -> Departure | None
         return None
     span, noun, is_all = own
     said = (claim.content - noun) or claim.content
-    for rate, source in nearest(claim.content, sources, claim.names)[:1]:
+    for rate, source in nearest_to(claim, sources)[:1]:
         clauses = [one for one in pieces(source) if _PART.search(one.text)] or [source]
         for clause in clauses:
             part = _PART.search(clause.text)

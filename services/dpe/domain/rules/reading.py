@@ -102,6 +102,7 @@ class Reading:
     place: int = 0
     head: frozenset[str] = frozenset()
     memo: dict[Callable[["Reading"], object], object] = field(default_factory=dict, compare=False, repr=False)
+    compared: dict[tuple[str, int], tuple[object, object]] = field(default_factory=dict, compare=False, repr=False)
 
     def once(self, read: Callable[["Reading"], _ReadT]) -> _ReadT:
         """Return what a rule reads of the sentence; read anew only the first time, however many claims it meets."""
@@ -181,6 +182,15 @@ def nearest(
         rated, key=lambda item: (-item[0] - item[1] / 2, len(item[2].content), item[2].fact_index, item[2].place)
     )
     return [(rate, one) for rate, _, one in ranked]
+
+
+def nearest_to(claim: Reading, sources: Sequence[Reading]) -> list[tuple[float, Reading]]:
+    """Return the sentences of a claim's facts as ``nearest`` does, computed once for all rules with one list."""
+    key = ("sentences", id(sources))
+    kept = claim.compared.get(key)
+    if kept is None or kept[0] is not sources:
+        kept = claim.compared[key] = (sources, nearest(claim.content, sources, claim.names))
+    return cast("list[tuple[float, Reading]]", kept[1])
 
 
 _APART: Final = re.compile(r";\s")

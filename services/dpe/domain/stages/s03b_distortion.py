@@ -36,7 +36,7 @@ from services.dpe.domain.findings import AlignedValue, Attribution, AttributionT
 from services.dpe.domain.flips import flipped
 from services.dpe.domain.outcome import Reason, StageOutcome
 from services.dpe.domain.policy import MIXED_SIMILARITY
-from services.dpe.domain.qualifiers import left_out
+from services.dpe.domain.qualifiers import left_out, limits_another_statement
 from services.dpe.domain.results import DistortionResult
 from services.dpe.domain.roles import crossed, swapped
 from services.dpe.domain.rules.nearness import nearness
@@ -44,7 +44,7 @@ from services.dpe.domain.stage import Stage
 from services.dpe.domain.stage_row import RiskSignal, StageKey
 from services.dpe.domain.stages import s01_claims, s02_attribution
 from services.dpe.domain.verdict_eligibility import judged_claims
-from services.dpe.domain.verdicts import heard_cases
+from services.dpe.domain.verdicts import ModelOpinion, heard_cases
 
 STRIP_OVERLAP: Final = 0.8
 """Share of the claim's content words in the fact's sentence from which on a missing condition was stripped."""
@@ -71,7 +71,8 @@ def apply(analysis: Analysis) -> Analysis:
     known = departures.distortions
     for item in grounded:
         words = ClaimWords.of(item.claim, meant.get(item.claim.claim_id, frozenset()))
-        distortions = without_echoes(_check(analysis, item, words) + known.pop(item.claim.claim_id, []))
+        told = _told(known.pop(item.claim.claim_id, []), heard.get(item.claim.claim_id))
+        distortions = without_echoes(_check(analysis, item, words) + told)
         if not distortions and item.attribution is not None:
             distortions = encoder_distortions(analysis, item.attribution, heard.get(item.claim.claim_id))
         found += distortions
@@ -80,12 +81,19 @@ def apply(analysis: Analysis) -> Analysis:
     for claim in judged_claims(analysis.outputs.text.claims):
         if claim.claim_id not in compared:
             own = [pair for pair in analysis.outputs.attribution.alignments.get(claim.claim_id, ()) if _differs(pair)]
-            found += without_echoes(_value_distortions(analysis, claim, own) + known.get(claim.claim_id, []))
+            told = _told(known.get(claim.claim_id, []), heard.get(claim.claim_id))
+            found += without_echoes(_value_distortions(analysis, claim, own) + told)
     status, reason = entailment_status(analysis)
     return analysis.ended(
         StageOutcome(STAGE, status, reason, findings=len(found)),
         DistortionResult(tuple(_with_nearness(analysis, found)), departures.unworded, departures.in_cells),
     )
+
+
+def _told(found: Sequence[Distortion], heard: ModelOpinion | None) -> list[Distortion]:
+    """Return what rules find, guesses where the entailment model contradicts the claim, too."""
+    is_contradicted = heard is not None and heard.contradicts
+    return [item for item in found if is_contradicted or not item.is_guess]
 
 
 def _with_nearness(analysis: Analysis, found: Sequence[Distortion]) -> Iterator[Distortion]:
@@ -291,6 +299,8 @@ def _limit(analysis: Analysis, claim: ClaimWords, match: Match) -> Span | None:
     clause = Span(match.clause.span.start - start, match.clause.span.end - start)
     limit = left_out(source, claim.claim.text, _neighbourhood(analysis, claim.claim), clause)
     if limit is None or _is_of_another_value(analysis, claim.claim, match, start + limit.start):
+        return None
+    if limits_another_statement(source, claim.claim.text, limit.start):
         return None
     return Span(start + limit.start, start + limit.end)
 
