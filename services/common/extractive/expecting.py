@@ -37,7 +37,10 @@ _HOUR: Final = (
     r"|\b(?:noon|midnight|day and night)\b"
 )
 _PHONE: Final = r"\+?\d[\d /()-]{4,20}\d"
-_SIZE: Final = r"\d|\b(?:no (?:minimum|maximum|limit)|unlimited)\b"
+_SIZE: Final = (
+    r"\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|dozen|twice|once|none|unlimited|any number"
+    r"|no (?:minimum|maximum|limit))\b"
+)
 
 _WANTED: Final = (
     (r"\bwhat (?:number|line) (?:\w+ ){0,3}(?:ring|call|dial|phone)\b|\b(?:phone|telephone|fax) number\b", _PHONE),

@@ -35,6 +35,8 @@ from services.common.questions.terms import terms
 WEIGHTS: Final = Path(__file__).with_name("weights.json")
 TOLD: Final = (*SIGNS, "order", "lead", "follows", "yes_no", "open", "only")
 """What is told of the first passage: its signs, its place in the order, how far it leads, and of the question."""
+LEAST_WITHOUT_EXPECTED: Final = 0.60
+"""Lowest probability of a passage that holds no hour, sum, number, name … where one is expected."""
 _MOST_SENTENCES: Final = 2
 
 
@@ -141,6 +143,11 @@ def _with_second(ranked: Sequence[Candidate], places: Sequence[float], second: f
     return (first,)
 
 
+def _bound(found: Chosen, least: float) -> float:
+    """Return the lowest probability with which an answer is given: a higher one where what is expected is not there."""
+    return max(least, LEAST_WITHOUT_EXPECTED) if found.candidates[0].signs["lacks_expected"] else least
+
+
 def quoted(
     asked: Asked,
     sources: Sequence[Source],
@@ -159,7 +166,7 @@ def quoted(
     """
     said = [frozenset(terms(each.text)) for text in asked.said for each in quotable_passages(text)]
     least = (models or weights()).least
-    answers = [each for each in found if each.candidates and each.probability >= least]
+    answers = [each for each in found if each.candidates and each.probability >= _bound(each, least)]
     units: list[Unit] = []
     for each in answers:
         kept = each.candidates if len(answers) == 1 else each.candidates[:1]
