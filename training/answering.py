@@ -1,10 +1,11 @@
 """Fit the two linear models that choose the answer without a language model, ``weights.json`` of the answerer.
 
-    python -m training.answering [--write]
+    python -m training.answering [--write | --kept]
 
 Fitted on the questions for development alone: those of ``tests/vectors/questions``, the development half of
 ``tests/vectors/dpe/questions`` and the half ``fit`` of ``…/natural`` beside it; what was kept aside is not read. Prints
-what the models get right of the questions that they were not fitted on, eight folds by conversation.
+what the models get right of the questions that they were not fitted on, eight folds by conversation. ``--kept`` prints
+instead what the delivered models, and the rules over words alone, get right of the half that was kept aside.
 """
 
 import argparse
@@ -28,9 +29,9 @@ from evaluation.embedded_suite import KnownSuite, open_suite
 from evaluation.encoder_memory import DEFAULT_FILE, EncoderMemory, RememberingAdapters
 from services.allinone.parts import Part
 from services.common.extractive.candidates import SIGNS, Candidate
-from services.common.extractive.composing import Asked, ExtractLimits, Source
+from services.common.extractive.composing import Asked, ExtractLimits, Source, extract
 from services.common.extractive.selecting import AnswerSelector, Considered
-from services.common.extractive.weighing import TOLD, WEIGHTS, Linear, Weights, chosen, quoted, told_of
+from services.common.extractive.weighing import TOLD, WEIGHTS, Linear, Weights, chosen, quoted, told_of, weights
 from services.common.questions.following import joined, leaned_on
 from services.common.settings import load_settings
 
@@ -246,8 +247,22 @@ def document(models: Weights) -> dict[str, Any]:
     }
 
 
-async def main(*, write: bool) -> int:
-    """Fit, say how good it is, and keep it."""
+def by_rules(row: Row) -> str:
+    """Return how the rules over words alone answer a question: right, wrong or refused."""
+    given = extract(row.query, row.sources, LIMITS)
+    if not given.passages:
+        return "refused"
+    return "right" if row.right(given.text) else "wrong"
+
+
+async def main(*, write: bool, kept: bool) -> int:
+    """Fit, say how good it is, and keep it; or say how good what is kept is."""
+    if kept:
+        rows = await gathered(questions_by_documents("kept"))
+        outcomes = counted(rows, [outcome(row, weights()) for row in rows])
+        rules = counted(rows, [by_rules(row) for row in rows])
+        print(json.dumps({"questions": len(rows), "outcomes": outcomes, "by rules over words": rules}))
+        return 0
     parts = [([HANDBOOK], own_questions()), ([HANDBOOK], read_questions("development")), *questions_by_documents("fit")]
     rows = await gathered(parts)
     print(json.dumps({"questions": len(rows), "outcomes": counted(rows, cross_validated(rows))}))
@@ -260,4 +275,6 @@ async def main(*, write: bool) -> int:
 if __name__ == "__main__":
     described = argparse.ArgumentParser("python -m training.answering", description=__doc__)
     described.add_argument("--write", action="store_true", help="write the weights where the suite reads them")
-    sys.exit(asyncio.run(main(write=described.parse_args().write)))
+    described.add_argument("--kept", action="store_true", help="measure the delivered weights on what was kept aside")
+    given = described.parse_args()
+    sys.exit(asyncio.run(main(write=given.write, kept=given.kept)))
