@@ -25,9 +25,9 @@ from services.common.questions.terms import STOP_WORDS, plain_words, terms
 
 Vectors: TypeAlias = NDArray[np.float32]
 
-MOST_EMBEDDED: Final = 32
+MOST_EMBEDDED: Final = 20
 """Passages whose meaning is compared with the question's; the envelope's own order chooses them."""
-MOST_READ: Final = 12
+MOST_READ: Final = 8
 """Passages that the entailment model reads with the question, and whose words are compared one by one."""
 MOST_WORDS: Final = 60
 """Words of a passage, and of a question, that are compared one by one."""
