@@ -24,6 +24,7 @@ from services.common.composition import Adapters
 from services.common.context import current_call
 from services.common.extractive.composing import ExtractLimits
 from services.common.extractive.model import ExtractiveLanguageModel
+from services.common.extractive.selecting import AnswerSelector
 from services.common.ports.credentials import CredentialStore
 from services.common.ports.language_model import LanguageModel, StreamingLanguageModel
 from services.common.rpc.credential_gate import CredentialGate
@@ -181,7 +182,8 @@ async def _language_model(settings: Settings, adapters: Adapters) -> StreamingLa
     if provider is not None:
         return streaming(provider)
     limits = ExtractLimits(settings.gateway.extractive_max_sentences, settings.gateway.extractive_min_score)
-    return ExtractiveLanguageModel(await adapters.tokens(), settings.gateway.extractive_model, limits)
+    selector = AnswerSelector(await adapters.embedding(), await adapters.entailment())
+    return ExtractiveLanguageModel(await adapters.tokens(), settings.gateway.extractive_model, limits, selector)
 
 
 async def _http(

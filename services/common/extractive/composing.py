@@ -47,14 +47,14 @@ FORM_BONUS: Final = 0.05
 NARRATIVE_COST: Final = 0.12
 """For what tells of one past event, where a rule is asked for."""
 
-_SUPERSEDED: Final = re.compile(
+SUPERSEDED: Final = re.compile(
     r"\b(?:superseded|no longer (?:applies|apply|valid|in force)|repealed|abolished|withdrawn|formerly|previously|"
     r"old (?:rule|page|version|rate|policy)|at the time|used to|had to be|(?:rule|version) of (?:19|20)\d\d|"
     r"the (?:rules?|thresholds|rates|limits) before|"
     r"until (?:the same date|\d{1,2} \w+ (?:19|20)\d\d|\w+ \d{1,2}, (?:19|20)\d\d|(?:19|20)\d\d))\b",
     re.IGNORECASE,
 )
-_ASKS_PAST: Final = re.compile(
+ASKS_PAST: Final = re.compile(
     r"\b(?:old|earlier|former(?:ly)?|previous(?:ly)?|superseded|before (?:that|then|the|it|january|february|march|april"
     r"|may|june|july|august|september|october|november|december|\d+)|until|used to|history|historic(?:al)?"
     r"|in the past|replaced|back then)\b",
@@ -110,8 +110,15 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True)
-class _Unit:
-    """A passage with what is compared."""
+class Unit:
+    """A passage with what is compared.
+
+    Attributes:
+        fact: index of the fact that it stands in.
+        inside: stems of the passage.
+        over: stems of the headings above it and of the sentence before it.
+        past: it stands under a superseded title, says that it no longer applies, or is stale.
+    """
 
     passage: Passage
     fact: int
@@ -122,7 +129,7 @@ class _Unit:
 
 @dataclass(frozen=True, slots=True)
 class _Candidate:
-    unit: _Unit
+    unit: Unit
     score: float
     rank: tuple[int, int]
 
@@ -135,41 +142,42 @@ def extract(asked: Asked, sources: Sequence[Source], limits: ExtractLimits) -> E
         sources: the facts in envelope order.
         limits: bounds of the answer.
     """
-    units = _units(sources)
+    units = units_of(sources)
     said = [frozenset(terms(each.text)) for text in asked.said for each in quotable_passages(text)]
-    asks_past = bool(_ASKS_PAST.search(asked.question)) or any(_ASKS_PAST.search(each) for each in asked.leans_on)
-    chosen: list[_Unit] = []
+    asks_past = bool(ASKS_PAST.search(asked.question)) or any(ASKS_PAST.search(each) for each in asked.leans_on)
+    chosen: list[Unit] = []
     had_answer = False
     for need in read_needs(asked.question, asked.leans_on):
         answers = _answers(need, units, sources, asks_past=asks_past, least=limits.min_score)
         had_answer = had_answer or bool(answers)
-        fresh = [each.unit for each in answers if not _repeats(each.unit, said)]
-        if fresh and len(chosen) < limits.max_passages and not _repeats(fresh[0], [each.inside for each in chosen]):
+        fresh = [each.unit for each in answers if not repeats(each.unit, said)]
+        if fresh and len(chosen) < limits.max_passages and not repeats(fresh[0], [each.inside for each in chosen]):
             chosen.append(fresh[0])
     if not chosen:
         return Extract(NOTHING_NEW if had_answer else NOT_FOUND)
-    ordered = _in_reading_order(chosen)
+    ordered = in_reading_order(chosen)
     return Extract(
-        _compose([each.passage.text for each in ordered]),
+        composed([each.passage.text for each in ordered]),
         tuple(each.passage.text for each in ordered),
         tuple(sources[each.fact].fact_id for each in ordered),
     )
 
 
-def _units(sources: Sequence[Source]) -> list[_Unit]:
-    found: list[_Unit] = []
+def units_of(sources: Sequence[Source]) -> list[Unit]:
+    """Return the passages of the facts, in their order."""
+    found: list[Unit] = []
     for number, source in enumerate(sources):
         headings = frozenset(terms(source.location))
-        of_past = source.stale or bool(_SUPERSEDED.search(source.location))
+        of_past = source.stale or bool(SUPERSEDED.search(source.location))
         for passage in quotable_passages(source.content, source.location):
             inside = frozenset(terms(passage.text))
             over = headings | frozenset(terms(passage.lead))
-            found.append(_Unit(passage, number, inside, over, of_past or bool(_SUPERSEDED.search(passage.text))))
+            found.append(Unit(passage, number, inside, over, of_past or bool(SUPERSEDED.search(passage.text))))
     return found
 
 
 def _answers(
-    need: Question, units: Sequence[_Unit], sources: Sequence[Source], *, asks_past: bool, least: float
+    need: Question, units: Sequence[Unit], sources: Sequence[Source], *, asks_past: bool, least: float
 ) -> list[_Candidate]:
     """Return what answers, best first; ties by envelope order. What is of the past stands behind what is current."""
     if not need.weights:
@@ -204,7 +212,7 @@ def _is_answer(need: Question, fitting: Fit, relevance: float, *, is_row: bool) 
     return named and together >= LEAST_TOGETHER
 
 
-def _score(need: Question, unit: _Unit, fitting: Fit, relevance: float) -> float:
+def _score(need: Question, unit: Unit, fitting: Fit, relevance: float) -> float:
     text = unit.passage.text
     extra = len(unit.inside.difference(need.weights))
     lexical = (fitting.thing + fitting.own) / 2
@@ -225,7 +233,8 @@ _NARRATES: Final = re.compile(r"\b(?:was|were|took|had|did|came|brought|missed|l
 _RULES: Final = re.compile(r"\b(?:must|may|is|are|has|have|can|shall|pays|needs|will)\b")
 
 
-def _repeats(unit: _Unit, said: Sequence[frozenset[str]]) -> bool:
+def repeats(unit: Unit, said: Sequence[frozenset[str]]) -> bool:
+    """Say whether a passage says what was said: it shares most of the words."""
     return any(_overlap(unit.inside, other) >= DUPLICATE_OVERLAP for other in said)
 
 
@@ -235,13 +244,13 @@ def _overlap(first: frozenset[str], second: frozenset[str]) -> float:
     return len(first & second) / smaller if smaller else 0.0
 
 
-def _in_reading_order(chosen: Sequence[_Unit]) -> list[_Unit]:
+def in_reading_order(chosen: Sequence[Unit]) -> list[Unit]:
     """Return the facts as they answer the parts, and within a fact the passages as they stand."""
     rank = {fact: order for order, fact in enumerate(dict.fromkeys(each.fact for each in chosen))}
     return sorted(chosen, key=lambda each: (rank[each.fact], each.passage.position))
 
 
-def _compose(texts: Sequence[str]) -> str:
+def composed(texts: Sequence[str]) -> str:
     """Join passages with a space, or with a line break after one that has no closing mark of its own."""
     parts: list[str] = []
     for text in texts:

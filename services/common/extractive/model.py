@@ -1,26 +1,41 @@
 """The language model of a deployment that has none: it quotes the envelope (ADR 0020)."""
 
+import logging
 from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager
 from typing import Final
 
 from services.common.computing import compute
 from services.common.encoding import sha256_hex
+from services.common.errors import LimitExceededError, UnavailableError
 from services.common.extractive.composing import NOT_FOUND, NOTHING_NEW, Asked, ExtractLimits, Source, extract
+from services.common.extractive.selecting import AnswerSelector
+from services.common.extractive.weighing import Chosen, quoted
 from services.common.ports.language_model import LanguageReply, LanguageRequest, LanguageStream
 from services.common.ports.tokens import TokenCounter, counting_name
 from services.common.streaming.replies import whole_reply
 
 NAME: Final = "groundtrail-extractive@2"
+_LOG: Final = logging.getLogger(__name__)
 
 
 class ExtractiveLanguageModel:
-    """Implements ``LanguageModel`` without a model: same request, same text, no network."""
+    """Implements ``LanguageModel`` without a model: same request, same text, no network.
 
-    def __init__(self, tokens: TokenCounter, default_model: str, limits: ExtractLimits) -> None:
+    Args:
+        tokens: counts what is written.
+        default_model: whose tokenizer counts.
+        limits: how long an answer may be, and how good.
+        selector: chooses by the encoders' word as well (ADR 0191); ``None`` = by the rules over words alone.
+    """
+
+    def __init__(
+        self, tokens: TokenCounter, default_model: str, limits: ExtractLimits, selector: AnswerSelector | None = None
+    ) -> None:
         self._tokens = tokens
         self._default_model = default_model
         self._limits = limits
+        self._selector = selector
 
     @property
     def default_model(self) -> str:
@@ -29,23 +44,44 @@ class ExtractiveLanguageModel:
 
     async def complete(self, request: LanguageRequest) -> LanguageReply:
         """Compose the answer; passages are dropped from the end until it keeps to ``max_tokens``."""
-        return await compute(self._composed, request)
+        asked = [Asked(each, request.leans_on, request.prior_texts) for each in request.parts or (request.query,)]
+        sources = [
+            Source(each.fact_id, each.content, each.relevance_score, each.stale, each.location)
+            for each in request.evidence
+        ]
+        found = [await self._chosen(each, sources) for each in asked]
+        return await compute(self._composed, request, sources, list(zip(asked, found, strict=True)))
+
+    async def _chosen(self, asked: Asked, sources: Sequence[Source]) -> Sequence[Chosen] | None:
+        """Return what the encoders choose; ``None`` where they cannot be asked: the rules over words then answer."""
+        if self._selector is None:
+            return None
+        try:
+            return await self._selector.choose(asked, sources, self._limits)
+        except (UnavailableError, LimitExceededError) as error:
+            _LOG.warning("answering by rules over words alone: %s", error)
+            return None
 
     def stream(self, request: LanguageRequest) -> AbstractAsyncContextManager[LanguageStream]:
         """Open the answer, which is composed at once."""
         return whole_reply(self.complete(request))
 
-    def _composed(self, request: LanguageRequest) -> LanguageReply:
-        sources = [
-            Source(each.fact_id, each.content, each.relevance_score, each.stale, each.location)
-            for each in request.evidence
-        ]
-        asked = [Asked(each, request.leans_on, request.prior_texts) for each in request.parts or (request.query,)]
+    def _composed(
+        self,
+        request: LanguageRequest,
+        sources: Sequence[Source],
+        found: Sequence[tuple[Asked, Sequence[Chosen] | None]],
+    ) -> LanguageReply:
         allowed = self._limits.max_passages
         text, finish_reason = "", "length"
         while allowed:
             limits = ExtractLimits(allowed, self._limits.min_score)
-            text = _joined([extract(each, sources, limits).text for each in asked])
+            text = _joined(
+                [
+                    (extract(asked, sources, limits) if each is None else quoted(asked, sources, limits, each)).text
+                    for asked, each in found
+                ]
+            )
             if self._tokens.count([text], counting_name(self._tokens, request.model))[0] <= request.max_tokens:
                 finish_reason = "stop" if allowed == self._limits.max_passages else "length"
                 break

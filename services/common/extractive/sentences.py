@@ -96,6 +96,11 @@ def _after_heading(text: str, start: int, location: str) -> int:
     return behind if text.startswith(prefix, start) and text[behind : behind + 1].isupper() else start
 
 
+def sentence_count(text: str) -> int:
+    """Return how many sentences a passage holds."""
+    return len(list(_sentence_spans(text)))
+
+
 def passages(text: str) -> list[str]:
     """Return the passages of ``text`` in order; headings and questions are left out."""
     return [text[begin:end] for begin, end in passage_spans(text)]

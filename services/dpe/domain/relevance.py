@@ -8,6 +8,9 @@ there is no answer is a refusal (``refused``): it asserts nothing, so it is LOW,
 import re
 from typing import Final
 
+import numpy as np
+from numpy.typing import NDArray
+
 from services.common.questions.answering import ANSWERED, BESIDE, Said, answered
 from services.common.questions.following import joined
 from services.common.questions.matching import rarity
@@ -17,6 +20,7 @@ from services.common.questions.terms import terms
 from services.common.reading.text_types import ClaimType, SentenceKind
 from services.common.taxonomy import StageStatus
 from services.dpe.domain.analysis import Analysis
+from services.dpe.domain.models import VectorTable
 from services.dpe.domain.outcome import Reason
 from services.dpe.domain.relevant import Relevance, RelevanceStatus
 from services.dpe.domain.stage_row import StageKey
@@ -75,7 +79,7 @@ def need_scores(analysis: Analysis, read: tuple[Question, ...], texts: list[str]
     said = said_sentences(analysis)
     if table is None or not said:
         return [0.0] * len(read)
-    near = table.calibration.apply(table.of(texts) @ table.of([text for text, _ in said]).T)
+    near = _nearness(analysis, table, texts, [text for text, _ in said])
     stems = [terms(fact.content) for fact in analysis.input.facts]
     scores = []
     for question, row in zip(read, near, strict=True):
@@ -83,6 +87,28 @@ def need_scores(analysis: Analysis, read: tuple[Question, ...], texts: list[str]
         sentences = [Said(text, before, float(value)) for (text, before), value in zip(said, row, strict=True)]
         scores.append(round(answered(question, sentences, tells), 6))
     return scores
+
+
+def _nearness(analysis: Analysis, table: VectorTable, texts: list[str], said: list[str]) -> NDArray[np.float32]:
+    """Return how near each sentence is to each question, calibrated, shape ``(len(texts), len(said))``.
+
+    A sentence in words of its own may be far from the question and near to the fact that answers it: a fact that is
+    near to both leads from one to the other, as far as the farther of the two (ADR 0192).
+    """
+    asked, answers = table.of(texts), table.of(said)
+    near = table.calibration.apply(asked @ answers.T)
+    facts = [
+        fact.embedding if fact.embedding is not None else table.rows[table.index[fact.content]]
+        for fact in analysis.input.facts
+        if fact.embedding is not None or fact.content in table
+    ]
+    if not facts:
+        return near
+    known = np.stack(facts)
+    to_question, to_answer = table.calibration.apply(asked @ known.T), table.calibration.apply(answers @ known.T)
+    best = [np.minimum(row, to_answer).max(axis=1) for row in to_question]
+    found: NDArray[np.float32] = np.maximum(near, np.stack(best))
+    return found
 
 
 def said_sentences(analysis: Analysis) -> list[tuple[str, tuple[str, ...]]]:

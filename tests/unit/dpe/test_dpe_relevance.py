@@ -107,3 +107,12 @@ async def test_the_report_says_it():
     assert refusal.relevance.status == quality_pb2.RELEVANCE_STATUS_REFUSAL
     assert not refusal.relevance.HasField("score")
     assert list(refusal.relevance.unanswered_questions) == [QUESTION]
+
+
+async def test_a_fact_leads_from_the_question_to_an_answer_in_other_words():
+    query, fact = "How long may tools be kept at home?", "Tools may be kept at home while borrowed fourteen days"
+    answer = "It is borrowed fourteen days."
+    without = await analyse(answer, "Garden chairs stand outside in winter.", query=query)
+    beside = await analyse(answer, fact, query=query)
+    scores = [one.analysis.outputs.completeness.relevance.score for one in (without, beside)]
+    assert scores[1] > scores[0]
