@@ -21,7 +21,7 @@ from services.dpe.domain.differences import Content, Difference, Limited, contex
 from services.dpe.domain.findings import AlignedValue, ContradictionReason, ContradictionSeverity
 from services.dpe.domain.names import name_key
 from services.dpe.domain.roles import subject_and_rest
-from services.dpe.domain.states import alike, only_change, other_party, turned
+from services.dpe.domain.states import alike, deny_alike, only_change, other_party, turned
 
 _FILLERS: Final = frozenset(
     {"now", "current", "currently", "total", "overall", "exact", "exactly", "actually", "also", "report", "stat"}
@@ -184,6 +184,8 @@ def open_question(left: Statement, right: Statement) -> bool:
     if left.content.telling or left.content.conditions or left.content.context:
         return False  # the words that differ may be those of a case
     of_all = _speaks_of_all(left.claim.text) or _speaks_of_all(right.claim.text)
+    if not (of_all or deny_alike(left.content.stands, right.content.stands)):
+        return False  # one denies, and the words differ: two differences
     mine, others = subject_and_rest(left.claim.text), subject_and_rest(right.claim.text)
     if mine is None or others is None or (mine[0] != others[0] and not of_all):
         return False

@@ -230,6 +230,11 @@ def alike(left: Standing, right: Standing, *, limited: bool = False) -> bool:
     return left.second == right.second and left.others == right.others and denied[0] == denied[1]
 
 
+def deny_alike(left: Standing, right: Standing) -> bool:
+    """Say whether both statements are negated or forbid something, or neither is and does."""
+    return (left.negated != (left.force in _DENYING)) == (right.negated != (right.force in _DENYING))
+
+
 def _without_extremes(one: Standing) -> frozenset[tuple[str, bool]]:
     return frozenset(other for other in one.others if other[0] != "extreme")
 

@@ -149,7 +149,7 @@ async def _by_rule_alone(answer, fact, near):
 
 # Contradictions within the answer.
 
-BIRDS = "Birds sing in spring. Birds are never heard at all."
+BIRDS = "Birds sing in spring. Birds sleep nevertheless."
 
 
 @pytest.mark.parametrize(
@@ -170,7 +170,7 @@ async def test_a_contradiction_is_one_in_both_directions(forth, back, found):
     asked = [pair for call in model.calls for pair in call]
     assert len(asked) == len(set(asked))
     # The way back is asked only where the way forth is a contradiction.
-    assert (("Birds are never heard at all.", "Birds sing in spring.") in asked) is (forth > 0.5)
+    assert (("Birds sleep nevertheless.", "Birds sing in spring.") in asked) is (forth > 0.5)
 
 
 async def test_what_is_said_of_different_names_is_no_contradiction():
