@@ -11,7 +11,7 @@ ENGINES := --extra chroma --extra mcp --extra pinecone --extra qdrant
 # Where Python may keep no byte code beside the sources, the head of a run has it kept where tests/bytecode.py does.
 KEPT := $(if $(PYTHONDONTWRITEBYTECODE),PYTHONDONTWRITEBYTECODE= PYTHONPYCACHEPREFIX=$(or $(PYTHONPYCACHEPREFIX),$(CURDIR)/.cache/bytecode))
 TESTS := $(KEPT) $(BIN)/pytest -q -n auto --dist loadfile --no-loadscope-reorder
-# Tests that cover pure code (tools/coverage_floor.py): the tracer makes a test take half as long again.
+# Tests that cover pure code (tools/coverage_floor.py): they run first, under the tracer, which makes them take half as long again.
 MEASURED := $(addprefix tests/unit/,dag dpe envelope ercp gateway common/questions common/reading) \
   $(filter-out $(addprefix tests/property/test_,envelope_isolation.py guard_hostile.py injection_hostile.py superseded_knowledge.py), \
     $(sort $(wildcard tests/property/test_*.py))) \
@@ -48,8 +48,7 @@ demo: $(RUN_STAMP) ## Set up on a fresh machine and see a question answered, che
 
 test: $(DEV_STAMP) ## Set up and run every test that needs no other server; of what is long, a fixed tenth
 	@outcome=0; \
-	$(TESTS) tests clients $(addprefix --ignore=,$(MEASURED)) || outcome=1; \
-	$(TESTS) $(MEASURED) --cov --cov-report=json:.coverage.json --cov-report= || outcome=1; \
+	$(TESTS) tests clients $(addprefix --traced=,$(MEASURED)) --cov --cov-report=json:.coverage.json --cov-report= || outcome=1; \
 	$(BIN)/python tools/coverage_floor.py .coverage.json || outcome=1; \
 	exit $$outcome
 
