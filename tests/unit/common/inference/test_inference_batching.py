@@ -34,7 +34,7 @@ class Model:
         self.batches.append(list(items))
         self.started.set()
         self.at += len(items) * max(map(len, items))  # what it costs, padding included
-        assert self.gate.wait(10)
+        assert self.gate.wait(patient(10))
         if any(self.bad in item for item in items if self.bad is not None):
             raise ValueError(f"bad {self.bad}")
         return [item * 2 for item in items][: -1 if self.short else None]
