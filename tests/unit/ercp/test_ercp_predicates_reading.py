@@ -8,6 +8,7 @@ from services.common.grounding.words import sentences
 from services.ercp.domain.predicates import (
     Holds,
     Span,
+    aligning,
     contradictions,
     demand_of,
     evaluate,
@@ -167,6 +168,17 @@ HOSTILE = [
     "e1 is before e2. ",
     "reason why x is is ", "x is less than y ", "\u2019s ", "1,000,", "$", "in 2020 ", "with a depth of ",
 ]  # fmt: skip
+
+
+def test_a_sentence_is_read_once_however_many_values_stand_in_it(monkeypatch):
+    """It was read again for each of its values: 100,000 characters of amounts in one sentence took over a minute."""
+    asked = []
+    asserts = aligning._asserts
+    monkeypatch.setattr(aligning, "_asserts", lambda sentence: asked.append(sentence) or asserts(sentence))
+    amounts, question = "It costs" + " $1" * 500 + ".", "Is it $2?"
+    found = aligning.places_of(extract_facts(f"{amounts} {question}", [Span(0, 1)]))
+    assert len(found) == 500
+    assert asked == [amounts, question]
 
 
 @pytest.mark.tenth
