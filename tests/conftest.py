@@ -126,7 +126,9 @@ def pytest_addoption(parser):
 def pytest_configure(config):
     config.pluginmanager.register(Tenths())
     config.pluginmanager.register(Leash())
-    config.pluginmanager.register(covering.Covering(config, config.getoption("--traced")))
+    config.pluginmanager.register(
+        covering.Covering(config, config.getoption("--traced"), config.getoption("--untraced"))
+    )
     costs.configure(config)
     if hasattr(config, "workerinput"):
         leash.end_with_parent()

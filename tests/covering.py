@@ -1,9 +1,10 @@
 """When the coverage of pure code is measured: while it is imported and while tests run, not while they are collected.
 
 Collecting took twice as long under the tracer. It can be turned off between files, but not on again: threads that
-compute live from test to test, and one that began without the tracer never has it. So files that ``--traced`` names
-run first in every process, and the tracer goes with the last of them; without ``--traced`` all are traced. Whoever
-runs without ``--cov`` sees nothing of it. The measured modules and the floor are in pyproject.toml and
+compute live from test to test, and one that began without the tracer never has it. So what ``--traced`` names runs
+first in every process, and the tracer goes with the last of it; without ``--traced`` everything is traced. Files that
+cover what others cover as well, and take long under the tracer, are left out of it (``--untraced``). Whoever runs
+without ``--cov`` sees nothing of all this. The measured modules and the floor are in pyproject.toml and
 tools/coverage_floor.py.
 """
 
@@ -23,14 +24,17 @@ def add_option(parser: pytest.Parser) -> None:
     """Let the command line name what is traced."""
     told = "file or folder of tests to run first and under the tracer of --cov, the others without it; repeatable"
     parser.addoption("--traced", action="append", default=[], metavar="PATH", help=told)
+    told = "file of tests in such a folder to run without it all the same; repeatable"
+    parser.addoption("--untraced", action="append", default=[], metavar="PATH", help=told)
 
 
 class Covering:
     """Turns the tracer off while tests are collected, and for good behind the last test that is traced."""
 
-    def __init__(self, config: pytest.Config, traced: Sequence[str]) -> None:
+    def __init__(self, config: pytest.Config, traced: Sequence[str], untraced: Sequence[str] = ()) -> None:
         self._config = config
         self._traced = tuple(path.rstrip("/") for path in traced)
+        self._untraced = frozenset(untraced)
 
     @pytest.hookimpl(trylast=True)
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
@@ -39,6 +43,8 @@ class Covering:
 
     def _is_traced(self, item: pytest.Item) -> bool:
         file = item.nodeid.partition("::")[0]
+        if file in self._untraced:
+            return False
         return not self._traced or any(file == path or file.startswith(f"{path}/") for path in self._traced)
 
     @pytest.hookimpl(wrapper=True)

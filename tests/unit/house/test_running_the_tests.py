@@ -74,7 +74,9 @@ def test_one_run_takes_every_file_and_traces_what_is_there():
     assert {"tests", "clients", "--cov"} <= set(words)
     traced = [word.removeprefix("--traced=") for word in words if word.startswith("--traced=")]
     assert "tests/unit/dag" in traced
-    assert [place for place in traced if not (ROOT / place).exists()] == []
+    untraced = [word.removeprefix("--untraced=") for word in words if word.startswith("--untraced=")]
+    assert [place for place in traced + untraced if not (ROOT / place).exists()] == []
+    assert [file for file in untraced if not any(file.startswith(f"{place}/") for place in traced)] == []
     assert not any(word.startswith(("--ignore", "-k", "-m")) for word in words)
     assert "tools/coverage_floor.py" in told
 
@@ -95,10 +97,10 @@ class Controller:
 class Run:
     """As much of a run as ``Covering`` asks for."""
 
-    def __init__(self, traced):
+    def __init__(self, traced, untraced=()):
         self.controller = Controller()
         self.pluginmanager = self
-        self.covering = covering.Covering(self, traced)
+        self.covering = covering.Covering(self, traced, untraced)
 
     def hasplugin(self, _name):
         return False
@@ -120,11 +122,13 @@ class Run:
 
 
 def test_what_is_traced_runs_first_and_nothing_is_traced_behind_it():
-    run = Run(["tests/b/", "tests/c/test_two.py"])
-    assert run.seen("tests/a.py", "tests/b/test_x.py", "tests/bb/test_x.py", "tests/c/test_two.py") == [
+    run = Run(["tests/b/", "tests/c/test_two.py"], ["tests/b/test_a.py"])
+    files = ("tests/a.py", "tests/b/test_a.py", "tests/b/test_x.py", "tests/bb/test_x.py", "tests/c/test_two.py")
+    assert run.seen(*files) == [
         ("tests/b/test_x.py", True),
         ("tests/c/test_two.py", True),
         ("tests/a.py", False),
+        ("tests/b/test_a.py", False),
         ("tests/bb/test_x.py", False),
     ]
 
