@@ -252,6 +252,7 @@ def test_leaders(text, parts):
     assert [one.text for one in found] == (parts or [". . . . ."])
 
 
+@pytest.mark.whole
 def test_a_page_full_of_numbers_is_read_in_linear_time():
     def page(count):
         rows = [
