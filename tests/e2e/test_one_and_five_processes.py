@@ -47,8 +47,13 @@ def first_key(folder: Path, env: dict[str, str]) -> str:
 
 def drive(folder: Path, addresses: dict[str, str], key: str) -> dict:
     """Run the stubs-only client in a process that cannot import the product."""
-    order = {"addresses": addresses, "api_key": key, "documents": DOCUMENTS, "questions": QUESTIONS}
-    order["timeout_s"] = patient(60)
+    order = {
+        "addresses": addresses,
+        "api_key": key,
+        "documents": DOCUMENTS,
+        "questions": QUESTIONS,
+        "timeout_s": patient(60),
+    }
     done = subprocess.run(
         [sys.executable, str(ROOT / "tests" / "e2e" / "stubs_only_client.py")],
         input=json.dumps(order),

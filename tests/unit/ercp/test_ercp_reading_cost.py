@@ -54,5 +54,7 @@ def test_a_text_with_too_many_amounts_is_not_said_to_agree():
     facts = read(text)
     assert not facts.is_complete
     assert evaluate(parse_text("NoContradiction(deadline)"), facts).holds is Holds.UNKNOWN
+    assert aligning.places_of(facts) == ()
+    assert evaluate(parse_text("Equal(the_term, 31 days)"), facts).holds is Holds.UNKNOWN
     text += "The deadline is 31 days."
     assert evaluate(parse_text("Equal(deadline, 30 days)"), read(text[-200:])).holds is Holds.FALSE

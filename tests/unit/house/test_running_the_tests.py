@@ -6,6 +6,7 @@ import sys
 import tomllib
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -100,7 +101,8 @@ class Run:
     def __init__(self, traced, untraced=()):
         self.controller = Controller()
         self.pluginmanager = self
-        self.covering = covering.Covering(self, traced, untraced)
+        config: Any = self
+        self.covering = covering.Covering(config, traced, untraced)
 
     def hasplugin(self, _name):
         return False
@@ -110,7 +112,7 @@ class Run:
 
     def seen(self, *files):
         """Return which tests run, in their order, and whether they are traced."""
-        items = [SimpleNamespace(nodeid=f"{file}::test_a") for file in files]
+        items: list[Any] = [SimpleNamespace(nodeid=f"{file}::test_a") for file in files]
         self.covering.pytest_collection_modifyitems(items)
         seen = []
         for item in items:

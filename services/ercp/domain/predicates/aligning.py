@@ -96,7 +96,12 @@ class Candidate:
 
 
 def places_of(facts: TextFacts) -> Sequence[Place]:
-    """Return the values of a text with what each is said of, read once; questions assert nothing."""
+    """Return the values of a text with what each is said of, read once; questions assert nothing.
+
+    A text of which not every amount is read has none: which value is meant rests on all of them.
+    """
+    if not facts.is_complete:
+        return ()
     found = facts.selected.get(Place)
     if not isinstance(found, tuple):
         read = read_places(0, facts.text, scan_values(facts.text))
