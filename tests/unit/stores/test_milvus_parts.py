@@ -30,9 +30,9 @@ from services.common.settings import Settings
 from services.common.settings.envelope import EnvelopeSettings
 from services.common.settings.milvus import MilvusSettings
 from services.common.settings.stores import StoreSettings
-from tests.patience import patient
 from tests.contract.adapters import DIMENSION
 from tests.contract.records import HOSTILE, LATER, NOW, fact
+from tests.patience import patient
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=40)
 NOBODY = MilvusSettings(uri="http://127.0.0.1:1", start_timeout_s=0.5, timeout_s=0.5, token="s3cr3t-milvus")
