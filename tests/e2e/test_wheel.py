@@ -16,7 +16,7 @@ from tests.patience import patient
 from tools import build_manifest
 
 UV = Path(sys.executable).with_name("uv")
-pytestmark = [pytest.mark.slow, pytest.mark.whole, pytest.mark.timeout(420)]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(420)]
 
 
 def run(*arguments: str, cwd: Path, env: dict[str, str], timeout_s: float = 300) -> subprocess.CompletedProcess:
@@ -76,6 +76,7 @@ def answered(demo: dict) -> list:
     ]
 
 
+@pytest.mark.whole
 def test_demo_outside_the_checkout_says_what_make_demo_says(installed, tmp_path):
     folder, env = installed
     done = run(str(folder / "venv" / "bin" / "groundtrail"), "demo", "--json", cwd=folder / "empty", env=env)
@@ -86,6 +87,7 @@ def test_demo_outside_the_checkout_says_what_make_demo_says(installed, tmp_path)
     assert seen == answered(json.loads(home.stdout))
 
 
+@pytest.mark.whole
 def test_wheels_are_small_and_install_no_name_of_others(wheels):
     sizes = {wheel.name.split("-")[0]: wheel.stat().st_size for wheel in wheels}
     assert len(sizes) == 5
@@ -98,6 +100,7 @@ def test_wheels_are_small_and_install_no_name_of_others(wheels):
     assert tops == {"groundtrail", "groundtrail_server", "groundtrail_models"}
 
 
+@pytest.mark.whole
 def test_nothing_is_imported_from_the_checkout(installed):
     folder, env = installed
     code = (
@@ -110,6 +113,7 @@ def test_nothing_is_imported_from_the_checkout(installed):
     assert done.stdout.splitlines()[1] == "[]"
 
 
+@pytest.mark.whole
 def test_check_inside_the_process_has_the_stubs_of_the_package(installed):
     folder, env = installed
     code = (
@@ -134,6 +138,7 @@ def signed_wheels(wheels, tmp_path) -> tuple[list[Path], str]:
     return copies, SigningKey.parse(key.read_text()).public_key
 
 
+@pytest.mark.whole
 def test_an_altered_installation_of_signed_wheels_does_not_start(installed, wheels, tmp_path):
     folder, env = installed
     copies, public = signed_wheels(wheels, tmp_path)
@@ -151,6 +156,7 @@ def test_an_altered_installation_of_signed_wheels_does_not_start(installed, whee
     assert "groundtrail_server/dpe/domain/risk.py was changed" in json.loads(done.stdout)["problem"]
 
 
+@pytest.mark.whole
 def test_the_command_without_models_says_what_to_install(installed):
     """Runs last of what uses the installation: the models are gone after it."""
     folder, env = installed

@@ -170,6 +170,7 @@ def flipped(hashes, bit):
     return [*hashes[:at], bytes(changed), *hashes[at + 1 :]]
 
 
+@pytest.mark.tenth(inside=True)
 @settings(max_examples=examples(300), deadline=None)
 @given(st.integers(1, MANY), st.data())
 def test_an_inclusion_proof_with_any_change_fails(size, data):
@@ -189,6 +190,7 @@ def test_an_inclusion_proof_with_any_change_fails(size, data):
     assert not inclusion_holds(leaf, other, size, found, ROOTS[size])
 
 
+@pytest.mark.tenth(inside=True)
 @settings(max_examples=examples(300), deadline=None)
 @given(st.integers(2, MANY), st.data())
 def test_a_consistency_proof_with_any_change_fails(size, data):
@@ -203,6 +205,7 @@ def test_a_consistency_proof_with_any_change_fails(size, data):
     assert not consistency_holds((first, ROOTS[first]), (size, ROOTS[size]), [*found[:gone], *found[gone + 1 :]])
 
 
+@pytest.mark.tenth(inside=True)
 @settings(max_examples=examples(100), deadline=None)
 @given(st.integers(2, MANY), st.data())
 def test_a_forked_log_has_no_consistency_proof(size, data):

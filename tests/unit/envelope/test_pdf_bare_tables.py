@@ -205,6 +205,7 @@ CELL = st.sampled_from(
 LINE = st.lists(CELL, min_size=1, max_size=5)
 
 
+@pytest.mark.tenth(inside=True)
 @settings(max_examples=examples(150), deadline=None)
 @given(st.lists(st.tuples(LINE, st.sampled_from([6.0, 12.0, 14.0, 30.0])), min_size=3, max_size=12))
 def test_words_are_neither_lost_nor_doubled(content):

@@ -239,6 +239,7 @@ async def test_close_fails_those_who_wait_and_refuses_new_ones():
     await batcher.close()
 
 
+@pytest.mark.tenth(inside=True)
 @settings(max_examples=examples(40), deadline=None)
 @given(
     calls=st.lists(st.lists(st.tuples(st.integers(1, 120), st.integers(0, 3)), max_size=12), min_size=1, max_size=8),

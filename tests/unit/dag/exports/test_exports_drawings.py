@@ -254,6 +254,7 @@ def test_hostile_ids_and_labels_stay_text(text, other):
     assert_only_the_shape_of_a_dag(hostile(text, other))
 
 
+@pytest.mark.tenth(inside=True)
 @settings(max_examples=examples(60), deadline=None)
 @given(
     st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=40),
