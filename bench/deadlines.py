@@ -65,7 +65,7 @@ TARGET_S: Final = 0.1
 REST_RATE: Final = 0.05
 """Processors that the server may take, beyond what it took before anything was asked, to count as at rest."""
 LONGEST_S: Final = 120.0
-START_S: Final = 180.0
+START_S: Final = 600.0
 _TICKS: Final = os.sysconf("SC_CLK_TCK")
 
 

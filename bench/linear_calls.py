@@ -424,12 +424,11 @@ class Caller:
     async def _post(self, place: Place, text: str, timeout_s: float) -> str:
         message = self._message(self._methods[place.rpc], place.whole, place.path, text)
         body = _plain_enums(MessageToDict(message, preserving_proto_field_name=True))
-        answer = await self._http.post(
-            place.method.removeprefix("POST "),
-            json=body,
-            headers={"authorization": f"Bearer {self._key}"},
-            timeout=timeout_s,
-        )
+        route, headers = place.method.removeprefix("POST "), {"authorization": f"Bearer {self._key}"}
+        try:
+            answer = await self._http.post(route, json=body, headers=headers, timeout=timeout_s)
+        except httpx.TimeoutException:
+            return f"DEADLINE_EXCEEDED: no answer within {timeout_s:g} s"
         return "OK" if answer.status_code < 300 else f"{answer.status_code}: {answer.text[:200]}"
 
     def _message(self, method: MethodDescriptor, whole: dict[str, Any], path: str = "", text: str = "") -> Message:

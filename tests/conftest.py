@@ -119,10 +119,16 @@ class Leash:
             leash.end_all()
 
 
+def pytest_addoption(parser):
+    covering.add_option(parser)
+
+
 def pytest_configure(config):
     config.pluginmanager.register(Tenths())
     config.pluginmanager.register(Leash())
-    config.pluginmanager.register(covering.Covering(config))
+    config.pluginmanager.register(
+        covering.Covering(config, config.getoption("--traced"), config.getoption("--untraced"))
+    )
     costs.configure(config)
     if hasattr(config, "workerinput"):
         leash.end_with_parent()

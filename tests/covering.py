@@ -1,12 +1,16 @@
 """When the coverage of pure code is measured: while it is imported and while tests run, not while they are collected.
 
-Collecting took twice as long under the tracer. It cannot be turned off for single tests: threads that compute live
-from test to test, and one that began without the tracer never has it. Whoever runs without ``--cov`` sees nothing of
-it. The measured modules and the floor are in pyproject.toml and tools/coverage_floor.py.
+Collecting took twice as long under the tracer. It can be turned off between files, but not on again: threads that
+compute live from test to test, and one that began without the tracer never has it. So what ``--traced`` names runs
+first in every process, and the tracer goes with the last of it; without ``--traced`` everything is traced. Files that
+cover what others cover as well, and take long under the tracer, are left out of it (``--untraced``). Whoever runs
+without ``--cov`` sees nothing of all this. The measured modules and the floor are in pyproject.toml and
+tools/coverage_floor.py.
 """
 
 import contextlib
 import importlib
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -16,11 +20,32 @@ ROOT: Final = Path(__file__).resolve().parents[1]
 MEASURED: Final = ("services/*/domain", "services/common/reading")
 
 
-class Covering:
-    """Turns the tracer off while tests are collected."""
+def add_option(parser: pytest.Parser) -> None:
+    """Let the command line name what is traced."""
+    told = "file or folder of tests to run first and under the tracer of --cov, the others without it; repeatable"
+    parser.addoption("--traced", action="append", default=[], metavar="PATH", help=told)
+    told = "file of tests in such a folder to run without it all the same; repeatable"
+    parser.addoption("--untraced", action="append", default=[], metavar="PATH", help=told)
 
-    def __init__(self, config: pytest.Config) -> None:
+
+class Covering:
+    """Turns the tracer off while tests are collected, and for good behind the last test that is traced."""
+
+    def __init__(self, config: pytest.Config, traced: Sequence[str], untraced: Sequence[str] = ()) -> None:
         self._config = config
+        self._traced = tuple(path.rstrip("/") for path in traced)
+        self._untraced = frozenset(untraced)
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        """Put first what is traced; the order is kept otherwise."""
+        items.sort(key=lambda item: not self._is_traced(item))
+
+    def _is_traced(self, item: pytest.Item) -> bool:
+        file = item.nodeid.partition("::")[0]
+        if file in self._untraced:
+            return False
+        return not self._traced or any(file == path or file.startswith(f"{path}/") for path in self._traced)
 
     @pytest.hookimpl(wrapper=True)
     def pytest_collection(self) -> Any:
@@ -33,9 +58,9 @@ class Covering:
         return (yield)
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
-    def pytest_runtest_protocol(self) -> Any:
-        """Trace from the first test on."""
-        self._trace(on=True)
+    def pytest_runtest_protocol(self, item: pytest.Item) -> Any:
+        """Trace from the first test on that is traced, to the last."""
+        self._trace(on=self._is_traced(item))
         return (yield)
 
     @pytest.hookimpl(tryfirst=True)

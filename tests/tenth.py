@@ -68,14 +68,15 @@ def tenth_of_tests(items: Sequence[pytest.Item], *, named: bool = False) -> list
     return left_out
 
 
-def examples(number: int, least: int = LEAST_EXAMPLES) -> int:
+def examples(number: int, least: int = LEAST_EXAMPLES, *, share: int = SHARE) -> int:
     """Return how many examples to generate where ``number`` are generated when the whole is asked for.
 
     Args:
         number: of the whole.
         least: what is generated at any rate; less than ten where one example takes a tenth of a second.
+        share: one of how many is generated; more than ten where a tenth takes seconds.
     """
-    return number if WHOLE else max(min(number, least), number // SHARE)
+    return number if WHOLE else max(min(number, least), number // share)
 
 
 def _chosen(label: str, every: Sequence[Case], name: Callable[[Case], str], share: int = SHARE) -> list[Case]:

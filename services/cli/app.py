@@ -264,7 +264,9 @@ def verify(  # noqa: PLR0913 - one for each option
 
 @app.command("checkpoint")
 def keep_checkpoint(
-    target: Annotated[Path | None, typer.Argument(metavar="FILE", help="Where to keep it.")] = None,
+    target: Annotated[
+        Path | None, typer.Argument(metavar="FILE", help="Where to keep it; the public key goes to FILE.pub.")
+    ] = None,
     *,
     cosigned: Annotated[bool, typer.Option("--cosigned", help="The latest one that witnesses cosigned.")] = False,
     as_json: AsJson = False,

@@ -1,5 +1,6 @@
 """What options take and how they ask: known before a command's own module is loaded."""
 
+import sys
 from enum import StrEnum, unique
 from typing import Annotated, Final
 
@@ -23,11 +24,24 @@ MOST_LISTED: Final = 100_000
 
 
 def sure(question: str, *, yes: bool, as_json: bool) -> None:
-    """Ask whether to go on, unless it was said."""
-    if not yes:
-        if as_json:
-            raise typer.BadParameter("--json does not ask; add --yes to erase", param_hint="--yes")
-        typer.confirm(question, abort=True)
+    """Ask whether to go on, unless it was said.
+
+    Raises:
+        typer.BadParameter: nobody can be asked, and ``--yes`` was not said.
+        typer.Abort: the answer was no.
+    """
+    if yes:
+        return
+    if as_json:
+        raise typer.BadParameter("--json does not ask; add --yes to erase", param_hint="--yes")
+    try:
+        agreed = typer.confirm(question)
+    except typer.Abort:
+        if sys.stdin.isatty():
+            raise  # Ctrl-C, Ctrl-D
+        raise typer.BadParameter("there is nobody to ask on stdin; add --yes to erase", param_hint="--yes") from None
+    if not agreed:
+        raise typer.Abort
 
 
 @unique

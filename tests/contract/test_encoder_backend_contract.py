@@ -180,6 +180,7 @@ async def test_a_closed_backend_says_so(kind_of_backend):
             await call
 
 
+@pytest.mark.tenth
 @pytest.mark.parametrize("name", ENCODERS)
 async def test_one_session_gives_the_same_alone_and_in_a_batch_of_32(name):
     repository = open_repository(InferenceSettings())

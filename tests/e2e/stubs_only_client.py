@@ -1,7 +1,7 @@
 """A client as a stranger would write it: generated stubs and gRPC, nothing of the product.
 
-Reads one JSON object from stdin ({"addresses": {...}, "api_key", "documents": [[uri, media_type, text]], "questions"}),
-drives ingestion, two windows and a verification, and writes what it saw to stdout as JSON.
+Reads one JSON object from stdin ({"addresses": {...}, "api_key", "documents": [[uri, media_type, text]], "questions",
+"timeout_s"}), drives ingestion, two windows and a verification, and writes what it saw to stdout as JSON.
 """
 
 import json
@@ -42,7 +42,7 @@ def main():
                 content=text.encode(),
             ),
             metadata=metadata,
-            timeout=60,
+            timeout=order["timeout_s"],
         )
         sources.append(as_json(response))
 
@@ -55,19 +55,21 @@ def main():
         if answer is not None:
             request.session_token = answer.session_token
             request.continuation_ids.append(answer.continuation_id)
-        response, call = gateway.Dispatch.with_call(request, metadata=metadata, timeout=60)
+        response, call = gateway.Dispatch.with_call(request, metadata=metadata, timeout=order["timeout_s"])
         sent = {k: v for k, v in (*call.initial_metadata(), *call.trailing_metadata()) if k.startswith("crp-")}
         answers.append({"response": as_json(response), "metadata": sent})
         answer = response.answer
     verdict = sessions.VerifyChain(
-        session_service_pb2.VerifyChainRequest(session_id=answer.session_id), metadata=metadata, timeout=60
+        session_service_pb2.VerifyChainRequest(session_id=answer.session_id),
+        metadata=metadata,
+        timeout=order["timeout_s"],
     )
     run = ercp_service_pb2_grpc.ErcpServiceStub(channels["ercp"]).Run(
         ercp_service_pb2.RunRequest(
             request_id=str(uuid.uuid4()), problem=ercp_pb2.Problem(id="p", description=order["questions"][0])
         ),
         metadata=metadata,
-        timeout=120,
+        timeout=order["timeout_s"],
     )
     reflected = {
         name: sorted(ProtoReflectionDescriptorDatabase(channel).get_services()) for name, channel in channels.items()

@@ -36,6 +36,7 @@ def by_name(folder, *arguments, env):
     )
 
 
+@pytest.mark.tenth
 @pytest.mark.parametrize(
     "arguments",
     [("--version",), ("nonsense",), ("verify", "crp_sess_0123456789abcdef"), ("keys", "list", "--json")],
@@ -79,6 +80,7 @@ def test_what_python_and_libraries_read_early_is_read_by_a_process_of_its_own(tm
     assert not can_fork(environment(tmp_path) | {name: "another value"})
 
 
+@pytest.mark.whole
 def test_its_workers_are_forked_children_that_find_what_others_find_and_end_with_it(tmp_path):
     (tmp_path / "fees.md").write_text("# Fees\n\nThe deposit is 120 EUR. Anna Smith of Berlin pays it.\n")
     told = []

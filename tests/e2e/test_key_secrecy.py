@@ -153,6 +153,7 @@ def test_no_key_comes_out_of_a_serving_process(tmp_path):
     assert len(shown) > 20
 
 
+@pytest.mark.tenth
 @pytest.mark.parametrize(
     "broken",
     [

@@ -47,7 +47,13 @@ def first_key(folder: Path, env: dict[str, str]) -> str:
 
 def drive(folder: Path, addresses: dict[str, str], key: str) -> dict:
     """Run the stubs-only client in a process that cannot import the product."""
-    order = {"addresses": addresses, "api_key": key, "documents": DOCUMENTS, "questions": QUESTIONS}
+    order = {
+        "addresses": addresses,
+        "api_key": key,
+        "documents": DOCUMENTS,
+        "questions": QUESTIONS,
+        "timeout_s": patient(60),
+    }
     done = subprocess.run(
         [sys.executable, str(ROOT / "tests" / "e2e" / "stubs_only_client.py")],
         input=json.dumps(order),
@@ -55,7 +61,7 @@ def drive(folder: Path, addresses: dict[str, str], key: str) -> dict:
         env=environment(folder) | {"PYTHONPATH": str(ROOT / "gen")},
         capture_output=True,
         text=True,
-        timeout=patient(120),
+        timeout=patient(240),
         check=False,
     )
     assert done.returncode == 0, done.stderr[-4000:]

@@ -8,6 +8,7 @@ import sys
 import pytest
 
 from tests.e2e.processes import command, environment, start
+from tests.patience import patient
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(240)]
 
@@ -24,13 +25,14 @@ def unread(folder, *arguments, env):
             stdin=subprocess.DEVNULL,
             stdout=write,
             stderr=subprocess.PIPE,
-            timeout=120,
+            timeout=patient(120),
             check=False,
         )
     finally:
         os.close(write)
 
 
+@pytest.mark.tenth
 @pytest.mark.parametrize(
     ("arguments", "code"),
     [
@@ -64,7 +66,7 @@ def test_what_a_reader_takes_before_it_goes_is_whole(tmp_path):
         env=environment(tmp_path / "data"),
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=patient(120),
         check=False,
     )
     assert (line.returncode, line.stderr) == (0, "")

@@ -66,6 +66,7 @@ def test_every_report_is_the_same_in_another_process_with_another_hash_seed(fold
     ]
 
 
+@pytest.mark.whole
 def test_other_weights_and_one_byte_of_an_answer_are_named(folder, exported):
     def other_weights(value):
         value["report"]["models"][0]["fingerprint"] += "0"

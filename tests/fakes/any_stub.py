@@ -9,13 +9,18 @@ from services.common.ports.chat_provider import ChatReply, ChatStream
 
 
 class AnyStub:
-    """A stub of one service; ``answers`` holds, by RPC, what is answered instead of an empty message."""
+    """A stub of one service; ``answers`` holds, by RPC, what is answered instead of an empty message.
+
+    What is streamed is a list of messages there, and one empty message otherwise.
+    """
 
     def __init__(self, service, **answers):
         for method in service.methods:
             kind = GetMessageClass(method.output_type)
-            answer = answers.get(method.name, kind())
-            setattr(self, method.name, _streams(answer) if method.server_streaming else _answers(answer))
+            if method.server_streaming:
+                setattr(self, method.name, _streams(answers.get(method.name, [kind()])))
+            else:
+                setattr(self, method.name, _answers(answers.get(method.name, kind())))
 
 
 def _answers(answer):

@@ -25,6 +25,7 @@ from services.common.settings.inference import InferenceSettings
 from services.common.telemetry import open_telemetry
 from services.envelope.compose import EnvelopeParts, assemble_services
 from services.envelope.version_writer import TextModels
+from tests.patience import patient
 
 NOW = datetime(2026, 5, 24, 9, 0, tzinfo=UTC)
 MODEL = "gpt-4o"
@@ -77,7 +78,7 @@ class Client:
         if "request_id" in request_type.DESCRIPTOR.fields_by_name:
             fields.setdefault("request_id", fresh_id())
         return await getattr(stub, rpc)(
-            request_type(**fields), metadata=(("authorization", self._subject),), timeout=20
+            request_type(**fields), metadata=(("authorization", self._subject),), timeout=patient(20)
         )
 
     async def ingest(self, content, uri="handbook.md", **fields):

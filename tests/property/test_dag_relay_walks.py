@@ -128,7 +128,7 @@ def run(walk):
 STEPS = st.lists(st.tuples(st.integers(0, 3), st.sampled_from(["go", "go", "go", "give up"])), min_size=1, max_size=14)
 
 
-@settings(max_examples=examples(150))
+@settings(max_examples=examples(150, least=5, share=30))
 @given(st.integers(2, 4), STEPS)
 def test_an_honest_line_is_never_refused(count, steps):
     async def walk():
@@ -146,7 +146,7 @@ def test_an_honest_line_is_never_refused(count, steps):
     run(walk())
 
 
-@settings(max_examples=examples(150))
+@settings(max_examples=examples(150, least=5, share=30))
 @given(
     st.integers(2, 4),
     st.lists(st.integers(0, 3), max_size=4),
@@ -190,7 +190,7 @@ def test_honest_branches_go_their_ways_and_merge_where_all_were(count, before, b
     run(walk())
 
 
-@settings(max_examples=examples(150))
+@settings(max_examples=examples(150, least=5, share=30))
 @given(st.integers(2, 4), st.lists(st.tuples(st.integers(0, 3), st.integers(0, 12)), min_size=2, max_size=14))
 def test_replays_make_forks_at_most_where_no_store_can_know(count, steps):
     """Any token at any store: taken, or refused without closing; never where a later window of its line was made."""

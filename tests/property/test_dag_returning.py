@@ -37,6 +37,7 @@ async def trail(store, session_id, kind):
     return [json.loads(event.data) for event in events if event.event_type == kind]
 
 
+@pytest.mark.tenth
 @pytest.mark.parametrize("instances", [2, AGENTS])
 @pytest.mark.parametrize("depth", [1, 3])
 async def test_thirty_two_agents_end_at_once(stores, depth, instances):  # noqa: F811

@@ -131,7 +131,7 @@ async def play_on(kind, steps):
 
 
 @pytest.mark.parametrize("kind", ["memory", "sqlite"])
-@settings(max_examples=examples(12), deadline=None)
+@settings(max_examples=examples(12, least=4), deadline=None)
 @given(steps=st.lists(changes, min_size=2, max_size=6))
 def test_what_stands_would_be_built_just_so(kind, steps):
     asyncio.run(play_on(kind, steps))

@@ -18,6 +18,7 @@ from services.dpe.domain.guard.verification_votes import (
     support_of,
 )
 from tests.fakes.verified_claims import judged, verified
+from tests.tenth import examples
 
 PIECES = st.sampled_from(
     [
@@ -106,7 +107,7 @@ def test_one_more_support_never_costs_the_pages_support(signals, kind):
 ITEMS = ("the heating", "the garage", "the garden", "the internet")
 
 
-@settings(max_examples=25)
+@settings(max_examples=examples(25))
 @given(st.lists(st.integers(2, 900), min_size=4, max_size=4, unique=True), st.integers(0, 3), st.integers(1, 3))
 def test_a_number_of_another_thing_is_never_support(amounts, at, by):
     source = " ".join(

@@ -19,6 +19,7 @@ from services.dag.compose import build
 from tests.fakes.dag_world import Client, World, fresh_uuid
 from tests.fakes.event_receiver import Receiver, in_turn
 from tests.fakes.event_sinks import sink_settings
+from tests.patience import patient
 from tests.unit.dag import independent
 from tests.unit.dag.exports.test_exports_ocsf import violations
 
@@ -57,7 +58,9 @@ async def fanned_session(client):
 
 async def exported(client, session_id, form, subject="alice"):
     call = client.stub.ExportAudit(
-        pb.ExportAuditRequest(session_id=session_id, format=form), metadata=(("authorization", subject),), timeout=20
+        pb.ExportAuditRequest(session_id=session_id, format=form),
+        metadata=(("authorization", subject),),
+        timeout=patient(20),
     )
     return [response.line async for response in call]
 

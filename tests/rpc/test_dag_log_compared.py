@@ -346,6 +346,7 @@ class TestALogThatDoesNotHoldTogether:
         assert raw.run(BREAKS[name], TENANT) >= 1
         return first.session.session_id, third
 
+    @pytest.mark.tenth
     @pytest.mark.parametrize("name", BREAKS)
     async def test_after_a_start_writes_are_refused_and_reads_go_on(self, raw, name):
         session_id, _ = await self.broken(raw, name)

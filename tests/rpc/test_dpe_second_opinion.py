@@ -156,6 +156,7 @@ BODIES = {
 }
 
 
+@pytest.mark.tenth
 @pytest.mark.parametrize("script", [*HOSTILE.values(), *BODIES.values()], ids=[*HOSTILE, *BODIES])
 async def test_whatever_else_comes_back_the_first_opinion_stands_and_says_so(script):
     alone = await first_opinion()

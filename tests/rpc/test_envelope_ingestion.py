@@ -10,6 +10,7 @@ from crp.ckf.v1 import knowledge_service_pb2 as pb
 
 from services.envelope import progress_events
 from tests.fakes.envelope_world import World, fresh_id, refused
+from tests.patience import patient
 
 INTERNAL = ckf_pb2.SOURCE_TYPE_INTERNAL
 INVALID, NOT_FOUND = grpc.StatusCode.INVALID_ARGUMENT, grpc.StatusCode.NOT_FOUND
@@ -269,7 +270,7 @@ class Slow:
 
 async def streamed(alice, request):
     call = alice._knowledge.IngestSourceStream(
-        pb.IngestSourceStreamRequest(source=request), metadata=(("authorization", "alice"),), timeout=20
+        pb.IngestSourceStreamRequest(source=request), metadata=(("authorization", "alice"),), timeout=patient(20)
     )
     return [event async for event in call]
 

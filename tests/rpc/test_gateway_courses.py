@@ -310,5 +310,5 @@ async def test_a_caller_who_leaves_ends_every_part():
 async def test_parts_leave_time_for_the_synthesis():
     world, _ = world_of_parts(settings=GatewaySettings(max_parallel_parts=1))
     async with world.serving() as client:
-        response = await client.dispatch(WHOLE, strategies=[HIERARCHICAL], timeout=20)
+        response = await client.dispatch(WHOLE, strategies=[HIERARCHICAL], timeout=patient(20))
     assert response.answer.text == "Both."

@@ -65,7 +65,7 @@ async def served(gate, **changes):
 async def client_of(port, source="127.0.0.1", **headers):
     transport = httpx.AsyncHTTPTransport(local_address=source)
     url = f"http://127.0.0.1:{port}/ercp/v1"
-    async with httpx.AsyncClient(transport=transport, base_url=url, headers=headers, timeout=20) as client:
+    async with httpx.AsyncClient(transport=transport, base_url=url, headers=headers, timeout=patient(20)) as client:
         yield client
 
 

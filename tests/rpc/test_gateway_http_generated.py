@@ -5,7 +5,6 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-import schemathesis
 from crp.common.v1 import taxonomy_pb2 as taxonomy
 from crp.dag.v1 import session_service_pb2 as dag
 from crp.dpe.v1 import guard_service_pb2 as guard
@@ -31,6 +30,7 @@ from services.gateway.doors.http.well_known import WELL_KNOWN, GatewayMetadata, 
 from tests.fakes.any_stub import AnyProvider, AnyStub
 from tests.fakes.ercp_stub import ErcpStub
 from tests.fakes.open_gate import open_gate
+from tests.generated_calls import called
 from tests.patience import patient
 from tests.tenth import examples
 
@@ -82,7 +82,7 @@ def made_now():
 
 
 APP = made_now()
-SCHEMA = schemathesis.openapi.from_asgi("/openapi.json", APP)
+SCHEMA = called(APP, "bounds of HTTP operations")
 
 
 @pytest.mark.tenth(inside=True)

@@ -7,7 +7,6 @@ from typing import Any, cast
 import grpc
 import httpx
 import pytest
-import schemathesis
 from crp.dpe.v1 import guard_service_pb2 as pb
 from crp.dpe.v1.guard_service_pb2_grpc import GuardServiceStub
 from google.protobuf.json_format import MessageToDict
@@ -37,6 +36,7 @@ from services.gateway.doors.http.message_schemas import MessageModels
 from tests.fakes.ercp_stub import ErcpStub
 from tests.fakes.guard_stub import GuardStub, answer
 from tests.fakes.open_gate import open_gate
+from tests.generated_calls import called
 from tests.patience import patient
 from tests.tenth import examples
 
@@ -63,7 +63,7 @@ def app_of(guard, gate, settings):
 
 APP = app_of(GuardStub(), open_gate(), HttpSettings(port=0))
 DOCUMENT = APP.openapi()
-SCHEMA = schemathesis.openapi.from_asgi("/openapi.json", APP)
+SCHEMA = called(APP, "bounds of the guard's HTTP operations")
 
 
 class Nobody:

@@ -3,7 +3,6 @@
 from datetime import timedelta
 
 import pytest
-import schemathesis
 from hypothesis import HealthCheck, settings
 from schemathesis import GenerationMode, checks
 from schemathesis.specs.openapi.checks import (
@@ -19,15 +18,16 @@ from services.common.settings.http import HttpSettings
 from services.gateway.doors.http.app import create_app
 from tests.fakes.ercp_stub import ErcpStub
 from tests.fakes.open_gate import open_gate
+from tests.generated_calls import called
 from tests.patience import patient
 from tests.tenth import examples
 
 APP = create_app(ErcpStub(), open_gate(), HttpSettings(port=0), SystemClock(), "0.1.0")
 DOCUMENT = APP.openapi()
-SCHEMA = schemathesis.openapi.from_asgi("/openapi.json", APP)
-WRONG = schemathesis.openapi.from_asgi(
-    "/openapi.json",
+SCHEMA = called(APP, "bounds of ERCP's HTTP operations")
+WRONG = called(
     create_app(ErcpStub(wants_credential=True), open_gate(), HttpSettings(port=0), SystemClock(), "0.1.0"),
+    "breaches of ERCP's HTTP operations",
 )
 WRONG.config.generation.update(modes=[GenerationMode.NEGATIVE])
 ENDPOINTS = {

@@ -49,6 +49,7 @@ def code_of(response):
     return response.json()["error"]["code"]
 
 
+@pytest.mark.tenth
 @pytest.mark.parametrize("path", [CHAT, MESSAGES])
 @pytest.mark.parametrize("fault", FAULTS)
 class TestGround:
@@ -71,6 +72,7 @@ class TestGround:
         assert world.statuses() == ["FAILED"]
 
 
+@pytest.mark.tenth
 @pytest.mark.parametrize("path", [CHAT, MESSAGES])
 @pytest.mark.parametrize("fault", FAULTS)
 class TestCheck:

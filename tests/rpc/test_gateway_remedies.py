@@ -242,9 +242,9 @@ class SlowModel:
 
 async def test_too_little_time_leaves_the_first_answer():
     gateway = world(RISKY)
-    gateway.model = SlowModel(gateway.model, 2.0)
+    gateway.model = SlowModel(gateway.model, 3.0)
     async with gateway.serving() as client:
-        response = await client.dispatch(safety_policy=UPGRADE, timeout=3.5)
+        response = await client.dispatch(safety_policy=UPGRADE, timeout=5.9)
     assert response.answer.text == FIRST
     assert "REMEDY_NEEDS_TIME" in codes(response)
     assert len(gateway.model.requests) == 1

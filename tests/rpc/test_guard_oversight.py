@@ -130,7 +130,7 @@ async def test_a_list_is_judged_with_the_line_that_leads_to_it():
 async def test_a_score_that_does_not_come_in_time_halts_behind_what_was_judged():
     scoring = WrittenScores(gate=asyncio.Event())
     scoring.gate.set()
-    world = StreamWorld(OversightSettings(score_timeout_s=0.2), scoring)
+    world = StreamWorld(OversightSettings(score_timeout_s=0.2, linger_s=0.1), scoring)
     async with world.serving() as client:
         call = client.call()
         for request in (start(), *tokens(GOOD)[:7]):
@@ -231,6 +231,8 @@ async def test_more_streams_than_may_be_open_are_refused():
             await client.run(start())
         assert "tenant" in caught.value.details()
         assert told(await client.run(start(), end(), caller="other"), "summary")
+        for call in calls:
+            call.cancel()  # the server waits for streams that are open when it stops
 
 
 async def test_streams_are_no_calls_in_flight():
@@ -401,6 +403,7 @@ class TestResuming:
             assert refusal(caught.value)[:2] == (grpc.StatusCode.ABORTED, "OVERSIGHT_TAKEN_OVER")
             for request in (*tokens(GOOD)[3:], end()):
                 await new.write(request)
+            await new.done_writing()
             assert told(await rest_of(new), "summary")[0].tokens == 15
 
     async def test_events_that_are_kept_no_more_and_such_as_never_were_are_named(self):

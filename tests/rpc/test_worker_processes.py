@@ -19,6 +19,7 @@ from services.common.settings import Settings, StoreSettings, WorkerSettings
 from tests.fakes.dag_world import fresh_uuid
 from tests.fakes.office_files import rewritten, slides, word, workbook
 from tests.fakes.pdf import raw_file
+from tests.patience import patient
 from tests.rpc.test_gateway_suite import MemoryAdapters
 
 pytestmark = pytest.mark.timeout(240)
@@ -64,7 +65,7 @@ class Caller:
 
     def state(self):
         request = knowledge_service_pb2.GetStateRequest()
-        return self._knowledge.GetState(request, metadata=self._metadata, timeout=30)
+        return self._knowledge.GetState(request, metadata=self._metadata, timeout=patient(30))
 
     async def slowest_read(self, work):
         """Return the longest that a small read takes while ``work`` goes on."""

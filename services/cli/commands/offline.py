@@ -63,9 +63,13 @@ async def verify_offline(
 
 
 async def checkpoint(settings: Settings, output: Output, target: Path | None, *, cosigned: bool = False) -> Exit:
-    """Fetch the log's signed head and print it with the log's public key; write it to a file if one is named.
+    """Fetch the log's signed head and print it with the log's public key; write both to files if one is named.
 
-    With ``cosigned`` it is the latest one that witnesses saw.
+    The key stands in the head's file with ``.pub`` behind its name, as ``verify --public-key`` reads it. With
+    ``cosigned`` it is the latest head that witnesses saw.
+
+    Raises:
+        InvalidRequestError: INVALID_FIELD: another key was kept there; nothing was written.
     """
     async with connect(settings, Part.SESSIONS) as suite:
         found = await suite.call(suite.transparency.GetTreeHead, transparency.GetTreeHeadRequest())
@@ -75,7 +79,7 @@ async def checkpoint(settings: Settings, output: Output, target: Path | None, *,
     head = found.cosigned_head if cosigned else found.tree_head
     key = str(NoteKey(head.origin, head.public_key))
     if target is not None:
-        _keep(target, head.checkpoint)
+        _keep(target, head.checkpoint, key)
     output.drawn([(head.checkpoint.rstrip("\n"), "")])  # neither is folded: people copy them
     output.drawn([(f"public key: {key}", "dim")])
     output.result({"checkpoint": head.checkpoint, "public_key": key, "tree_size": head.tree_size})
@@ -94,8 +98,18 @@ def checkpoint_size(path: Path) -> int:
         raise InvalidRequestError.of(FieldViolation("--checkpoint", str(error))) from None
 
 
-def _keep(target: Path, note: str) -> None:
-    target.write_bytes(note.encode())
+def _keep(target: Path, note: str, key: str) -> None:
+    head = target.resolve()  # what a link leads to has the key beside it
+    beside = head.with_name(f"{head.name}.pub")
+    if beside.exists():
+        if str(read_key(str(beside), str(beside))) != key:
+            text = (
+                f"holds another key than the log has now, {key}: move it away if the log's key was changed on purpose"
+            )
+            raise InvalidRequestError.of(FieldViolation(str(beside), text))
+    else:
+        beside.write_bytes(f"{key}\n".encode())
+    head.write_bytes(note.encode())
 
 
 def read_key(text: str, name: str) -> NoteKey:

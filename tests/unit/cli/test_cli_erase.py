@@ -65,12 +65,18 @@ async def test_json_holds_the_event(client, capsys):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"), [(("--json",), "add --yes"), ((), "Aborted")], ids=["json asks nothing", "refused"]
+    ("arguments", "answer", "code", "said"),
+    [
+        (("--json",), "n\n", Exit.USAGE, "--json does not ask; add --yes"),
+        ((), "n\n", Exit.FAILURE, "Aborted"),
+        ((), "", Exit.USAGE, "there is nobody to ask on stdin; add --yes"),
+    ],
+    ids=["json asks nothing", "refused", "no terminal"],
 )
-def test_nothing_is_erased_without_a_yes(arguments, said, monkeypatch):
+def test_nothing_is_erased_without_a_yes(arguments, answer, code, said, monkeypatch):
     monkeypatch.setattr("services.cli.app.run", lambda *_, **__: pytest.fail("it was erased"))
-    done = CliRunner().invoke(app, ["erase", SESSION, "--reason", "because", *arguments], input="n\n")
-    assert done.exit_code != 0
+    done = CliRunner().invoke(app, ["erase", SESSION, "--reason", "because", *arguments], input=answer)
+    assert done.exit_code == code
     assert said in done.output
 
 

@@ -249,6 +249,7 @@ class TestOffline:
         found = check_trace(value, NODE_KEY, "tenant:tenant-a")
         assert (found.verdict, found.signatures) == (TraceVerdict.BROKEN, len(value["trace_events"]))
 
+    @pytest.mark.tenth
     @pytest.mark.parametrize(
         "change",
         [

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from services.common import merkle
 from services.common.merkle import CompactRange, consistency_holds, inclusion_holds
+from tests.tenth import examples
 
 MANY = 70
 
@@ -169,7 +170,8 @@ def flipped(hashes, bit):
     return [*hashes[:at], bytes(changed), *hashes[at + 1 :]]
 
 
-@settings(max_examples=300, deadline=None)
+@pytest.mark.tenth(inside=True)
+@settings(max_examples=examples(300), deadline=None)
 @given(st.integers(1, MANY), st.data())
 def test_an_inclusion_proof_with_any_change_fails(size, data):
     index = data.draw(st.integers(0, size - 1))
@@ -188,7 +190,8 @@ def test_an_inclusion_proof_with_any_change_fails(size, data):
     assert not inclusion_holds(leaf, other, size, found, ROOTS[size])
 
 
-@settings(max_examples=300, deadline=None)
+@pytest.mark.tenth(inside=True)
+@settings(max_examples=examples(300), deadline=None)
 @given(st.integers(2, MANY), st.data())
 def test_a_consistency_proof_with_any_change_fails(size, data):
     first = data.draw(st.integers(1, size - 1))
@@ -202,7 +205,8 @@ def test_a_consistency_proof_with_any_change_fails(size, data):
     assert not consistency_holds((first, ROOTS[first]), (size, ROOTS[size]), [*found[:gone], *found[gone + 1 :]])
 
 
-@settings(max_examples=100, deadline=None)
+@pytest.mark.tenth(inside=True)
+@settings(max_examples=examples(100), deadline=None)
 @given(st.integers(2, MANY), st.data())
 def test_a_forked_log_has_no_consistency_proof(size, data):
     first = data.draw(st.integers(1, size - 1))

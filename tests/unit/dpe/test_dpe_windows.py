@@ -306,6 +306,7 @@ def test_a_subject_that_is_stated_often_is_held_against_its_latest_statements():
     assert pairs[:, 1].min() >= 100 - COMMON
 
 
+@pytest.mark.whole
 def test_pairs_grow_with_the_statements_and_not_with_their_square():
     rng = np.random.default_rng(7)
     words = [

@@ -15,6 +15,7 @@ from services.common.documents.pdf.bare.leaders import without_leaders
 from services.common.documents.pdf.lines import piece_of
 from services.common.documents.pdf.words import Font, Run, Word
 from tests.fakes.pdf import PROSE, drawn, wrapped, write
+from tests.tenth import examples
 
 
 def blocks(draw):
@@ -204,7 +205,8 @@ CELL = st.sampled_from(
 LINE = st.lists(CELL, min_size=1, max_size=5)
 
 
-@settings(max_examples=150, deadline=None)
+@pytest.mark.tenth(inside=True)
+@settings(max_examples=examples(150), deadline=None)
 @given(st.lists(st.tuples(LINE, st.sampled_from([6.0, 12.0, 14.0, 30.0])), min_size=3, max_size=12))
 def test_words_are_neither_lost_nor_doubled(content):
     rows, y = [], 0.0
@@ -251,6 +253,7 @@ def test_leaders(text, parts):
     assert [one.text for one in found] == (parts or [". . . . ."])
 
 
+@pytest.mark.whole
 def test_a_page_full_of_numbers_is_read_in_linear_time():
     def page(count):
         rows = [

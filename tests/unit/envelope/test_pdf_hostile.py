@@ -151,6 +151,7 @@ def test_blanks_without_end_take_little():
         assert read(content).blocks[0].text == "A rule that stands here."
 
 
+@pytest.mark.whole
 def test_time_grows_with_the_pages():
     def page(canvas):
         write(canvas, 60, 780, wrapped(PROSE * 8, 220))

@@ -1,22 +1,16 @@
 """What is read in texts: values with their conditions, orders, reasons, contradictions; and what hostile texts cost."""
 
-import time
-
 import pytest
 
 from services.common.grounding.words import sentences
 from services.ercp.domain.predicates import (
-    Holds,
     Span,
     contradictions,
     demand_of,
-    evaluate,
     extract_facts,
-    parse_text,
     path_of,
     to_text,
 )
-from services.ercp.domain.predicates.mentions import MAX_MENTIONS
 from tests.each import each
 from tests.speed import processor_time_below
 
@@ -159,44 +153,6 @@ def test_conjunctions_and_blanks_are_read_one_way(text):
     read("Water boils at 100 °C.")  # units are loaded
     with processor_time_below(1.0):
         read(text)
-
-
-HOSTILE = [
-    "The deadline is 30 days. ", "is 5 km ", "1 ", "a before b after c then d, ", "because x since y therefore ",
-    "the x of the y of the ", "\n", "not ", "(5 m", "5 = 5 ", "that of the ", "between 1 and 2 to ",
-    "e1 is before e2. ",
-    "reason why x is is ", "x is less than y ", "\u2019s ", "1,000,", "$", "in 2020 ", "with a depth of ",
-]  # fmt: skip
-
-
-@pytest.mark.tenth
-@pytest.mark.parametrize("is_one_sentence", [True, False], ids=["one", "many"])
-@pytest.mark.parametrize("piece", HOSTILE)
-def test_time_grows_linearly_with_hostile_text(piece, is_one_sentence):
-    """Eight times the text may take some sixteen times the time, where squares would take sixty-four."""
-    read("Water boils at 100 °C.")  # units are loaded
-
-    def seconds(length):
-        text = (piece * (length // len(piece) + 1))[:length]
-        spans = [Span(0, length)] if is_one_sentence else [Span(*place) for place in sentences(text)]
-        started = time.process_time()
-        facts = extract_facts(text, spans)
-        contradictions(facts)
-        evaluate(parse_text("NoContradiction(deadline)"), facts)
-        evaluate(parse_text("TemporalOrder(a, b)"), facts)
-        return time.process_time() - started
-
-    small, large = (min(seconds(length), seconds(length)) for length in (5_000, 40_000))
-    assert large < 16 * small + 0.3
-
-
-def test_a_text_with_too_many_amounts_is_not_said_to_agree():
-    text = "The deadline is 30 days. " * (MAX_MENTIONS + 1)
-    facts = read(text)
-    assert not facts.is_complete
-    assert evaluate(parse_text("NoContradiction(deadline)"), facts).holds is Holds.UNKNOWN
-    text += "The deadline is 31 days."
-    assert evaluate(parse_text("Equal(deadline, 30 days)"), read(text[-200:])).holds is Holds.FALSE
 
 
 def test_the_answer_is_the_same_every_time():

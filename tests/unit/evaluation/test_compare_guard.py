@@ -20,6 +20,7 @@ from evaluation.guard.own_guard import NotServedError, OwnGuard, support_of
 from evaluation.guard.peer_faults import FAULTS, of_guard, table_of
 from evaluation.guard.peers import Peer, PeerError, ensure, lock_of
 from tests.leash import running
+from tests.patience import patient
 from tools import compare_guard
 from tools.compare_guard import Runs, Systems, compare_injection, compare_support, parser, save
 
@@ -179,7 +180,7 @@ def test_a_release_is_asked_in_its_own_process_and_its_failure_is_told(environme
         with pytest.raises(PeerError, match="ModuleNotFoundError"):
             peer.ask("serve", facts=[])
         process = peer.process
-    assert process.wait(10) is not None
+    assert process.wait(patient(10)) is not None
 
 
 def test_an_environment_of_another_release_is_refused(environment):

@@ -5,6 +5,8 @@ import subprocess
 import sys
 import tomllib
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -66,13 +68,72 @@ def test_a_folder_without_room_or_that_is_none_is_not_chosen(monkeypatch, tmp_pa
     assert not memory_folder.choose(tmp_path / "nothing")
 
 
-def test_every_file_of_tests_belongs_to_one_of_the_two_runs():
-    """ADR 0159: what the run without the tracer leaves out is what the run with it takes, and all of it is there."""
+def test_one_run_takes_every_file_and_traces_what_is_there():
+    """ADR 0198: what covers pure code is traced, everything is run, and the floor is looked at."""
     told = subprocess.run(["make", "-n", "test"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
-    untraced, traced = (line.split() for line in told.splitlines() if "pytest" in line)
-    assert {"tests", "clients"} <= set(untraced)
-    left_out = {word.removeprefix("--ignore=") for word in untraced if word.startswith("--ignore=")}
-    assert {word for word in traced if word.startswith("tests/")} == left_out
-    assert [place for place in left_out if not (ROOT / place).exists()] == []
-    assert "--cov" in traced
-    assert "--cov" not in untraced
+    (words,) = (line.split() for line in told.splitlines() if "pytest" in line)
+    assert {"tests", "clients", "--cov"} <= set(words)
+    traced = [word.removeprefix("--traced=") for word in words if word.startswith("--traced=")]
+    assert "tests/unit/dag" in traced
+    untraced = [word.removeprefix("--untraced=") for word in words if word.startswith("--untraced=")]
+    assert [place for place in traced + untraced if not (ROOT / place).exists()] == []
+    assert [file for file in untraced if not any(file.startswith(f"{place}/") for place in traced)] == []
+    assert not any(word.startswith(("--ignore", "-k", "-m")) for word in words)
+    assert "tools/coverage_floor.py" in told
+
+
+class Controller:
+    """What pytest-cov has to start and stop."""
+
+    def __init__(self):
+        self.started = True
+
+    def resume(self):
+        self.started = True
+
+    def pause(self):
+        self.started = False
+
+
+class Run:
+    """As much of a run as ``Covering`` asks for."""
+
+    def __init__(self, traced, untraced=()):
+        self.controller = Controller()
+        self.pluginmanager = self
+        config: Any = self
+        self.covering = covering.Covering(config, traced, untraced)
+
+    def hasplugin(self, _name):
+        return False
+
+    def getplugin(self, _name):
+        return SimpleNamespace(cov_controller=self.controller)
+
+    def seen(self, *files):
+        """Return which tests run, in their order, and whether they are traced."""
+        items: list[Any] = [SimpleNamespace(nodeid=f"{file}::test_a") for file in files]
+        self.covering.pytest_collection_modifyitems(items)
+        seen = []
+        for item in items:
+            running = self.covering.pytest_runtest_protocol(item)
+            next(running)
+            seen.append((item.nodeid.partition("::")[0], self.controller.started))
+            running.close()
+        return seen
+
+
+def test_what_is_traced_runs_first_and_nothing_is_traced_behind_it():
+    run = Run(["tests/b/", "tests/c/test_two.py"], ["tests/b/test_a.py"])
+    files = ("tests/a.py", "tests/b/test_a.py", "tests/b/test_x.py", "tests/bb/test_x.py", "tests/c/test_two.py")
+    assert run.seen(*files) == [
+        ("tests/b/test_x.py", True),
+        ("tests/c/test_two.py", True),
+        ("tests/a.py", False),
+        ("tests/b/test_a.py", False),
+        ("tests/bb/test_x.py", False),
+    ]
+
+
+def test_everything_is_traced_where_nothing_is_named():
+    assert Run([]).seen("tests/b.py", "tests/a.py") == [("tests/b.py", True), ("tests/a.py", True)]

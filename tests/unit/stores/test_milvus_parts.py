@@ -32,6 +32,7 @@ from services.common.settings.milvus import MilvusSettings
 from services.common.settings.stores import StoreSettings
 from tests.contract.adapters import DIMENSION
 from tests.contract.records import HOSTILE, LATER, NOW, fact
+from tests.patience import patient
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=40)
 NOBODY = MilvusSettings(uri="http://127.0.0.1:1", start_timeout_s=0.5, timeout_s=0.5, token="s3cr3t-milvus")
@@ -313,7 +314,7 @@ def test_the_client_reads_no_file_into_the_environment(tmp_path):
     environment = {"PATH": os.defpath, "PYTHONPATH": os.pathsep.join([root, f"{root}/gen"])}
     command = [sys.executable, "-c", program]
     said = subprocess.run(
-        command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=True, timeout=60
+        command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=True, timeout=patient(60)
     )
     assert said.stdout.strip() == "False"
 

@@ -15,6 +15,7 @@ from services.common.composition import FACTS_FILE, GATEWAY_FILE, SESSIONS_FILE,
 from services.common.errors import ErrorReason, UnavailableError
 from services.common.settings import EnvelopeSettings, Settings, StoreSettings
 from tests.leash import running
+from tests.patience import patient
 
 HOLDER = """
 import asyncio, sys, time
@@ -99,7 +100,7 @@ async def test_a_process_that_is_killed_leaves_nothing_behind(tmp_path, how):
     path = tmp_path / "sessions.db"
     with another_process(path, how) as holder:
         holder.kill()
-        holder.wait(10)
+        holder.wait(patient(10))
         await taken(path, exclusive=True, serving=True)
 
 

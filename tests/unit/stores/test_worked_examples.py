@@ -13,6 +13,7 @@ from services.common.adapters.sqlite.database import Database
 from services.common.adapters.sqlite.vector_view import NO_END, NO_START, VectorView
 from services.common.ports.facts import FactFilter
 from services.common.settings.stores import StoreSettings
+from tests.patience import patient
 
 FACTS = 100_000
 
@@ -68,7 +69,7 @@ async def test_0030_of_64_writers_the_first_commits_alone_and_the_others_share(t
     all_queued = threading.Event()
 
     def write(number: int, connection: sqlite3.Connection) -> None:
-        assert number > 0 or all_queued.wait(5)  # stands for the fsync that the first write waits for
+        assert number > 0 or all_queued.wait(patient(5))  # stands for the fsync that the first write waits for
         connection.execute("INSERT INTO notes VALUES (?)", (number,))
 
     writes = [asyncio.create_task(database.write(partial(write, number))) for number in range(64)]

@@ -1,5 +1,6 @@
 """The benchmark of linear time tries every field that takes text, and finds what is not linear."""
 
+import httpx
 import pytest
 
 from bench import linear, linear_calls
@@ -39,6 +40,16 @@ def test_a_field_without_a_place_is_told(monkeypatch):
     kept = tuple(place for place in PLACES if place.path != "reasoning_prev" and place.method != "POST /ercp/v1/mutate")
     monkeypatch.setattr(linear_calls, "PLACES", kept)
     assert linear_calls.unplaced() == ["ErcpService/Stabilize reasoning_prev", "POST /ercp/v1/mutate"]
+
+
+async def test_a_route_that_does_not_answer_in_time_is_told_like_an_rpc():
+    def never(request):
+        raise httpx.ReadTimeout("", request=request)
+
+    place = next(place for place in PLACES if place.method.startswith("POST "))
+    async with httpx.AsyncClient(base_url="http://suite", transport=httpx.MockTransport(never)) as http:
+        caller = linear_calls.Caller(None, http, "key")
+        assert await caller.call(place, "text", 2.0) == "DEADLINE_EXCEEDED: no answer within 2 s"
 
 
 def test_there_are_two_hundred_kinds_of_any_length():

@@ -109,6 +109,7 @@ def material():
     return Material(data, base, cues, grams_of(data.windows, data.blocks), shares_of(data))
 
 
+@pytest.mark.whole
 def test_a_cue_is_learnt_where_the_base_knows_nothing(material):
     found = cross_validated(material, 0.0)
     truth = [row.attack for row in material.data.rows]

@@ -102,6 +102,7 @@ def separable(count=240, seed=1):
     return Windows(grams_of(words, words), vectors.astype(np.float32), labels.astype(np.float32), ones, folds)
 
 
+@pytest.mark.whole
 def test_both_models_tell_apart_what_they_had_not_seen():
     windows = separable()
     for fit in (fit_grams, lambda part: fit_layer(part, seed=3, hidden=4)):

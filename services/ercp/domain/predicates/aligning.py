@@ -97,17 +97,24 @@ class Candidate:
 
 
 def places_of(facts: TextFacts) -> Sequence[Place]:
-    """Return the values of a text with what each is said of, read once; questions assert nothing."""
+    """Return the values of a text with what each is said of, read once; questions assert nothing.
+
+    A text of which not every amount is read has none: which value is meant rests on all of them.
+    """
+    if not facts.is_complete:
+        return ()
     found = facts.selected.get(Place)
     if not isinstance(found, tuple):
         read = read_places(0, facts.text, scan_values(facts.text))
-        found = facts.selected[Place] = tuple(place for place in read if _asserts(facts.text, place))
+        sentences = dict.fromkeys((place.span.start, place.span.end) for place in read)  # many values stand in one
+        asserting = {span for span in sentences if _asserts(facts.text[slice(*span)])}
+        found = tuple(place for place in read if (place.span.start, place.span.end) in asserting)
+        facts.selected[Place] = found
     return found
 
 
-def _asserts(text: str, place: Place) -> bool:
-    """Say whether the sentence of a place says how things are: no question, nothing that is doubted or denied."""
-    sentence = text[place.span.start : place.span.end]
+def _asserts(sentence: str) -> bool:
+    """Say whether a sentence says how things are: no question, nothing that is doubted or denied."""
     return not sentence.rstrip("\"') ").endswith("?") and _DOUBTED.search(sentence) is None
 
 

@@ -48,6 +48,7 @@ def test_a_part_that_unpacks_to_a_thousand_times_its_size_is_refused_before_it_i
     )
 
 
+@pytest.mark.tenth
 @each_office_file
 def test_many_parts_that_unpack_to_much_together_are_refused(name):
     content, _ = OFFICE[name]
@@ -68,6 +69,7 @@ LAUGHS = '<?xml version="1.0"?><!DOCTYPE a [<!ENTITY a "lol">' + "".join(
 )
 
 
+@pytest.mark.tenth
 @each_office_file
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
 def test_xml_that_declares_entities_is_refused(name, encoding):
@@ -83,6 +85,7 @@ def test_xml_that_names_a_file_of_the_machine_is_refused(name):
     assert refused(rewritten(content, {part: xml}), name).reason is ErrorReason.UNSUPPORTED_MEDIA
 
 
+@pytest.mark.tenth
 @each_office_file
 @pytest.mark.parametrize("depth", [3_000, 100_000])
 def test_elements_that_nest_without_end_are_refused(name, depth):
@@ -121,6 +124,7 @@ def outcome(content, name):
         return error.reason.value
 
 
+@pytest.mark.tenth
 @pytest.mark.parametrize(
     ("name", "text"),
     [
@@ -151,6 +155,7 @@ def test_a_mail_of_parts_inside_of_each_other_is_refused():
     assert refused(f"From: a@b.c\n{heads}\nx".encode(), "a.eml").reason is ErrorReason.MESSAGE_TOO_LARGE
 
 
+@pytest.mark.tenth
 @pytest.mark.parametrize("name", ["a.txt", "a.csv", "a.json", "a.rst", "a.py", "a.md", ""])
 def test_blanks_without_end_are_refused_before_anything_is_made_of_them(name):
     error = refused(b" " * (19 << 20), name)

@@ -14,6 +14,7 @@ from services.common.adapters.onnx.turns import ComputeTurns
 from services.common.context import CallContext, Caller, set_current_call
 from services.common.errors import ErrorReason, LimitExceededError, UnavailableError
 from tests.patience import patient
+from tests.tenth import examples
 
 POLICY = BatchPolicy(min_size=2, max_size=4, max_delay_s=0.01, queue_items=100)
 
@@ -34,7 +35,7 @@ class Model:
         self.batches.append(list(items))
         self.started.set()
         self.at += len(items) * max(map(len, items))  # what it costs, padding included
-        assert self.gate.wait(10)
+        assert self.gate.wait(patient(10))
         if any(self.bad in item for item in items if self.bad is not None):
             raise ValueError(f"bad {self.bad}")
         return [item * 2 for item in items][: -1 if self.short else None]
@@ -238,7 +239,8 @@ async def test_close_fails_those_who_wait_and_refuses_new_ones():
     await batcher.close()
 
 
-@settings(max_examples=40, deadline=None)
+@pytest.mark.tenth(inside=True)
+@settings(max_examples=examples(40), deadline=None)
 @given(
     calls=st.lists(st.lists(st.tuples(st.integers(1, 120), st.integers(0, 3)), max_size=12), min_size=1, max_size=8),
     cancelled=st.sets(st.integers(0, 7)),

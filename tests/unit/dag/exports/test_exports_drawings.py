@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from services.dag.exports.drawings import dot, draw, json_graph, mermaid
 from services.dag.exports.picture import COLOURS, WEIGHTS, picture_of
 from services.dag.exports.plain import plain
+from tests.tenth import examples
 from tests.unit.dag.exports.dags import AGENTS, APPENDIX_A, EVERY_STATUS, agent, dag, edge, window
 
 JSON_GRAPH = json.loads(
@@ -253,7 +254,8 @@ def test_hostile_ids_and_labels_stay_text(text, other):
     assert_only_the_shape_of_a_dag(hostile(text, other))
 
 
-@settings(max_examples=60, deadline=None)
+@pytest.mark.tenth(inside=True)
+@settings(max_examples=examples(60), deadline=None)
 @given(
     st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=40),
     st.text('ab"\\\n#;|]`<>&%{}', max_size=12),

@@ -53,6 +53,7 @@ def test_a_long_paragraph_is_cut_between_sentences():
     assert all(len(passage.text) <= PASSAGE_CHARS and passage.text.endswith(".") for passage in found)
 
 
+@pytest.mark.tenth
 @pytest.mark.parametrize(
     "content",
     [
