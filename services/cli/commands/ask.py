@@ -12,6 +12,7 @@ from crp.gateway.v1 import dispatch_pb2
 from crp.gateway.v1 import dispatch_service_pb2 as dispatch
 
 from services.cli import outcomes, render
+from services.cli.commands.nearest import found_nothing, show_nearest
 from services.cli.connection import Suite, connect
 from services.cli.console import Output
 from services.cli.exits import Exit
@@ -210,12 +211,14 @@ async def ask(
     state = LocalState(Path(settings.store.data_dir))
     async with connect(settings) as suite:
         response = await send(suite, state, asked, context, told=told if stream else None)
-    if stream:
-        output.flow("\n\n")
-        output.line(render.response_json(response))
-    else:
-        output.result(render.response_json(response))
-    code = show_outcome(response, output, headers=headers, repeated=not stream)
+        if stream:
+            output.flow("\n\n")
+            output.line(render.response_json(response))
+        else:
+            output.result(render.response_json(response))
+        code = show_outcome(response, output, headers=headers, repeated=not stream)
+        if found_nothing(response):
+            await show_nearest(suite, output, asked.question)
     if response.HasField("answer") and response.answer.continuation_id:
         answer = response.answer
         # A child of a fan-out is one of several: it is named by its pointer.
