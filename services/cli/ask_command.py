@@ -54,8 +54,8 @@ BatchFile = Annotated[
     typer.Option(
         metavar="FILE",
         allow_dash=True,
-        help="Ask every line of a file (- = standard input), a JSON text or an object with fields of "
-        "DispatchRequest, and print the results as JSON Lines.",
+        help="Ask every line of a file (- = standard input), a question as it stands, a JSON text or an object with "
+        "fields of DispatchRequest, and print the results as JSON Lines.",
     ),
 ]
 

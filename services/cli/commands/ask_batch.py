@@ -1,6 +1,6 @@
 """``groundtrail ask --batch FILE``: JSON Lines in, JSON Lines out, one question and one result a line.
 
-A line is a text, the question, or an object with fields of ``DispatchRequest`` as the contract names them. Results come
+A line is a question as it stands, a JSON text, or an object with fields of ``DispatchRequest`` as the contract names them. Results come
 in the order of the file, part by part: what one call takes, then the next. A request without an id gets one from the
 file's bytes and its line: the same command over the same file meets what was done (24 h) and makes no second window.
 """
@@ -101,11 +101,13 @@ def _requests(content: bytes) -> list[tuple[int, dispatch.DispatchRequest]]:
 
 
 def _request(line: bytes) -> dispatch.DispatchRequest:
-    """Return the request of a line.
+    """Return the request of a line: a question as it stands, a JSON text, or a JSON object.
 
     Raises:
-        ValueError: it is neither a text nor an object of the contract's fields.
+        ValueError: it is no UTF-8, or an object with other fields than the contract's.
     """
+    if not line.lstrip(_MARK).lstrip().startswith(_JSON):
+        return dispatch.DispatchRequest(query=_plain(line))
     try:
         value: Any = read_json(line.decode("utf-8-sig"))
     except ValueError as error:
@@ -118,6 +120,18 @@ def _request(line: bytes) -> dispatch.DispatchRequest:
         return ParseDict(_in_capitals(value), dispatch.DispatchRequest())
     except ParseError as error:
         raise ValueError(f"must hold fields of DispatchRequest: {str(error)[:200]}") from None
+
+
+_MARK: Final = "\ufeff".encode()
+_JSON: Final = (b"{", b"[", b'"')
+"""How a line begins that is JSON; no question of people does."""
+
+
+def _plain(line: bytes) -> str:
+    try:
+        return line.decode("utf-8-sig").strip()
+    except UnicodeDecodeError as error:
+        raise ValueError(f"must be in UTF-8: {error}") from None
 
 
 def _in_capitals(value: dict[str, Any]) -> dict[str, Any]:

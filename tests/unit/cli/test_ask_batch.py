@@ -26,6 +26,17 @@ def test_texts_and_objects_are_asked_with_ids_of_the_file_and_the_line():
     assert _requests(content + b"\n ")[0][1].request_id != what.request_id  # another file
 
 
+def test_a_line_that_is_no_json_is_the_question_itself():
+    content = "\ufeffHow long are files kept?\r\n  And who, \u201call\u201d of us?\n".encode()
+    assert [request.query for _, request in _requests(content)] == [
+        "How long are files kept?",
+        "And who, \u201call\u201d of us?",
+    ]
+    with pytest.raises(InvalidRequestError, match="line 1") as refused:
+        _requests(b"caf\xe9?")
+    assert "UTF-8" in refused.value.violations[0].description
+
+
 def test_an_id_of_ones_own_stays():
     assert _requests(lines({"query": "x", "request_id": "mine"}))[0][1].request_id == "mine"
 
@@ -33,8 +44,8 @@ def test_an_id_of_ones_own_stays():
 @pytest.mark.parametrize(
     ("line", "says"),
     [
-        ("x", "JSON"),
-        ("5", "a text, the question"),
+        ('"x', "JSON"),
+        ("[5]", "a text, the question"),
         ('{"queri": "x"}', "'queri' is none"),
         ('{"safety_mode": "lax"}', "fields of DispatchRequest"),
         ('{"max_tokens": "many"}', "fields of DispatchRequest"),
