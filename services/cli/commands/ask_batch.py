@@ -1,8 +1,9 @@
 """``groundtrail ask --batch FILE``: JSON Lines in, JSON Lines out, one question and one result a line.
 
 A line is a question as it stands, a JSON text, or an object with fields of ``DispatchRequest`` as the contract names
-them. Results come in the order of the file, part by part: what one call takes, then the next. A request without an id gets one from the
-file's bytes and its line: the same command over the same file meets what was done (24 h) and makes no second window.
+them. Results come in the order of the file, part by part: what one call takes, then the next. A request without an id
+gets one from the file's bytes and its line: the same command over the same file meets what was done (24 h) and makes
+no second window.
 """
 
 import asyncio
