@@ -213,7 +213,8 @@ async def test_a_hostile_answer_poisons_no_summary():
     poison = "The fee for late reports is 900 euros."
     expected = {
         poison: ("RESULT_ONLY", CONCLUSION),
-        f"{SUMMARY} {poison}": ("RESULT_ONLY", CONCLUSION),
+        # Both sentences about the fee go, for they contradict one another; what stands in the answer stays.
+        f"{SUMMARY} {poison}": ("SUMMARY", GROUNDED[1]),
         f"{HOSTILE} {SUMMARY}": ("SUMMARY", SUMMARY.replace(". ", ".\n")),
         HOSTILE: ("RESULT_ONLY", CONCLUSION),
     }

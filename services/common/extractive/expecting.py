@@ -17,6 +17,7 @@ _NUMBER: Final = (
     r"|hundred|half|quarter|several)"
 )
 _MONEY: Final = (
+    rf"\b{_NUMBER}(?:-[a-z]{{3,5}})?(?: (?:hundred|thousand|million))? (?:euros?|dollars?|pounds?|cents?|francs?)\b|"
     r"[\u20ac$\u00a3]\s?\d|\d ?%|\b\d[\d.,]{0,15} ?(?:euros?|dollars?|pounds?|cents?|per ?cent|percent|EUR|USD|GBP)\b"
     r"|\bfree\b|\bnothing\b|\bno (?:charge|fee|cost|deductible|surcharge|limit)\b|\bhalf\b|\bprice\b|\bmarket value\b"
     r"|\bat (?:cost|[\w']+ expense)\b|\bin full\b|\bpremium\b|\bnot (?:covered|refunded|paid)\b"
