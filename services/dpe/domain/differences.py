@@ -40,13 +40,15 @@ _EDGE: Final = re.compile(
     r"|January|February|March|April|May|June|July|August|September|October|November|December))"
 )
 _EDGE_BEFORE: Final = re.compile(r"\b(?P<edge>start|end|beginning|close)\sof\s(?:the\s)?$")
+_SIDE_BEFORE: Final = re.compile(r"\b(?P<side>since|after|before|until|till)\s(?:the\s)?$", re.IGNORECASE)
+_SIDES: Final = {"since": "behind", "after": "behind", "before": "ahead", "until": "ahead", "till": "ahead"}
 _SET_APART: Final = re.compile(r"(?:,|\band|\bbut)\snot\b", re.IGNORECASE)
 _GLUED: Final = re.compile(r"\d[A-Z]")
 """A name that reads like a measure, "3G"."""
 _UNIT_BEHIND: Final = re.compile(r"\s(?:[A-Z]{1,2}|Nm|k[A-Z]|dB)\b(?!\.)")
 _YEAR: Final = re.compile(r"(?:19|20)\d\d")
 _BEFORE_YEAR: Final = re.compile(
-    r"\b(?:in|since|until|till|by|from|during|of|for|the|its|their|our|his|her)\s$", re.IGNORECASE
+    r"\b(?:in|since|before|after|until|till|by|from|during|of|for|the|its|their|our|his|her)\s$", re.IGNORECASE
 )
 
 
@@ -148,8 +150,7 @@ def read_content(claim: Claim, antecedent: frozenset[str] = frozenset(), context
         unit = _UNIT_BEHIND.match(text, shifted.end)
         limit = limit_of(text, 0, replace(shifted, end=unit.end()) if unit and not value.unit else shifted)
         if value.kind in {EntityKind.DATE, EntityKind.TIME} or _is_year(text, shifted):
-            edge = _EDGE_BEFORE.search(text[max(0, shifted.start - _WITHIN_CHARS) : shifted.start])
-            dates.append(Limited(value, limit[0] if limit else None, edge["edge"].lower() if edge else ""))
+            dates.append(Limited(value, limit[0] if limit else None, _edge_of(text, shifted)))
         elif (
             value.kind not in ALIGNABLE
             or _GLUED.fullmatch(value.text)
@@ -180,6 +181,16 @@ def read_content(claim: Claim, antecedent: frozenset[str] = frozenset(), context
         _verbs(text, stands.rest, tokens),
         _tense(text),
     )
+
+
+def _edge_of(text: str, value: Value) -> str:
+    """Return which end of a time a date means, or which side of it: "the end of 2022", "since 2022", "before 2022"."""
+    before = text[max(0, value.start - _WITHIN_CHARS) : value.start]
+    edge = _EDGE_BEFORE.search(before)
+    if edge is not None:
+        return edge["edge"].lower()
+    side = _SIDE_BEFORE.search(before)
+    return "" if side is None else _SIDES[side["side"].lower()]
 
 
 def differences(left: Content, right: Content) -> Difference | None:

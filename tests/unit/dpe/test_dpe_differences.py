@@ -240,3 +240,17 @@ def test_the_worked_example_of_adr_0196():
     (found,) = between(free, users)
     assert (found.reason, found.severity) == (VALUES, ContradictionSeverity.CRITICAL)
     assert between(seven, eight) == between(limit, six) == []
+
+
+@each(
+    ("first", "second"),
+    [
+        (
+            "Since 2022 goods under code 6403 have been taxed at 8 percent.",
+            "Before 2022 goods under code 6403 were taxed at 6.5 percent.",
+        ),
+        ("Until 1 March 2026 the fee is 10 euros.", "After 1 March 2026 the fee is 12 euros."),
+    ],
+)
+def test_the_time_before_a_day_is_another_than_the_time_behind_it(first, second):
+    assert between(first, second) == []
