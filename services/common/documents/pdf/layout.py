@@ -135,9 +135,8 @@ def _is_apart(band: Band) -> bool:
 
 def _bare_parts(rows: list[list[Piece]], band: Band, rules: list[Rule], depth: int) -> list[_Task]:
     """Return the tables that are sure and what stands between them; nothing when there is none."""
-    if are_sections(band.rows, table_breaks(band.rows)[1], len(band.cuts) + 1):
-        return []
-    titled = find_titled_sides(rows)
+    sections = are_sections(band.rows, table_breaks(band.rows)[1], len(band.cuts) + 1)
+    titled = None if sections else find_titled_sides(rows)
     if titled is not None:
         first, last, cuts = titled
         parts = [_Task(rows[:first], depth=depth + 1)]
@@ -145,7 +144,7 @@ def _bare_parts(rows: list[list[Piece]], band: Band, rules: list[Rule], depth: i
         parts += [_Task(rows_of_pieces(side), depth=depth + 1, alone=True) for side in sides]
         return [*parts, _Task(rows[last + 1 :], depth=depth + 1)]
     tables = find_tables(rows, rules)
-    if not tables:
+    if not tables or (sections and not _hold_all(tables, band)):
         return []
     parts = []
     at = 0
@@ -166,6 +165,18 @@ def _bare_parts(rows: list[list[Piece]], band: Band, rules: list[Rule], depth: i
         parts.append(_Task(region=region))
         at = table.last + 1
     return [*parts, _Task(rows[at:], depth=depth + 1)]
+
+
+def _hold_all(tables: list[BareTable | Sides], band: Band) -> bool:
+    """Say whether one table, of more columns than the band shows, holds all its lines of several pieces."""
+    several = [number for number, row in enumerate(band.rows, band.first) if len(row) > 1]
+    return any(
+        isinstance(table, BareTable)
+        and table.first <= several[0]
+        and several[-1] <= table.last
+        and len(table.cuts) > len(band.cuts)
+        for table in tables
+    )
 
 
 def _whites(rows: list[list[Piece]]) -> list[int]:

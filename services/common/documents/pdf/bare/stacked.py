@@ -78,8 +78,12 @@ def _is_named(line: Line, values: set[int]) -> bool:
 
 
 def _without_sections(lines: list[Line], count: int) -> int:
-    """Return the number of lines without those at the end that stand in the first column alone: headings of rows."""
-    while count > 1 and set(lines[count - 1].cells) == {0} and not lines[count - 1].spans:
+    """Return the number of lines without those at the end that stand in the first column alone: headings of rows.
+
+    One that reaches into the next column is such a heading when others stand further below.
+    """
+    more = any(line.bold and set(line.cells) == {0} for line in lines[count:])
+    while count > 1 and set(lines[count - 1].cells) == {0} and (more or not lines[count - 1].spans):
         named = any(0 in line.cells for line in lines[: count - 1])
         apart = lines[count].base - lines[count - 1].base > 0.9 * lines[count - 1].size
         if not apart or not (named or len(lines[count - 2].cells) > 1):
