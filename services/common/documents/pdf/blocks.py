@@ -414,3 +414,8 @@ def style_of_mark(mark: str) -> str:
 def is_caption(text: str) -> bool:
     """Say whether a text is the caption of a table or a figure by how it begins."""
     return _CAPTION.match(text) is not None
+
+
+def is_table_caption(text: str) -> bool:
+    """Say whether a text is the caption of a table by how it begins."""
+    return is_caption(text) and text[:3].lower() in {"tab", "cua"}

@@ -14,6 +14,7 @@ from typing import Final
 from services.common.documents.pdf.aligned import pairs_of
 from services.common.documents.pdf.bare.finding import BareTable, Sides, find_tables
 from services.common.documents.pdf.bare.sides import find_titled_sides, split_at
+from services.common.documents.pdf.blocks import is_table_caption
 from services.common.documents.pdf.gutters import Gutter, find_gutters, rows_of_pieces
 from services.common.documents.pdf.judging import (
     Band,
@@ -34,6 +35,9 @@ _WHITE_RATIO: Final = 3.0
 _WHITE_EM: Final = 3.6
 _APART_LINES: Final = 6
 _APART_SHARE: Final = 0.15
+_HEAD_LINES: Final = 2
+_WIDE_CUTS: Final = 3
+_WIDE_SHARE: Final = 0.6
 _KIND: Final = re.compile(r"\[[A-Z][\w ]{2,30}\]")
 _NEXT_LINE: Final = 2.6
 """A line further below than so many times its size begins something else."""
@@ -114,6 +118,10 @@ def _parts(rows: list[list[Piece]], depth: int, rules: list[Rule]) -> list[_Task
             kind = BandKind.COLUMNS if band.apart else judge(band)
             if kind is BandKind.NOTHING:
                 continue
+            if kind is BandKind.COLUMNS:
+                across = _across(rows, band, rules)
+                if across is not None:
+                    return _parts_around(rows, across, depth)
             if kind is BandKind.TABLE:
                 cut = text_beside(band) if find_titled_sides(rows) is None else None
                 if cut is not None:
@@ -165,6 +173,36 @@ def _bare_parts(rows: list[list[Piece]], band: Band, rules: list[Rule], depth: i
         parts.append(_Task(region=region))
         at = table.last + 1
     return [*parts, _Task(rows[at:], depth=depth + 1)]
+
+
+def _across(rows: list[list[Piece]], band: Band, rules: list[Rule]) -> BareTable | None:
+    """Return the first table right below its caption that the strip between two columns of text would cut.
+
+    White between two of its columns stands below that between the text's: only both together look like one strip.
+    """
+    captions = [number for number, row in enumerate(rows) if len(row) == 1 and is_table_caption(row[0].text)]
+    for number, end in itertools.pairwise([*captions, len(rows)]):
+        below = rows[number + 1 : end]
+        if not band.first <= number + 1 <= band.last or any(piece.whole is not None for row in below for piece in row):
+            continue
+        table = next(iter(find_tables(below, rules)), None)
+        if not isinstance(table, BareTable) or table.first > _HEAD_LINES or len(table.cuts) < _WIDE_CUTS:
+            continue
+        lines = below[table.first : table.last + 1]
+        left, right = min(row[0].left for row in lines), max(row[-1].right for row in lines)
+        several = sum(len(row) > len(band.cuts) + 1 for row in lines)
+        if several >= _WIDE_SHARE * len(lines) and any(left < cut < right for cut in band.cuts):
+            table.first, table.last = table.first + number + 1, table.last + number + 1
+            return table
+    return None
+
+
+def _parts_around(rows: list[list[Piece]], table: BareTable, depth: int) -> list[_Task]:
+    """Return what stands above a table, it and what stands below it."""
+    region = _region(rows[table.first : table.last + 1], table.cuts)
+    region.table = table
+    above, below = rows[: table.first], rows[table.last + 1 :]
+    return [_Task(above, depth=depth + 1), _Task(region=region), _Task(below, depth=depth + 1)]
 
 
 def _hold_all(tables: list[BareTable | Sides], band: Band) -> bool:
