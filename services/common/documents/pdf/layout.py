@@ -16,6 +16,7 @@ from services.common.documents.pdf.bare.finding import BareTable, Sides, find_ta
 from services.common.documents.pdf.bare.sides import find_titled_sides, split_at
 from services.common.documents.pdf.blocks import is_table_caption
 from services.common.documents.pdf.gutters import Gutter, find_gutters, rows_of_pieces
+from services.common.documents.pdf.heads import is_value
 from services.common.documents.pdf.judging import (
     Band,
     BandKind,
@@ -36,6 +37,8 @@ _WHITE_EM: Final = 3.6
 _APART_LINES: Final = 6
 _APART_SHARE: Final = 0.15
 _HEAD_LINES: Final = 2
+_BOXES: Final = 4
+_VALUES_SHARE: Final = 0.6
 _WIDE_CUTS: Final = 3
 _WIDE_SHARE: Final = 0.6
 _KIND: Final = re.compile(r"\[[A-Z][\w ]{2,30}\]")
@@ -111,6 +114,9 @@ def _parts(rows: list[list[Piece]], depth: int, rules: list[Rule]) -> list[_Task
         if whites:
             edges = [0, *whites, len(rows)]
             return [_Task(rows[a:b], depth=depth + 1) for a, b in itertools.pairwise(edges)]
+        beside = _beside_box(rows, rules)
+        if beside is not None:
+            return beside.parts(depth)
         gutters = [gutter for gutter in find_gutters(rows) if gutter.rows > 1 or len(rows) <= 2]  # noqa: PLR2004
         gutters.sort(key=lambda gutter: (gutter.last - gutter.first, gutter.right - gutter.left), reverse=True)
         for gutter in gutters[:12]:
@@ -196,6 +202,53 @@ def _across(rows: list[list[Piece]], band: Band, rules: list[Rule]) -> BareTable
             return table
     return None
 
+
+@dataclass(slots=True)
+class _Beside:
+    """A table with a box beside it.
+
+    Attributes:
+        rows: the lines without the box.
+        box: its strips.
+    """
+
+    rows: list[list[Piece]]
+    table: BareTable
+    box: list[Piece]
+
+    def parts(self, depth: int) -> list[_Task]:
+        """Return what stands above the table, it, the box and what stands below the table."""
+        above, table, below = _parts_around(self.rows, self.table, depth)
+        return [above, table, _Task(rows_of_pieces(self.box), depth=depth + 1, alone=True), below]
+
+
+def _beside_box(rows: list[list[Piece]], rules: list[Rule]) -> _Beside | None:
+    """Return a table of which nothing but a box stands beside some lines: a table ends where its own rows do."""
+    strips: dict[int, list[Piece]] = {}
+    for row in rows:
+        for piece in row:
+            if piece.whole is not None and piece.whole.table is None:
+                strips.setdefault(id(piece.whole), []).append(piece)
+    for box in list(strips.values())[:_BOXES]:
+        gone = {id(piece) for piece in box}
+        rest = [[piece for piece in row if id(piece) not in gone] for row in rows]
+        rest = [row for row in rest if row]
+        left, right = box[0].left, box[0].right
+        for table in find_tables(rest, rules):
+            if not isinstance(table, BareTable) or not _is_of_values(table):
+                continue
+            lines = rest[table.first : table.last + 1]
+            start, end = min(row[0].left for row in lines), max(row[-1].right for row in lines)
+            level = lines[0][0].top < box[-1].bottom and lines[-1][0].bottom > box[0].top
+            if level and (end < left or start > right):
+                return _Beside(rest, table, box)
+    return None
+
+
+def _is_of_values(table: BareTable) -> bool:
+    """Say whether a table has names of columns and values in the last one: no text runs beside its names."""
+    last = [row[-1] for row in table.texts[table.head :] if row[-1]]
+    return table.head > 0 and len(table.cuts) > 1 and sum(map(is_value, last)) >= _VALUES_SHARE * len(last) > 0
 
 def _parts_around(rows: list[list[Piece]], table: BareTable, depth: int) -> list[_Task]:
     """Return what stands above a table, it and what stands below it."""
