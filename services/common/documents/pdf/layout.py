@@ -250,6 +250,7 @@ def _is_of_values(table: BareTable) -> bool:
     last = [row[-1] for row in table.texts[table.head :] if row[-1]]
     return table.head > 0 and len(table.cuts) > 1 and sum(map(is_value, last)) >= _VALUES_SHARE * len(last) > 0
 
+
 def _parts_around(rows: list[list[Piece]], table: BareTable, depth: int) -> list[_Task]:
     """Return what stands above a table, it and what stands below it."""
     region = _region(rows[table.first : table.last + 1], table.cuts)

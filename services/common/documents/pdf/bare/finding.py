@@ -8,6 +8,7 @@ from services.common.documents.document import Box, Place, Table
 from services.common.documents.pdf.aligned import finer_cuts
 from services.common.documents.pdf.bare.cells import Line, divide_values, lines_of, value_columns
 from services.common.documents.pdf.bare.close import part_close_columns
+from services.common.documents.pdf.bare.groups import join_columns_of_groups
 from services.common.documents.pdf.bare.grouping import clashes, group_lines, is_number
 from services.common.documents.pdf.bare.leaders import without_leaders
 from services.common.documents.pdf.bare.segments import Row, Segment, Strip, find_segments
@@ -196,8 +197,10 @@ def _is_rest(rows: list[Row], segment: Segment) -> bool:
 
 
 def _table(rows: list[Row], segment: Segment, rules: list[Rule]) -> BareTable | Sides | None:
-    strips = segment.kept()
     lines = lines_of(rows, segment)
+    if join_columns_of_groups(segment, lines):
+        lines = lines_of(rows, segment)
+    strips = segment.kept()
     count = len(strips) + 1
     values = value_columns(lines, count)
     if values and _is_legend(lines):

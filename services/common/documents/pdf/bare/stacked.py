@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from services.common.documents.pdf.bare.cells import Line
+from services.common.documents.pdf.bare.groups import Extent, shared_out
 from services.common.documents.pdf.heads import is_value
 from services.common.documents.pdf.lines import Piece
 from services.common.documents.pdf.ruled import Rule
@@ -18,7 +19,6 @@ _YEAR: Final = re.compile(r"(?:FY\s?)?(?:19|20)\d\d(?:[/\u2013-]\d{2,4})?")
 _BETWEEN: Final = 0.25
 _TWO_ROWS: Final = 2
 
-Extent = tuple[float, float]
 _OUTSIDE: Final[Extent] = (-1.0, -1.0)
 
 
@@ -159,16 +159,20 @@ def _spans_of(
     """Return the pieces of a line of a head with the first and last column that each names."""
     pieces = [(column, piece) for column in sorted(line.cells) for piece in line.cells[column]]
     if not below:
-        return [(column, line.spans.get(column, column), piece) for column, piece in pieces]
-    tiled = _tiled(pieces, line, below, _under_rule(line, below, extents, rules))
+        shared = _shared(pieces, line, [Line(line.base, line.size, dict.fromkeys(range(len(extents)), []))], extents)
+        return (shared if 0 not in line.cells else []) or [
+            (column, line.spans.get(column, column), piece) for column, piece in pieces
+        ]
+    under = _under_rule(line, below, extents, rules)
+    tiled = _tiled(pieces, line, below, under) or _shared(pieces, line, below, under)
     if tiled:
         return tiled
     own = {column for column, piece in pieces if column not in line.spans and _is_own(piece, column, below, extents)}
     result: list[tuple[int, int, Piece]] = []
     for column, piece in pieces:
-        under = _ruled(piece, line, below, rules)
-        if under is not None:
-            covered = [at for at, extent in enumerate(extents) if under[0] <= (extent[0] + extent[1]) / 2 <= under[1]]
+        ruled = _ruled(piece, line, below, rules)
+        if ruled is not None:
+            covered = [at for at, extent in enumerate(extents) if ruled[0] <= (extent[0] + extent[1]) / 2 <= ruled[1]]
             if covered:
                 result.append((covered[0], covered[-1], piece))
                 continue
@@ -189,12 +193,31 @@ def _under_rule(line: Line, below: list[Line], extents: Sequence[Extent], rules:
     return [one if rule[0] <= (one[0] + one[1]) / 2 <= rule[1] else _OUTSIDE for one in extents]
 
 
+def _named(line: Line, below: list[Line], extents: Sequence[Extent]) -> list[int]:
+    """Return the columns that a line may name."""
+    named = {column for other in below for column in other.cells if column or 0 in line.cells}
+    return sorted(column for column in named if extents[column] is not _OUTSIDE)
+
+
+def _shared(
+    pieces: list[tuple[int, Piece]], line: Line, below: list[Line], extents: Sequence[Extent]
+) -> list[tuple[int, int, Piece]]:
+    """Return each piece with its columns where all are shared out so that each piece stands in the middle of its own.
+
+    A wide group reaches further from its name than the first column of a narrow one beside it.
+    """
+    named = _named(line, below, extents)
+    if len(pieces) < 2 or len(named) < len(pieces) + 1:  # noqa: PLR2004
+        return []
+    shares = shared_out([piece for _, piece in pieces], [extents[column] for column in named])
+    return [(named[first], named[last], piece) for (first, last), (_, piece) in zip(shares, pieces, strict=False)]
+
+
 def _tiled(
     pieces: list[tuple[int, Piece]], line: Line, below: list[Line], extents: Sequence[Extent]
 ) -> list[tuple[int, int, Piece]]:
     """Return each piece with the columns nearest to it, when it stands in the middle of them: names of groups."""
-    named = sorted({column for other in below for column in other.cells if column or 0 in line.cells})
-    named = [column for column in named if extents[column] is not _OUTSIDE]
+    named = _named(line, below, extents)
     if len(pieces) < 2 or len(named) < len(pieces) + 1:  # noqa: PLR2004
         return []
     groups: dict[int, list[int]] = {}
