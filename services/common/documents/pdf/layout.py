@@ -122,22 +122,21 @@ def _parts(rows: list[list[Piece]], depth: int, rules: list[Rule]) -> list[_Task
         for gutter in gutters[:12]:
             band = beside_text(_band(rows, gutter, gutters))
             kind = BandKind.COLUMNS if band.apart else judge(band)
-            if kind is BandKind.NOTHING:
-                continue
-            if kind is BandKind.COLUMNS:
-                across = _across(rows, band, rules)
-                if across is not None:
-                    return _parts_around(rows, across, depth)
-            if kind is BandKind.TABLE:
-                cut = text_beside(band) if find_titled_sides(rows) is None else None
-                if cut is not None:
-                    return _cut(rows, replace(band, cuts=(cut,)), BandKind.COLUMNS, depth)
-                found = _bare_parts(rows, band, rules, depth)
-                if found:
-                    return found
-                kind = BandKind.COLUMNS if _is_apart(band) else kind
-            return _cut(rows, band, kind, depth)
+            if kind is not BandKind.NOTHING:
+                return _band_parts(rows, band, kind, rules, depth)
     return [_Task(region=_region(rows))]
+
+
+def _band_parts(rows: list[list[Piece]], band: Band, kind: BandKind, rules: list[Rule], depth: int) -> list[_Task]:
+    """Cut lines at a band: its columns, or the tables that are in it, or the one across it."""
+    if kind is BandKind.COLUMNS:
+        across = _across(rows, band, rules)
+        return _cut(rows, band, kind, depth) if across is None else _parts_around(rows, across, depth)
+    cut = text_beside(band) if find_titled_sides(rows) is None else None
+    if cut is not None:
+        return _cut(rows, replace(band, cuts=(cut,)), BandKind.COLUMNS, depth)
+    found = _bare_parts(rows, band, rules, depth)
+    return found or _cut(rows, band, BandKind.COLUMNS if _is_apart(band) else kind, depth)
 
 
 def _is_apart(band: Band) -> bool:

@@ -8,8 +8,8 @@ from services.common.documents.document import Box, Place, Table
 from services.common.documents.pdf.aligned import finer_cuts
 from services.common.documents.pdf.bare.cells import Line, divide_values, lines_of, value_columns
 from services.common.documents.pdf.bare.close import part_close_columns
-from services.common.documents.pdf.bare.groups import join_columns_of_groups
 from services.common.documents.pdf.bare.grouping import clashes, group_lines, is_number
+from services.common.documents.pdf.bare.groups import join_columns_of_groups
 from services.common.documents.pdf.bare.leaders import without_leaders
 from services.common.documents.pdf.bare.segments import Row, Segment, Strip, find_segments
 from services.common.documents.pdf.bare.sides import find_labelled, find_sides

@@ -159,12 +159,10 @@ def _spans_of(
     """Return the pieces of a line of a head with the first and last column that each names."""
     pieces = [(column, piece) for column in sorted(line.cells) for piece in line.cells[column]]
     if not below:
-        shared = _shared(pieces, line, [Line(line.base, line.size, dict.fromkeys(range(len(extents)), []))], extents)
-        return (shared if 0 not in line.cells else []) or [
-            (column, line.spans.get(column, column), piece) for column, piece in pieces
-        ]
+        shared = [] if 0 in line.cells else _shared(pieces, range(1, len(extents)), extents)
+        return shared or [(column, line.spans.get(column, column), piece) for column, piece in pieces]
     under = _under_rule(line, below, extents, rules)
-    tiled = _tiled(pieces, line, below, under) or _shared(pieces, line, below, under)
+    tiled = _tiled(pieces, line, below, under) or _shared(pieces, _named(line, below, under), under)
     if tiled:
         return tiled
     own = {column for column, piece in pieces if column not in line.spans and _is_own(piece, column, below, extents)}
@@ -200,13 +198,12 @@ def _named(line: Line, below: list[Line], extents: Sequence[Extent]) -> list[int
 
 
 def _shared(
-    pieces: list[tuple[int, Piece]], line: Line, below: list[Line], extents: Sequence[Extent]
+    pieces: list[tuple[int, Piece]], named: Sequence[int], extents: Sequence[Extent]
 ) -> list[tuple[int, int, Piece]]:
     """Return each piece with its columns where all are shared out so that each piece stands in the middle of its own.
 
     A wide group reaches further from its name than the first column of a narrow one beside it.
     """
-    named = _named(line, below, extents)
     if len(pieces) < 2 or len(named) < len(pieces) + 1:  # noqa: PLR2004
         return []
     shares = shared_out([piece for _, piece in pieces], [extents[column] for column in named])
