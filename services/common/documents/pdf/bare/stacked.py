@@ -246,11 +246,15 @@ def _is_aligned(piece: Piece, extent: Extent) -> bool:
 def _is_own(piece: Piece, column: int, below: list[Line], extents: Sequence[Extent]) -> bool:
     """Say whether a piece names one column: it goes on right below, set alike, or nothing else names the column.
 
-    What has a year, a date or a number for its name below is the name of a group of such.
+    What has a year, a date or a number for its name below is the name of a group of such, and what reaches over the
+    cells of a column beside it that of both.
     """
     under = [one for line in below[:1] for one in line.cells.get(column, ()) if column not in line.spans]
     if not under:
-        return _is_aligned(piece, extents[column])
+        beside = [
+            one for at, one in enumerate(extents) if at != column and one[0] < piece.right and piece.left < one[1]
+        ]
+        return not beside and _is_aligned(piece, extents[column])
     if any(is_value(one.text) for one in under):
         return False
     return _is_aligned(piece, (under[0].left, under[-1].right))
