@@ -193,7 +193,8 @@ def test_roles_make_tables_of_elements_without_a_meaning_of_their_own():
     page = (
         "<div role=table><div role=rowgroup><div role=row><div role=columnheader>Plan</div>"
         "<span role=columnheader aria-colspan=2>Price</span></div></div>"
-        "<div role=row><div role=rowheader>Breeze</div><div role=cell>9.99</div><div role=gridcell>12.99</div></div></div>"
+        "<div role=row><div role=rowheader>Breeze</div><div role=cell>9.99</div>"
+        "<div role=gridcell>12.99</div></div></div>"
         "<div role=note>A note</div>"
     )
     (table,) = tables(page)
