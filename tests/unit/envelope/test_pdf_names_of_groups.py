@@ -194,3 +194,27 @@ def test_what_is_filled_in_is_told_with_the_name_of_its_field():
         assert f"{name}: {name.lower()} 17" in joined
     assert "a note in the margin" not in joined
     assert not any("Operator" in fact and "lift number 17" in fact for fact in facts)
+
+
+def test_a_line_of_small_letters_alone_goes_on_with_all_cells_above_it():
+    def draw(canvas):
+        line(canvas, 700, [(60, "Place"), (200, "Debit"), (320, "Credit")], bold=True)
+        rows = (
+            [("Our own", "free", "2.5 %")],
+            [("Allied banks", "free", "2.5 %, at"), ("", "", "least 4.00")],
+            [("Other banks,", "4.50", "2.5 %, at"), ("euro area", "", "least 5.00")],
+            [("Outside the", "1 %, at", "3 %, at"), ("euro area", "least 6.00", "least 6.00")],
+        )
+        y = 685
+        for row in rows:
+            for cells in row:
+                line(canvas, y, [(x, cell) for x, cell in zip((60, 200, 320), cells, strict=True) if cell])
+                y -= 10
+            y -= 6
+
+    (table,) = tables(draw)
+    assert table.rows[2:] == (
+        ("Allied banks", "free", "2.5 %, at least 4.00"),
+        ("Other banks, euro area", "4.50", "2.5 %, at least 5.00"),
+        ("Outside the euro area", "1 %, at least 6.00", "3 %, at least 6.00"),
+    )
