@@ -187,3 +187,17 @@ def test_two_rows_of_heads_made_of_ordinary_cells(row):
         "Age: 18-30; Premium, Basic: 12; Premium, Plus: 18",
         "Age: 31-50; Premium, Basic: 15; Premium, Plus: 22",
     ]
+
+
+def test_roles_make_tables_of_elements_without_a_meaning_of_their_own():
+    page = (
+        "<div role=table><div role=rowgroup><div role=row><div role=columnheader>Plan</div>"
+        "<span role=columnheader aria-colspan=2>Price</span></div></div>"
+        "<div role=row><div role=rowheader>Breeze</div><div role=cell>9.99</div>"
+        "<div role=gridcell>12.99</div></div></div>"
+        "<div role=note>A note</div>"
+    )
+    (table,) = tables(page)
+    assert table.rows == (("Plan", "Price", "Price"), ("Breeze", "9.99", "12.99"))
+    assert (table.header_rows, table.header_columns) == (1, 1)
+    assert facts(page)[-1] == "A note"

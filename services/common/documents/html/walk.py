@@ -8,6 +8,7 @@ from typing import Final
 from selectolax.lexbor import LexborNode
 
 from services.common.documents.document import NOWHERE, Block, BlockKind, HiddenText, Place
+from services.common.documents.html.attributes import by_role
 from services.common.documents.html.furniture import is_furniture, named_furniture
 from services.common.documents.html.hidden import Paint, painted, why_hidden
 from services.common.documents.html.lines import Line, read_line, split_lines
@@ -209,7 +210,7 @@ class Walk:
             self._mark_place(tag, attributes, closes)
         if named_furniture(tag, attributes):
             self._maybe_furniture(tag, attributes, closes)
-        if self._open(node, tag, attributes, style, closes):
+        if self._open(node, *by_role(tag, attributes), style, closes):
             return closes
         for close in reversed(closes):
             close()

@@ -7,7 +7,7 @@ from typing import Final
 
 from services.common.documents.document import Block, BlockKind, Place, Table
 from services.common.documents.pdf.aligned import header_above, pairs_of, read_aligned
-from services.common.documents.pdf.blocks import ENDS, BlockMaker, Draft, Style, is_caption
+from services.common.documents.pdf.blocks import ENDS, BlockMaker, Draft, Style, is_table_caption
 from services.common.documents.pdf.frame import Frame, joined_box
 from services.common.documents.pdf.furniture import contents_rows, is_contents_title
 from services.common.documents.pdf.joining import join_running_on, join_tables
@@ -292,7 +292,7 @@ def _with_captions(blocks: list[Block]) -> list[Block]:
     for index, block in enumerate(blocks):
         before = result[-1] if result else None
         after = blocks[index + 1] if index + 1 < len(blocks) else None
-        if block.kind is BlockKind.CAPTION and _is_tables(block.text):
+        if block.kind is BlockKind.CAPTION and is_table_caption(block.text):
             above = _distance(block, after) if after is not None and after.table is not None else None
             below = _distance(before, block) if before is not None and before.table is not None else None
             if (
@@ -335,10 +335,6 @@ def _distance(upper: Block, lower: Block) -> float:
     if box is None or lower.place.box is None:
         return 1.0
     return abs(lower.place.page + lower.place.box[1] - page - box[3])
-
-
-def _is_tables(text: str) -> bool:
-    return is_caption(text) and text[:3].lower() in {"tab", "cua"}
 
 
 def _captioned(block: Block, caption: str) -> Block:

@@ -37,6 +37,10 @@ _FULL_EM: Final = 7.0
 _WIDE_EM: Final = 3.0
 _REACH_EM: Final = 5.0
 _FEW_LINES: Final = 3
+_LABELLED: Final = re.compile(r"[A-Z\u00c0-\u00de][^:.;]{0,30}:\s\S")
+_LABELS: Final = 3
+_LABELS_SHARE: Final = 0.6
+"""Lines so many of which are names with their values are such, and no sentences."""
 
 
 @dataclass(slots=True, eq=False)
@@ -156,6 +160,7 @@ class BlockMaker:
         self._frame = frame
         self._page = page
         self._loose = 0.0
+        self._labelled = False
 
     def drafts(self, rows: list[list[Piece]]) -> list[Draft]:
         """Return the blocks of consecutive lines of one column."""
@@ -164,6 +169,8 @@ class BlockMaker:
         left = min((line.left for line in lines), default=0.0)
         usual = self._leading(lines)
         self._loose = self._loose_right(lines, left, right)
+        labels = sum(map(_is_labelled, lines))
+        self._labelled = labels >= _LABELS and labels >= _LABELS_SHARE * len(lines)
         result: list[Draft] = []
         group: list[Line] = []
         kind = BlockKind.PARAGRAPH
@@ -260,6 +267,8 @@ class BlockMaker:
         note = line.words[0].shift > 0 or (line.size < 0.94 * self._body.size and _note_begins(before, line))
         if not note and this in {BlockKind.LIST_ITEM, BlockKind.CAPTION}:
             return not self._is_wrapped_number(before, line, group, right)
+        if self._labelled and _is_labelled(line) and _is_labelled(group[0]):
+            return True  # each line says all of itself
         return note or _is_wide(before) or _is_wide(line) or self._leaves(group, line, kind, gap, column)
 
     def _leaves(
@@ -411,6 +420,16 @@ def style_of_mark(mark: str) -> str:
     return mark.replace(core, kind) if core.isalnum() else mark
 
 
+def _is_labelled(line: Line) -> bool:
+    """Say whether a line is a name with its value: ``Sites: 31 in six countries``."""
+    return _LABELLED.match(without_shifts(line.text)) is not None
+
+
 def is_caption(text: str) -> bool:
     """Say whether a text is the caption of a table or a figure by how it begins."""
     return _CAPTION.match(text) is not None
+
+
+def is_table_caption(text: str) -> bool:
+    """Say whether a text is the caption of a table by how it begins."""
+    return is_caption(text) and text[:3].lower() in {"tab", "cua"}

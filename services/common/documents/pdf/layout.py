@@ -14,7 +14,9 @@ from typing import Final
 from services.common.documents.pdf.aligned import pairs_of
 from services.common.documents.pdf.bare.finding import BareTable, Sides, find_tables
 from services.common.documents.pdf.bare.sides import find_titled_sides, split_at
+from services.common.documents.pdf.blocks import is_table_caption
 from services.common.documents.pdf.gutters import Gutter, find_gutters, rows_of_pieces
+from services.common.documents.pdf.heads import is_value
 from services.common.documents.pdf.judging import (
     Band,
     BandKind,
@@ -34,6 +36,11 @@ _WHITE_RATIO: Final = 3.0
 _WHITE_EM: Final = 3.6
 _APART_LINES: Final = 6
 _APART_SHARE: Final = 0.15
+_HEAD_LINES: Final = 2
+_BOXES: Final = 4
+_VALUES_SHARE: Final = 0.6
+_WIDE_CUTS: Final = 3
+_WIDE_SHARE: Final = 0.6
 _KIND: Final = re.compile(r"\[[A-Z][\w ]{2,30}\]")
 _NEXT_LINE: Final = 2.6
 """A line further below than so many times its size begins something else."""
@@ -107,23 +114,29 @@ def _parts(rows: list[list[Piece]], depth: int, rules: list[Rule]) -> list[_Task
         if whites:
             edges = [0, *whites, len(rows)]
             return [_Task(rows[a:b], depth=depth + 1) for a, b in itertools.pairwise(edges)]
+        beside = _beside_box(rows, rules)
+        if beside is not None:
+            return beside.parts(depth)
         gutters = [gutter for gutter in find_gutters(rows) if gutter.rows > 1 or len(rows) <= 2]  # noqa: PLR2004
         gutters.sort(key=lambda gutter: (gutter.last - gutter.first, gutter.right - gutter.left), reverse=True)
         for gutter in gutters[:12]:
             band = beside_text(_band(rows, gutter, gutters))
             kind = BandKind.COLUMNS if band.apart else judge(band)
-            if kind is BandKind.NOTHING:
-                continue
-            if kind is BandKind.TABLE:
-                cut = text_beside(band) if find_titled_sides(rows) is None else None
-                if cut is not None:
-                    return _cut(rows, replace(band, cuts=(cut,)), BandKind.COLUMNS, depth)
-                found = _bare_parts(rows, band, rules, depth)
-                if found:
-                    return found
-                kind = BandKind.COLUMNS if _is_apart(band) else kind
-            return _cut(rows, band, kind, depth)
+            if kind is not BandKind.NOTHING:
+                return _band_parts(rows, band, kind, rules, depth)
     return [_Task(region=_region(rows))]
+
+
+def _band_parts(rows: list[list[Piece]], band: Band, kind: BandKind, rules: list[Rule], depth: int) -> list[_Task]:
+    """Cut lines at a band: its columns, or the tables that are in it, or the one across it."""
+    if kind is BandKind.COLUMNS:
+        across = _across(rows, band, rules)
+        return _cut(rows, band, kind, depth) if across is None else _parts_around(rows, across, depth)
+    cut = text_beside(band) if find_titled_sides(rows) is None else None
+    if cut is not None:
+        return _cut(rows, replace(band, cuts=(cut,)), BandKind.COLUMNS, depth)
+    found = _bare_parts(rows, band, rules, depth)
+    return found or _cut(rows, band, BandKind.COLUMNS if _is_apart(band) else kind, depth)
 
 
 def _is_apart(band: Band) -> bool:
@@ -135,9 +148,8 @@ def _is_apart(band: Band) -> bool:
 
 def _bare_parts(rows: list[list[Piece]], band: Band, rules: list[Rule], depth: int) -> list[_Task]:
     """Return the tables that are sure and what stands between them; nothing when there is none."""
-    if are_sections(band.rows, table_breaks(band.rows)[1], len(band.cuts) + 1):
-        return []
-    titled = find_titled_sides(rows)
+    sections = are_sections(band.rows, table_breaks(band.rows)[1], len(band.cuts) + 1)
+    titled = None if sections else find_titled_sides(rows)
     if titled is not None:
         first, last, cuts = titled
         parts = [_Task(rows[:first], depth=depth + 1)]
@@ -145,7 +157,7 @@ def _bare_parts(rows: list[list[Piece]], band: Band, rules: list[Rule], depth: i
         parts += [_Task(rows_of_pieces(side), depth=depth + 1, alone=True) for side in sides]
         return [*parts, _Task(rows[last + 1 :], depth=depth + 1)]
     tables = find_tables(rows, rules)
-    if not tables:
+    if not tables or (sections and not _hold_all(tables, band)):
         return []
     parts = []
     at = 0
@@ -166,6 +178,96 @@ def _bare_parts(rows: list[list[Piece]], band: Band, rules: list[Rule], depth: i
         parts.append(_Task(region=region))
         at = table.last + 1
     return [*parts, _Task(rows[at:], depth=depth + 1)]
+
+
+def _across(rows: list[list[Piece]], band: Band, rules: list[Rule]) -> BareTable | None:
+    """Return the first table right below its caption that the strip between two columns of text would cut.
+
+    White between two of its columns stands below that between the text's: only both together look like one strip.
+    """
+    captions = [number for number, row in enumerate(rows) if len(row) == 1 and is_table_caption(row[0].text)]
+    for number, end in itertools.pairwise([*captions, len(rows)]):
+        below = rows[number + 1 : end]
+        if not band.first <= number + 1 <= band.last or any(piece.whole is not None for row in below for piece in row):
+            continue
+        table = next(iter(find_tables(below, rules)), None)
+        if not isinstance(table, BareTable) or table.first > _HEAD_LINES or len(table.cuts) < _WIDE_CUTS:
+            continue
+        lines = below[table.first : table.last + 1]
+        left, right = min(row[0].left for row in lines), max(row[-1].right for row in lines)
+        several = sum(len(row) > len(band.cuts) + 1 for row in lines)
+        if several >= _WIDE_SHARE * len(lines) and any(left < cut < right for cut in band.cuts):
+            table.first, table.last = table.first + number + 1, table.last + number + 1
+            return table
+    return None
+
+
+@dataclass(slots=True)
+class _Beside:
+    """A table with a box beside it.
+
+    Attributes:
+        rows: the lines without the box.
+        box: its strips.
+    """
+
+    rows: list[list[Piece]]
+    table: BareTable
+    box: list[Piece]
+
+    def parts(self, depth: int) -> list[_Task]:
+        """Return what stands above the table, it, the box and what stands below the table."""
+        above, table, below = _parts_around(self.rows, self.table, depth)
+        return [above, table, _Task(rows_of_pieces(self.box), depth=depth + 1, alone=True), below]
+
+
+def _beside_box(rows: list[list[Piece]], rules: list[Rule]) -> _Beside | None:
+    """Return a table of which nothing but a box stands beside some lines: a table ends where its own rows do."""
+    strips: dict[int, list[Piece]] = {}
+    for row in rows:
+        for piece in row:
+            if piece.whole is not None and piece.whole.table is None:
+                strips.setdefault(id(piece.whole), []).append(piece)
+    for box in list(strips.values())[:_BOXES]:
+        gone = {id(piece) for piece in box}
+        rest = [[piece for piece in row if id(piece) not in gone] for row in rows]
+        rest = [row for row in rest if row]
+        left, right = box[0].left, box[0].right
+        for table in find_tables(rest, rules):
+            if not isinstance(table, BareTable) or not _is_of_values(table):
+                continue
+            lines = rest[table.first : table.last + 1]
+            start, end = min(row[0].left for row in lines), max(row[-1].right for row in lines)
+            level = lines[0][0].top < box[-1].bottom and lines[-1][0].bottom > box[0].top
+            if level and (end < left or start > right):
+                return _Beside(rest, table, box)
+    return None
+
+
+def _is_of_values(table: BareTable) -> bool:
+    """Say whether a table has names of columns and values in the last one: no text runs beside its names."""
+    last = [row[-1] for row in table.texts[table.head :] if row[-1]]
+    return table.head > 0 and len(table.cuts) > 1 and sum(map(is_value, last)) >= _VALUES_SHARE * len(last) > 0
+
+
+def _parts_around(rows: list[list[Piece]], table: BareTable, depth: int) -> list[_Task]:
+    """Return what stands above a table, it and what stands below it."""
+    region = _region(rows[table.first : table.last + 1], table.cuts)
+    region.table = table
+    above, below = rows[: table.first], rows[table.last + 1 :]
+    return [_Task(above, depth=depth + 1), _Task(region=region), _Task(below, depth=depth + 1)]
+
+
+def _hold_all(tables: list[BareTable | Sides], band: Band) -> bool:
+    """Say whether one table, of more columns than the band shows, holds all its lines of several pieces."""
+    several = [number for number, row in enumerate(band.rows, band.first) if len(row) > 1]
+    return any(
+        isinstance(table, BareTable)
+        and table.first <= several[0]
+        and several[-1] <= table.last
+        and len(table.cuts) > len(band.cuts)
+        for table in tables
+    )
 
 
 def _whites(rows: list[list[Piece]]) -> list[int]:

@@ -12,6 +12,7 @@ from services.common.documents.pdf.aligned import read_aligned
 from services.common.documents.pdf.bare.finding import read_table
 from services.common.documents.pdf.cells import Ground, fill_grid, is_coarse
 from services.common.documents.pdf.drawings import Drawings, read_drawings
+from services.common.documents.pdf.forms import has_fields, load_page
 from services.common.documents.pdf.frame import Frame, between, joined_box, turned_box
 from services.common.documents.pdf.lines import Piece, Whole, pieces_of, place_shifted, rows_of, words_text
 from services.common.documents.pdf.open_tables import find_open_tables
@@ -87,6 +88,7 @@ class PageReader:
         self._document = document
         self._characters = Characters()
         self._tagged = is_tagged(document)
+        self._fields = has_fields(document)
         self._max_chars = max_chars
         self._total = 0
 
@@ -96,7 +98,7 @@ class PageReader:
         Raises:
             LimitExceededError: MESSAGE_TOO_LARGE: too many characters.
         """
-        page = pdfium.FPDF_LoadPage(self._document, number - 1)
+        page = load_page(self._document, number - 1, fields=self._fields)
         if not page:
             return None
         text_page = pdfium.FPDFText_LoadPage(page)

@@ -1,5 +1,6 @@
 """Tables without rules among the lines of a part of a page; what is not sure is left to be read as before."""
 
+import itertools
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -8,6 +9,7 @@ from services.common.documents.pdf.aligned import finer_cuts
 from services.common.documents.pdf.bare.cells import Line, divide_values, lines_of, value_columns
 from services.common.documents.pdf.bare.close import part_close_columns
 from services.common.documents.pdf.bare.grouping import clashes, group_lines, is_number
+from services.common.documents.pdf.bare.groups import join_columns_of_groups
 from services.common.documents.pdf.bare.leaders import without_leaders
 from services.common.documents.pdf.bare.segments import Row, Segment, Strip, find_segments
 from services.common.documents.pdf.bare.sides import find_labelled, find_sides
@@ -20,6 +22,9 @@ from services.common.documents.pdf.texts import join_lines
 _MIN_SEVERAL: Final = 3
 _ABOVE_LINES: Final = 4
 _CLOSE_EM: Final = 1.5
+_CLOSE_GAP: Final = 1.25
+_NAMES_EM: Final = 3.4
+"""The first line below the names of columns stands no further away."""
 _ACROSS: Final = 0.6
 _CROSSING: Final = 0.1
 _LEGEND_GAP: Final = 1.12
@@ -97,16 +102,40 @@ def find_tables(rows: list[Row], rules: list[Rule]) -> list[BareTable | Sides]:
 def _find_tables(rows: list[Row], rules: list[Rule]) -> list[BareTable | Sides]:
     bare = [divide_values(without_leaders(row)) for row in rows]
     found: list[BareTable | Sides] = []
+    before: Segment | None = None
     for segment in find_segments(bare):
+        names, before = before, segment
         if len(segment.several) < _MIN_SEVERAL or not segment.kept() or segment.open:
             continue
         end = found[-1].last + 1 if found else 0
+        if names is not None and names.first >= end and _are_names(bare, names, segment):
+            segment.first = names.first
         _reach(bare, segment, end)
         _part_values(bare, segment)
         table = _table(bare, segment, rules)
         if table is not None:
             found.append(table)
     return found
+
+
+def _are_names(rows: list[Row], names: Segment, segment: Segment) -> bool:
+    """Say whether the lines of a segment name the columns of the next one: bold, right above it or its first heading.
+
+    Names that stand half a line apart leave no white that tells the columns; what stands below them does.
+    """
+    head, between = rows[names.first : names.last + 1], rows[names.last + 1 : segment.first]
+    size = rows[segment.first][0].size
+    lines = [head[-1], *between, rows[segment.first]]
+    near = all(two[0].base - one[0].base <= _NAMES_EM * size for one, two in itertools.pairwise(lines))
+    left = min(row[0].left for row in rows[segment.first : segment.last + 1])
+    right = max(row[-1].right for row in rows[segment.first : segment.last + 1])
+    within = all(row[0].left > left - size and row[-1].right < right + size for row in head)
+    heading = all(len(row) == 1 and row[0].bold and abs(row[0].left - left) < size for row in between)
+    bold = all(piece.bold for row in head for piece in row) and not all(
+        piece.bold for row in rows[segment.first : segment.last + 1] for piece in row
+    )
+    plain = not any(is_value(piece.text) for piece in head[0])
+    return len(head) <= _ABOVE_LINES and len(between) <= 1 and near and within and heading and bold and plain
 
 
 def _part_values(rows: list[Row], segment: Segment) -> None:
@@ -126,7 +155,9 @@ def _reach(rows: list[Row], segment: Segment, end: int) -> None:
         below = rows[segment.first][0]
         if any(piece.whole is not None for piece in row) or segment.several[0] - segment.first >= _ABOVE_LINES:
             break
-        near = below.base - row[0].base <= _CLOSE_EM * max(below.size, row[0].size)
+        gap = below.base - row[0].base
+        bold = all(piece.bold for piece in (*row, *rows[segment.first]))
+        near = gap <= _CLOSE_EM * max(below.size, row[0].size) or (bold and gap <= _CLOSE_GAP * segment.usual)
         inner = all(piece.left > strips[0].middle for piece in row)
         within = all(
             piece.right < max(line[-1].right for line in rows[segment.first : segment.last + 1]) + piece.size
@@ -166,8 +197,10 @@ def _is_rest(rows: list[Row], segment: Segment) -> bool:
 
 
 def _table(rows: list[Row], segment: Segment, rules: list[Rule]) -> BareTable | Sides | None:
-    strips = segment.kept()
     lines = lines_of(rows, segment)
+    if join_columns_of_groups(segment, lines):
+        lines = lines_of(rows, segment)
+    strips = segment.kept()
     count = len(strips) + 1
     values = value_columns(lines, count)
     if values and _is_legend(lines):

@@ -131,9 +131,14 @@ def _is_row_step(bands: list[list[Line]], gaps: list[float], limit: float, value
         if again:
             return False
         added = bool(here - row) and not (clear and 0 in row - here)
-        wrong += whole or added
+        wrong += (whole and not (clear and _are_small(bands[number]))) or added
         row |= here
     return joined > 0 and wrong <= (_WRONG * joined if clear else 0)
+
+
+def _are_small(band: list[Line]) -> bool:
+    """Say whether all cells of a line begin with a small letter: each goes on with the one above."""
+    return all(line.text(column)[:1].islower() for line in band for column in line.cells)
 
 
 def _continued(bands: list[list[Line]], gaps: list[float], divided: list[bool], values: set[int]) -> list[bool]:

@@ -28,6 +28,7 @@ _CELL_EM: Final = 1.6
 _SAME_EM: Final = 0.25
 _PAIRED: Final = 0.8
 _LEVEL_EM: Final = 0.3
+_TWO_PAIRS: Final = 4
 _LABELLED: Final = re.compile(r"[^\W\d_][^:]{0,40}:\s\S")
 _CODE_AND_TOWN: Final = re.compile(
     r"(?:[A-Z]{1,2}-)?\d{4,6}\s+[^\W\d_].*|.*\b[A-Z]{1,2}\d[A-Z\d]?\s\d[A-Z]{2}|.*,\s[^\W\d_]+(?:\s[^\W\d_]+)?\s\d{5}"
@@ -54,26 +55,42 @@ def find_titled_sides(rows: list[Row]) -> tuple[int, int, tuple[float, ...]] | N
 def find_labelled(rows: list[Row]) -> list[tuple[int, int, tuple[float, ...]]]:
     """Return first and last line of labels with their values that stand beside each other, and where they are cut.
 
-    ``Born: 12.04.1967    Ordered by: Dr. Ravn`` is no row: each piece says all of itself.
+    ``Born: 12.04.1967    Ordered by: Dr. Ravn`` is no row: each piece says all of itself. Nor is a line of bold names
+    with the value of each behind it.
     """
     found: list[tuple[int, int, tuple[float, ...]]] = []
     at = 0
     while at < len(rows):
         last = at
-        while last < len(rows) and _is_labelled(rows[last], rows[at]):
+        step = 2 if _are_bold_names(rows[at]) else 1
+        alike = _are_bold_names if step > 1 else _are_labelled
+        while last < len(rows) and alike(rows[last]) and _is_level(rows[last], rows[at]):
             last += 1
         if last - at >= _MIN_LINES:
-            cuts = tuple(piece.left - _BEFORE_EM * piece.size for piece in rows[at][1:])
+            cuts = tuple(piece.left - _BEFORE_EM * piece.size for piece in rows[at][step::step])
             found.append((at, last - 1, cuts))
         at = max(last, at + 1)
     return found
 
 
-def _is_labelled(row: Row, first: Row) -> bool:
-    level = len(row) == len(first) > 1 and all(
+def _is_level(row: Row, first: Row) -> bool:
+    """Say whether the pieces of two lines begin at the same places."""
+    return len(row) == len(first) > 1 and all(
         abs(one.left - other.left) < _LEVEL_EM * one.size for one, other in zip(row, first, strict=True)
     )
-    return level and all(piece.whole is None and _LABELLED.match(piece.text) for piece in row)
+
+
+def _are_labelled(row: Row) -> bool:
+    return all(piece.whole is None and _LABELLED.match(piece.text) for piece in row)
+
+
+def _are_bold_names(row: Row) -> bool:
+    """Say whether a line is names and values in turn, the names bold and the values not, twice or more."""
+    turns = len(row) >= _TWO_PAIRS and len(row) % 2 == 0
+    return turns and all(
+        piece.whole is None and piece.bold is (number % 2 == 0) and (number % 2 or not is_value(piece.text))
+        for number, piece in enumerate(row)
+    )
 
 
 def _end(rows: list[Row], first: int, cuts: tuple[float, ...]) -> int:

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from services.common.documents.pdf.bare.cells import Line
+from services.common.documents.pdf.bare.groups import Extent, shared_out
 from services.common.documents.pdf.heads import is_value
 from services.common.documents.pdf.lines import Piece
 from services.common.documents.pdf.ruled import Rule
@@ -18,7 +19,6 @@ _YEAR: Final = re.compile(r"(?:FY\s?)?(?:19|20)\d\d(?:[/\u2013-]\d{2,4})?")
 _BETWEEN: Final = 0.25
 _TWO_ROWS: Final = 2
 
-Extent = tuple[float, float]
 _OUTSIDE: Final[Extent] = (-1.0, -1.0)
 
 
@@ -78,8 +78,12 @@ def _is_named(line: Line, values: set[int]) -> bool:
 
 
 def _without_sections(lines: list[Line], count: int) -> int:
-    """Return the number of lines without those at the end that stand in the first column alone: headings of rows."""
-    while count > 1 and set(lines[count - 1].cells) == {0} and not lines[count - 1].spans:
+    """Return the number of lines without those at the end that stand in the first column alone: headings of rows.
+
+    One that reaches into the next column is such a heading when others stand further below.
+    """
+    more = any(line.bold and set(line.cells) == {0} for line in lines[count:])
+    while count > 1 and set(lines[count - 1].cells) == {0} and (more or not lines[count - 1].spans):
         named = any(0 in line.cells for line in lines[: count - 1])
         apart = lines[count].base - lines[count - 1].base > 0.9 * lines[count - 1].size
         if not apart or not (named or len(lines[count - 2].cells) > 1):
@@ -155,16 +159,18 @@ def _spans_of(
     """Return the pieces of a line of a head with the first and last column that each names."""
     pieces = [(column, piece) for column in sorted(line.cells) for piece in line.cells[column]]
     if not below:
-        return [(column, line.spans.get(column, column), piece) for column, piece in pieces]
-    tiled = _tiled(pieces, line, below, _under_rule(line, below, extents, rules))
+        shared = [] if 0 in line.cells else _shared(pieces, range(1, len(extents)), extents)
+        return shared or [(column, line.spans.get(column, column), piece) for column, piece in pieces]
+    under = _under_rule(line, below, extents, rules)
+    tiled = _tiled(pieces, line, below, under) or _shared(pieces, _named(line, below, under), under)
     if tiled:
         return tiled
     own = {column for column, piece in pieces if column not in line.spans and _is_own(piece, column, below, extents)}
     result: list[tuple[int, int, Piece]] = []
     for column, piece in pieces:
-        under = _ruled(piece, line, below, rules)
-        if under is not None:
-            covered = [at for at, extent in enumerate(extents) if under[0] <= (extent[0] + extent[1]) / 2 <= under[1]]
+        ruled = _ruled(piece, line, below, rules)
+        if ruled is not None:
+            covered = [at for at, extent in enumerate(extents) if ruled[0] <= (extent[0] + extent[1]) / 2 <= ruled[1]]
             if covered:
                 result.append((covered[0], covered[-1], piece))
                 continue
@@ -185,12 +191,30 @@ def _under_rule(line: Line, below: list[Line], extents: Sequence[Extent], rules:
     return [one if rule[0] <= (one[0] + one[1]) / 2 <= rule[1] else _OUTSIDE for one in extents]
 
 
+def _named(line: Line, below: list[Line], extents: Sequence[Extent]) -> list[int]:
+    """Return the columns that a line may name."""
+    named = {column for other in below for column in other.cells if column or 0 in line.cells}
+    return sorted(column for column in named if extents[column] is not _OUTSIDE)
+
+
+def _shared(
+    pieces: list[tuple[int, Piece]], named: Sequence[int], extents: Sequence[Extent]
+) -> list[tuple[int, int, Piece]]:
+    """Return each piece with its columns where all are shared out so that each piece stands in the middle of its own.
+
+    A wide group reaches further from its name than the first column of a narrow one beside it.
+    """
+    if len(pieces) < 2 or len(named) < len(pieces) + 1:  # noqa: PLR2004
+        return []
+    shares = shared_out([piece for _, piece in pieces], [extents[column] for column in named])
+    return [(named[first], named[last], piece) for (first, last), (_, piece) in zip(shares, pieces, strict=False)]
+
+
 def _tiled(
     pieces: list[tuple[int, Piece]], line: Line, below: list[Line], extents: Sequence[Extent]
 ) -> list[tuple[int, int, Piece]]:
     """Return each piece with the columns nearest to it, when it stands in the middle of them: names of groups."""
-    named = sorted({column for other in below for column in other.cells if column or 0 in line.cells})
-    named = [column for column in named if extents[column] is not _OUTSIDE]
+    named = _named(line, below, extents)
     if len(pieces) < 2 or len(named) < len(pieces) + 1:  # noqa: PLR2004
         return []
     groups: dict[int, list[int]] = {}
@@ -222,11 +246,15 @@ def _is_aligned(piece: Piece, extent: Extent) -> bool:
 def _is_own(piece: Piece, column: int, below: list[Line], extents: Sequence[Extent]) -> bool:
     """Say whether a piece names one column: it goes on right below, set alike, or nothing else names the column.
 
-    What has a year, a date or a number for its name below is the name of a group of such.
+    What has a year, a date or a number for its name below is the name of a group of such, and what reaches over the
+    cells of a column beside it that of both.
     """
     under = [one for line in below[:1] for one in line.cells.get(column, ()) if column not in line.spans]
     if not under:
-        return _is_aligned(piece, extents[column])
+        beside = [
+            one for at, one in enumerate(extents) if at != column and one[0] < piece.right and piece.left < one[1]
+        ]
+        return not beside and _is_aligned(piece, extents[column])
     if any(is_value(one.text) for one in under):
         return False
     return _is_aligned(piece, (under[0].left, under[-1].right))
