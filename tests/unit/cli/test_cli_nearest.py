@@ -1,6 +1,7 @@
 """What is shown where an answer says that it found none: the nearest facts, or nothing without search."""
 
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from crp.ckf.v1 import ckf_pb2
@@ -48,7 +49,7 @@ def test_an_answer_that_says_that_it_has_none_is_known_as_one():
 
 
 async def test_the_nearest_facts_are_shown_and_said_to_be_no_answer(capsys):
-    suite = Searched(FACTS)
+    suite: Any = Searched(FACTS)
     await show_nearest(suite, Output(as_json=False), "What is the most you give for an e-bike?")
     shown = capsys.readouterr().out
     assert "not checked to answer it" in shown
