@@ -7,8 +7,7 @@ word.
 """
 
 import re
-from bisect import bisect_left
-from collections import deque
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -64,6 +63,7 @@ def clauses(text: str, start: int, end: int) -> list[Span]:
     if not cuts:
         return [Span(start, end)]
     read = _Words.of(sentence)
+    marks = _Marks.of(sentence)
     chosen = [0]
     for at, (kind, left_end, right_start) in enumerate(cuts):
         following = cuts[at + 1][1] if at + 1 < len(cuts) else len(sentence)
@@ -74,7 +74,7 @@ def clauses(text: str, start: int, end: int) -> list[Span]:
         # After a semicolon a subject is enough: its verb may be one that the lists do not know.
         needs_verb = kind != "hard"
         if kind in _JOINING and (
-            _is_conditioned(sentence, chosen[-1], left_end)
+            _is_conditioned(sentence, chosen[-1], left_end, marks)
             or _goes_on(sentence, left_end, right)
             or _BETWEEN.search(sentence, max(chosen[-1], left_end - _BETWEEN_CHARS), left_end)
         ):
@@ -87,15 +87,37 @@ def clauses(text: str, start: int, end: int) -> list[Span]:
     return [_trimmed(sentence, left, right, start) for left, right in pairwise(bounds)]
 
 
-def _is_conditioned(sentence: str, begin: int, end: int) -> bool:
+@dataclass(frozen=True, slots=True)
+class _Marks:
+    """Where a sentence has words that open a condition, and where it pauses; read once for all of its coordinators."""
+
+    opens: Sequence[int]
+    closes: Sequence[int]
+    pauses: Sequence[int]
+
+    @classmethod
+    def of(cls, sentence: str) -> "_Marks":
+        found = list(_CONDITION.finditer(sentence))
+        pauses = [match.start() for match in _PAUSE.finditer(sentence)]
+        return cls([match.start() for match in found], [match.end() for match in found], pauses)
+
+    def is_open(self, begin: int, end: int) -> bool:
+        """Say whether the last condition of a stretch has no pause behind it."""
+        last = bisect_right(self.closes, end) - 1
+        if last < 0 or self.opens[last] < begin:
+            return False
+        pause = bisect_left(self.pauses, self.closes[last])
+        return pause == len(self.pauses) or self.pauses[pause] >= end
+
+
+def _is_conditioned(sentence: str, begin: int, end: int, marks: _Marks) -> bool:
     """Say whether a coordinator stands within a condition, or behind one that opens the clause.
 
     "Paid if the form is signed and the police were told": what is cut off a condition would be asserted.
     """
     if _CONDITION_OPENS.match(sentence, begin, end):
         return True
-    last = deque(_CONDITION.finditer(sentence, begin, end), maxlen=1)
-    return bool(last) and not _PAUSE.search(sentence, last[0].end(), end)
+    return marks.is_open(begin, end)
 
 
 def _goes_on(sentence: str, left_end: int, right: Sequence[Word]) -> bool:

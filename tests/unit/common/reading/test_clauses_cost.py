@@ -1,0 +1,26 @@
+"""A sentence of thousands of coordinators is cut in linear time, and conditions still bind what is joined to them."""
+
+import time
+
+from services.common.reading.clauses import clauses
+
+PIECE = "two hundred and "
+
+
+def seconds(times):
+    text = PIECE * times
+    began = time.process_time()
+    clauses(text, 0, len(text))
+    return time.process_time() - began
+
+
+def test_coordinators_without_a_clause_cost_time_in_proportion():
+    seconds(100)
+    assert seconds(4_000) < 9 * max(seconds(1_000), 0.01)
+
+
+def test_what_a_condition_governs_is_not_cut_from_it():
+    text = "It is paid if the form is signed and the police were told."
+    assert len(clauses(text, 0, len(text))) == 1
+    behind = "Without a form, nothing is paid; the member is told and the file is closed."
+    assert [behind[span.start : span.end] for span in clauses(behind, 0, len(behind))][-1] == "the file is closed."
