@@ -21,12 +21,19 @@ def reached(start: Value, length: Value) -> Iterator[tuple[str, Value]]:
         return
     amount = int(length.magnitude)
     for sign, factor in (("+", 1), ("-", -1)):
-        found = _date_after(start.normal, factor * amount, in_months=length.unit == "month")
+        found = date_after(start.normal, factor * amount, in_months=length.unit == "month")
         if found is not None:
             yield sign, replace(start, normal=found.isoformat(), alternative="", text=found.isoformat())
 
 
-def _date_after(normal: str, amount: int, *, in_months: bool) -> date | None:
+def date_after(normal: str, amount: int, *, in_months: bool) -> date | None:
+    """Return the day so many months or seconds after one; ``None`` for no whole days, and beyond any calendar.
+
+    Args:
+        normal: the day, ``YYYY-MM-DD``.
+        amount: months, or seconds of whole days; negative is before.
+        in_months: what ``amount`` counts.
+    """
     try:
         day = date.fromisoformat(normal)
         if not in_months:
@@ -60,7 +67,8 @@ def span_between(one: Value, other: Value, length: Value) -> bool:
     if one.normal.isdigit() and other.normal.isdigit():
         return length.unit == "month" and abs(int(one.normal) - int(other.normal)) * _MONTHS == length.magnitude
     if ":" in one.normal and ":" in other.normal:
-        return length.unit == "second" and abs(_minutes(one.normal) - _minutes(other.normal)) * 60 == length.magnitude
+        apart = abs(minutes_of(one.normal) - minutes_of(other.normal))
+        return length.unit == "second" and apart * 60 == length.magnitude
     try:
         days = abs((date.fromisoformat(one.normal) - date.fromisoformat(other.normal)).days)
     except ValueError:
@@ -71,6 +79,7 @@ def span_between(one: Value, other: Value, length: Value) -> bool:
     return same_span(length.magnitude, seconds) if length.unit == "month" else length.magnitude == seconds
 
 
-def _minutes(normal: str) -> int:
+def minutes_of(normal: str) -> int:
+    """Return the minute of the day of ``HH:MM``, 0 to 1439."""
     hours, minutes = normal.split(":")
     return int(hours) * 60 + int(minutes)

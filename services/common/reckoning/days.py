@@ -4,12 +4,13 @@ import calendar
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import date, timedelta
+from datetime import date
 from decimal import Decimal
 from itertools import pairwise
 from typing import Final
 
 from services.common.ports.recognition import EntityKind
+from services.common.reading.calendar import date_after, minutes_of
 from services.common.reading.text_types import Span, Value
 from services.common.reckoning.lines import Line, Slip, magnitude, neighbours
 
@@ -162,15 +163,10 @@ def _clock_why(start: Value, end: Value, length: Value) -> str:
         return ""
     if length.unit != "second":
         return ""
-    minutes = (_minutes(end) - _minutes(start)) % (24 * 60)
+    minutes = (minutes_of(end.normal) - minutes_of(start.normal)) % (24 * 60)
     if magnitude(length) == minutes * 60:
         return ""
     return f"from {start.text} to {end.text} is {minutes // 60} h {minutes % 60} min, not {length.text}"
-
-
-def _minutes(value: Value) -> int:
-    hours, minutes = value.normal.split(":")[:2]
-    return int(hours) * 60 + int(minutes)
 
 
 def _days_why(days: int, length: Value) -> str:
@@ -197,7 +193,7 @@ def _terms(first: Line, second: Line, named: dict[int, list[Day]]) -> Iterator[S
     ends = [each for each in _days_of(second, named) if _UNTIL.search(second.before(each.value))]
     if start is None or length is None or len(ends) != 1 or start.has_year != ends[0].has_year:
         return
-    reached = _after(start.day, length)
+    reached = _after(start, length)
     if reached is not None and abs((ends[0].day - reached).days) > _SLACK_DAYS:
         why = f"{length.text} from {start.value.text} end on {reached.isoformat()}, not on {ends[0].value.text}"
         value = ends[0].value
@@ -220,18 +216,11 @@ def _lasting(line: Line) -> Value | None:
     return found[0]
 
 
-def _after(start: date, length: Value) -> date | None:
+def _after(start: Day, length: Value) -> date | None:
     amount = magnitude(length)
     if amount != int(amount) or amount <= 0:
         return None
-    try:
-        if length.unit == "month":
-            year, month = divmod(start.year * 12 + start.month - 1 + int(amount), 12)
-            last = calendar.monthrange(year, month + 1)[1]
-            return date(year, month + 1, min(start.day, last))
-        return start + timedelta(seconds=int(amount)) if amount % _DAY_S == 0 else None
-    except (ValueError, OverflowError):
-        return None
+    return date_after(start.day.isoformat(), int(amount), in_months=length.unit == "month")
 
 
 def _nights(first: Line, second: Line, named: dict[int, list[Day]]) -> Iterator[Slip]:

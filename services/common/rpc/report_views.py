@@ -64,6 +64,8 @@ def withheld(report: report_pb2.DpeReport) -> report_pb2.DpeReport:
         if contradiction.other_window_id == contradiction.window_id:
             contradiction.other_text = ""
         contradiction.ClearField("values")
+    for floor in told.risk_floors:
+        del floor.details[:]  # the answer's own amounts
     return told
 
 

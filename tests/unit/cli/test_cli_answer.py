@@ -208,6 +208,15 @@ class TestViews:
         assert in_view(made, report_pb2.REPORT_VIEW_FULL) is made
         assert in_view(made, report_pb2.REPORT_VIEW_NONE) is None
 
+    def test_a_withheld_report_does_not_tell_the_answers_own_amounts(self):
+        made = report()
+        made.risk_floors.add(reason=report_pb2.RISK_FLOOR_REASON_MISRECKONED, details=["14 + 9 + 6 is 29, not 31"])
+        (floor,) = [
+            each for each in withheld(made).risk_floors if each.reason == report_pb2.RISK_FLOOR_REASON_MISRECKONED
+        ]
+        assert list(floor.details) == []
+        assert made.risk_floors[-1].details, "the report itself stays as it was"
+
     def test_a_withheld_report_has_no_word_of_the_answer_but_in_its_sentences(self):
         made = report(why="Of it.")
         made.claims[2].judgement.why = "Of it."
