@@ -35,6 +35,9 @@ _AT_LEAST: Final = re.compile(
     rf"{_ARTICLE}",
     re.IGNORECASE,
 )
+_COUNTED_BACK: Final = re.compile(r"\s{1,4}(?:before|prior\sto|ahead\sof|in\sadvance|beforehand)\b", re.IGNORECASE)
+_IN_TIME: Final = re.compile(r"\b(?:(?:later|earlier|sooner)\sthan|at\sthe\s(?:latest|earliest))\s$", re.IGNORECASE)
+"""Comparisons in time, which turn where a length is counted back from an event."""
 _OVER: Final = re.compile(r"\b(?:over|from)\s$", re.IGNORECASE)
 _FROM: Final = re.compile(rf"\bfrom{_ARTICLE}", re.IGNORECASE)
 _RANGE_BEHIND: Final = re.compile(
@@ -95,6 +98,13 @@ def bound_of(text: str, offset: int, value: Value) -> Bound | None:
     start, end = value.start - offset, value.end - offset
     before, behind = text[max(0, start - _REACH_CHARS) : start], text[end : end + _REACH_CHARS]
     before = " ".join(before.split()) + " " if before[-1:].isspace() else before
+    side = _side(value, before, behind)
+    # Later than 30 days before the return is fewer days before it.
+    is_back = side is not None and _COUNTED_BACK.match(behind) is not None and _IN_TIME.search(before) is not None
+    return side.other if side is not None and is_back else side
+
+
+def _side(value: Value, before: str, behind: str) -> Bound | None:
     if _AT_MOST.search(before) or _OR_LESS.match(behind):
         return Bound.AT_MOST
     counted = value.kind in {EntityKind.MONEY, EntityKind.PERCENT, EntityKind.NUMBER}
