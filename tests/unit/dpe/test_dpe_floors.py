@@ -198,6 +198,7 @@ async def test_an_answer_whose_own_numbers_do_not_add_up_is_high_and_told_what_c
 async def test_numbers_that_add_up_and_slips_of_the_document_itself_are_no_floor():
     assert misreckoned(await analysed(ADDED, FACT)) == []
     assert misreckoned(await analysed(MISADDED, MISADDED)) == []
+    assert misreckoned(await analysed(MISADDED, MISADDED.replace(" and", "\nand"))) == []
     own = "Note that 31 tickets: 14 bugs, 9 feature requests and 6 chores were closed."
     assert misreckoned(await analysed(MISADDED, own)) == []
 
@@ -209,4 +210,4 @@ async def test_the_bare_document_knows_no_reckoning():
 async def test_sentences_that_do_not_follow_one_another_are_not_reckoned_together():
     lease, end = "The lease runs for 12 months from 1 March 2027.", "So you have the flat until 31 August 2027."
     assert misreckoned(await analysed(f"{lease} {end}", FACT))
-    assert misreckoned(await analysed(f"{lease} The deposit is 5 EUR for everybody. {end}", FACT)) == []
+    assert misreckoned(await analysed(f"{lease} The deposit is small for everybody. {end}", FACT)) == []
