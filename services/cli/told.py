@@ -11,7 +11,7 @@ from typing import Final
 
 from crp.common.v1 import taxonomy_pb2 as taxonomy
 from crp.common.v1 import text_pb2
-from crp.dpe.v1 import claim_pb2, finding_pb2, report_pb2
+from crp.dpe.v1 import claim_pb2, finding_pb2, quality_pb2, report_pb2
 
 from services.cli.opinions import opinion_line
 from services.cli.reasons import level_reasons, score_of
@@ -128,7 +128,7 @@ def told_answer(
         claims=claims,
         omitted=omitted,
         omitted_total=sum(report.omission_summary.values()),
-        unanswered=tuple(report.uncovered_sub_queries),
+        unanswered=_unanswered(report),
         disagreements=tuple(map(_disagreement, report.source_disagreements)),
         contradictions=_contradictions(report),
         second_opinion=opinion_line(report),
@@ -156,9 +156,21 @@ def _headline(report: report_pb2.DpeReport, level: str, claims: Sequence[ToldCla
     parts += [f"{_count(stripped, 'condition')} left out"] if stripped else []
     parts += [_count(report.contradiction_count, "contradiction")] if report.contradiction_count else []
     parts += ["sources disagree"] if report.source_disagreements else []
-    if report.uncovered_sub_queries:
-        parts.append(f"{len(report.uncovered_sub_queries)} of {_count(report.sub_queries_total, 'part')} unanswered")
+    if unanswered := _unanswered(report):
+        parts.append(f"{len(unanswered)} of {_count(report.sub_queries_total, 'part')} unanswered")
     return parts
+
+
+def _unanswered(report: report_pb2.DpeReport) -> tuple[str, ...]:
+    """Return the parts of the query that nothing covers by likeness (SPEC-005 §10), unless each is known to be answered.
+
+    Relevance finds the expected kind of answer in words of its own as well (ADR 0096, 0192).
+    """
+    relevance = report.relevance
+    is_answered = relevance.status == quality_pb2.RELEVANCE_STATUS_RELEVANT and not relevance.unanswered_questions
+    if is_answered and relevance.questions_total >= report.sub_queries_total:
+        return ()
+    return tuple(report.uncovered_sub_queries)
 
 
 def _verdicts(claims: Sequence[ToldClaim]) -> str:

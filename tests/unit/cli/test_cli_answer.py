@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from crp.dpe.v1 import claim_pb2, finding_pb2, report_pb2
+from crp.dpe.v1 import claim_pb2, finding_pb2, quality_pb2, report_pb2
 from crp.gateway.v1 import dispatch_service_pb2 as dispatch
 
 from services.cli import outcomes
@@ -151,6 +151,24 @@ def test_an_answer_without_claims_says_so():
     told = told_answer(report_pb2.DpeReport(risk_level="RISK_LEVEL_MEDIUM"), "Guten Tag.")
     assert told.headline[:2] == ("MEDIUM", "no claims")
     assert told.reasons == ("not everything could be checked, so it is never better than MEDIUM",)
+
+
+def test_a_part_that_is_known_to_be_answered_is_not_called_unanswered():
+    made = report()
+    made.uncovered_sub_queries.append("How deep may I dive?")
+    made.sub_queries_total = 1
+    told = told_answer(made, TEXT)
+    assert told.unanswered == ("How deep may I dive?",)
+    assert "1 of 1 part unanswered" in told.headline
+    made.relevance.status, made.relevance.questions_total = quality_pb2.RELEVANCE_STATUS_RELEVANT, 1
+    told = told_answer(made, TEXT)
+    assert told.unanswered == ()
+    assert not [part for part in told.headline if "unanswered" in part]
+    made.sub_queries_total = 2
+    assert told_answer(made, TEXT).unanswered, "of two parts relevance knows one alone"
+    made.sub_queries_total = 1
+    made.relevance.unanswered_questions.append("How deep may I dive?")
+    assert told_answer(made, TEXT).unanswered
 
 
 def test_reasons_are_words():
