@@ -162,7 +162,7 @@ def _headline(report: report_pb2.DpeReport, level: str, claims: Sequence[ToldCla
 
 
 def _unanswered(report: report_pb2.DpeReport) -> tuple[str, ...]:
-    """Return the parts of the query that nothing covers by likeness (SPEC-005 §10), unless each is known to be answered.
+    """Return the parts of the query that nothing covers by likeness (SPEC-005 §10), unless all are known as answered.
 
     Relevance finds the expected kind of answer in words of its own as well (ADR 0096, 0192).
     """

@@ -2,8 +2,8 @@
 
 from collections import defaultdict
 
+from services.common.reading.reckoning import Line, Slip, slips_of
 from services.common.reading.text_types import Value
-from services.common.reckoning import Line, Slip, slips_of
 from services.dpe.domain.analysis import Analysis
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Final
 
-from services.common.reckoning import slips
+from services.common.reading.reckoning import slips
 from services.ercp.domain import readings
 from services.ercp.domain.faults import EXACT, MAX_EXCERPT_CHARS, PREDICATE, Suspicion
 from services.ercp.domain.implied import implied

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from services.common.reckoning import Stretch, stretches
+from services.common.reading.reckoning import Stretch, stretches
 from services.ercp.domain.predicates.describing import said
 from services.ercp.domain.predicates.facts import Evaluation, Holds, Span, TextFacts
 from services.ercp.domain.predicates.model import Operand, Text

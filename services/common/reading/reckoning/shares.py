@@ -6,8 +6,8 @@ from decimal import Decimal
 from typing import Final
 
 from services.common.ports.recognition import EntityKind
+from services.common.reading.reckoning.lines import AMOUNTS, Line, Slip, is_plain, magnitude, spell
 from services.common.reading.text_types import Span, Value
-from services.common.reckoning.lines import AMOUNTS, Line, Slip, is_plain, magnitude, spell
 
 _ALL: Final = Decimal(100)
 _ROUNDED: Final = Decimal("0.6")

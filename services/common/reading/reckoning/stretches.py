@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Final
 
+from services.common.reading.reckoning.days import LEAP_YEAR, named_days
+from services.common.reading.reckoning.lines import lines_of
 from services.common.reading.text_types import Span
-from services.common.reckoning.days import LEAP_YEAR, named_days
-from services.common.reckoning.lines import lines_of
 
 _MONTHS: Final = {name.lower(): at for at, name in enumerate(calendar.month_name) if name}
 _IN_MONTH: Final = re.compile(

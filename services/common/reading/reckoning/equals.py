@@ -7,10 +7,10 @@ from itertools import pairwise
 from typing import Final
 
 from services.common.ports.recognition import EntityKind
+from services.common.reading.reckoning.lines import Line, Slip, is_plain, magnitude, spell
+from services.common.reading.reckoning.shares import IS
 from services.common.reading.text_types import Span, Value
 from services.common.reading.units import UNIT_WORDS, in_base_units
-from services.common.reckoning.lines import Line, Slip, is_plain, magnitude, spell
-from services.common.reckoning.shares import IS
 
 _NEAR: Final = Decimal("0.06")
 """Converted amounts are rounded: 5 miles are 8 km."""

@@ -11,8 +11,8 @@ from typing import Final
 
 from services.common.ports.recognition import EntityKind
 from services.common.reading.calendar import date_after, minutes_of
+from services.common.reading.reckoning.lines import Line, Slip, magnitude, neighbours
 from services.common.reading.text_types import Span, Value
-from services.common.reckoning.lines import Line, Slip, magnitude, neighbours
 
 _DAYS: Final = tuple(day.lower() for day in calendar.day_name)
 _DAY: Final = rf"(?P<day>{'|'.join(_DAYS)})"

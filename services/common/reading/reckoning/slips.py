@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from itertools import islice
 from typing import Final
 
-from services.common.reckoning.days import wrong_days
-from services.common.reckoning.equals import unequal
-from services.common.reckoning.lines import MOST_VALUES, Line, Slip, lines_of, neighbours
-from services.common.reckoning.parts import wrong_parts
-from services.common.reckoning.shares import wrong_shares
+from services.common.reading.reckoning.days import wrong_days
+from services.common.reading.reckoning.equals import unequal
+from services.common.reading.reckoning.lines import MOST_VALUES, Line, Slip, lines_of, neighbours
+from services.common.reading.reckoning.parts import wrong_parts
+from services.common.reading.reckoning.shares import wrong_shares
 
 __all__ = ["MOST_CHARS", "slips", "slips_of"]
 

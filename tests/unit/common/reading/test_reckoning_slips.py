@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from services.common.reckoning import slips
+from services.common.reading.reckoning import slips
 from tests.each import each
 
 WRONG = (

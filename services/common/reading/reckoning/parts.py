@@ -7,8 +7,8 @@ from itertools import pairwise
 from typing import Final
 
 from services.common.ports.recognition import EntityKind
+from services.common.reading.reckoning.lines import Line, Slip, amounts_of, is_plain, magnitude, spell, within
 from services.common.reading.text_types import Span, Value
-from services.common.reckoning.lines import Line, Slip, amounts_of, is_plain, magnitude, spell, within
 
 _LEAST: Final = 2
 _INTRODUCES: Final = re.compile(
