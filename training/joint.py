@@ -1,9 +1,9 @@
 """Train one trunk for both tasks: ``python -m training.joint --data DIR --start NLI_CHECKPOINT --work DIR``.
 
-It goes on from the trained entailment encoder. Grounding steps teach support and unsupported tokens, on rows of the
-public sets, on the fold ``fit`` of the development set and on contrasts; every ``--inference-every``-th step is one of
-entailment, so that the three-way head keeps what it knows. Stop it whenever you like: the same command goes on where it
-stopped.
+It goes on from a trained entailment encoder, or begins with ``--base DIR --layers all`` from the base. Grounding steps
+teach support and unsupported tokens, on rows of the public sets, on the fold ``fit`` of the development set and on
+contrasts; every ``--inference-every``-th step is one of entailment, so that the three-way head keeps what it knows.
+Stop it whenever you like: the same command goes on where it stopped.
 """
 
 import argparse
@@ -24,11 +24,11 @@ from torch import Tensor
 
 from services.common.grounding.windows import WindowSettings
 from training.cleaning import Limits, clean
-from training.encoder import SUPPORT, PairEncoder, load, load_tokenizer, pad_id, save, with_joint_heads
+from training.encoder import SUPPORT, PairEncoder, from_base, load, load_tokenizer, pad_id, save, with_joint_heads
 from training.grounding import PASSAGE_WORDS, Example, Part, examples, grounding_loss, padded, weakest
 from training.grounding_rows import Sizes, grounding_rows
-from training.loop import Schedule, Trainer, batches, pad
-from training.nli import Encoded, encode, inference_loss, mixed
+from training.loop import PRECISIONS, Schedule, Trainer, batches, pad
+from training.nli import Encoded, encode, inference_loss, layers_of, mixed
 from training.own_corpus import own_rows
 from training.public_rows import as_grounding, chosen
 from training.rows import GroundingRow, NliRow, read_grounding, read_more, read_nli
@@ -120,14 +120,17 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if options.threads:
         torch.set_num_threads(options.threads)
     torch.manual_seed(options.seed)
-    tokenizer = load_tokenizer(options.start)
+    tokenizer = load_tokenizer(options.start or options.base)
     data = prepared(options, tokenizer, console)
     lengths = [example.size for example in data.grounding]
     own = max(1, round(options.epochs * sum(lengths) * 1.08 / options.batch_tokens))
     steps = round(own * options.inference_every / (options.inference_every - 1))
     console.print(f"{len(lengths)} rows, {sum(lengths)} tokens, {steps} steps on {device}")
     schedule = Schedule(steps, options.rate, min(steps // 10 + 1, 300), seed=options.seed)
-    trainer = Trainer(with_joint_heads(load(options.start)), schedule, options.work, device)
+    begun = (
+        load(options.start) if options.start else from_base(options.base, layers_of(options.layers), 3, per_token=False)
+    )
+    trainer = Trainer(with_joint_heads(begun), schedule, options.work, device, PRECISIONS[options.precision])
     order = interleaved(
         batches(lengths, options.batch_tokens, options.seed),
         batches([len(ids) for ids in data.inference.ids], options.batch_tokens, options.seed + 1),
@@ -159,13 +162,16 @@ def main(arguments: Sequence[str] | None = None) -> None:
     console.print_json(data=record)
 
 
-_FOLDERS: Final = frozenset({"data", "start", "work"})  # folders of this machine say nothing
+_FOLDERS: Final = frozenset({"data", "start", "base", "work"})  # folders of this machine say nothing
 
 
 def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m training.joint", description=__doc__)
     parser.add_argument("--data", type=Path, required=True, help="folder with nli/ and grounding/")
-    parser.add_argument("--start", type=Path, required=True, help="checkpoint of the trained entailment encoder")
+    begins = parser.add_mutually_exclusive_group(required=True)
+    begins.add_argument("--start", type=Path, help="checkpoint of a trained encoder of entailment")
+    begins.add_argument("--base", type=Path, help="folder of all-mpnet-base-v2: begin without what was learnt before")
+    parser.add_argument("--layers", default="all", help="of the base: all, 0-5 or 0,2,4")
     parser.add_argument("--work", type=Path, required=True, help="where rows, state and checkpoint are kept")
     parser.add_argument("--share", type=float, default=0.45, help="of the usual number of rows that are made")
     parser.add_argument("--public", type=int, default=40_000, help="most rows of the public sets")
@@ -176,6 +182,7 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--batch-tokens", type=int, default=2048, help="tokens of a batch, padding included")
     parser.add_argument("--premise-tokens", type=int, default=144, help="longest window")
     parser.add_argument("--minutes", type=float, default=math.inf, help="stop after so many minutes; go on later")
+    parser.add_argument("--precision", choices=sorted(PRECISIONS), default="bfloat16", help="float32 on most CPUs")
     parser.add_argument("--threads", type=int, default=0, help="CPU threads; 0 = PyTorch's choice")
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args(arguments)

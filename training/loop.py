@@ -1,4 +1,4 @@
-"""The training loop: bfloat16 arithmetic over float32 master weights, deterministic by seed, resumable.
+"""The training loop: bfloat16 or float32 arithmetic over float32 master weights, deterministic by seed, resumable.
 
 One step's randomness (batch, dropout) depends on the seed and the step alone, so that a run that was stopped and taken
 up again makes the same steps. The same code runs on a CPU and on a GPU.
@@ -21,6 +21,8 @@ from training.encoder import PairEncoder
 POOL_BATCHES: Final = 50
 """Rows of so many batches are sorted by length together, so that a batch is padded little."""
 STATE: Final = "state.pt"
+PRECISIONS: Final[Mapping[str, torch.dtype]] = {"bfloat16": torch.bfloat16, "float32": torch.float32}
+"""Arithmetic by its name on the command line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,9 +102,18 @@ class Trainer:
         schedule: how long and how fast.
         folder: where the state is kept; a state found there is taken up.
         device: where to compute.
+        precision: of the arithmetic; weights are kept in float32. Processors without matrix units for bfloat16 multiply
+            it at half the speed of float32.
     """
 
-    def __init__(self, model: PairEncoder, schedule: Schedule, folder: Path, device: torch.device) -> None:
+    def __init__(
+        self,
+        model: PairEncoder,
+        schedule: Schedule,
+        folder: Path,
+        device: torch.device,
+        precision: torch.dtype = torch.bfloat16,
+    ) -> None:
         self._schedule = schedule
         self._folder = folder
         self._device = device
@@ -114,7 +125,7 @@ class Trainer:
         others = [w for w in self._master.values() if w.dim() <= 1]
         groups = [{"params": decayed, "weight_decay": schedule.weight_decay}, {"params": others, "weight_decay": 0.0}]
         self._optimizer = torch.optim.AdamW(groups, lr=schedule.peak_rate, fused=True)
-        self._model.to(torch.bfloat16)
+        self._model.to(precision)
         self.step = self._resume()
 
     def run(

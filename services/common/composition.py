@@ -9,14 +9,15 @@ import logging
 from collections import defaultdict
 from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
-from functools import cached_property, partial
+from functools import partial
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Final, Literal, Protocol, Self, cast
+from typing import TYPE_CHECKING, Final, Protocol, Self, cast
 
 from services.common.answering import check_milvus_client, check_neo4j_driver
 from services.common.build_manifest import BuildIdentity, installed_build
 from services.common.clock import Clock, SystemClock
+from services.common.encoder_models import EncoderModels
 from services.common.engine_counts import EngineCounts
 from services.common.errors import StartupError
 from services.common.ids import IdSource, RandomIds
@@ -42,6 +43,7 @@ from services.common.provider_composition import (
     open_messages_provider,
 )
 from services.common.queue_counts import QueueCounts
+from services.common.reading_counts import ReadingCounts
 from services.common.settings import EventSinkSettings, Settings, SettingsError
 from services.common.telemetry.model_calls import ModelCalls
 from services.common.telemetry.usage_audit import UsageAudit
@@ -50,18 +52,10 @@ from services.common.workers.frames import Json
 from services.common.workers.pool import WorkerLimits, WorkerPool
 
 if TYPE_CHECKING:  # most bring NumPy, which not every process needs
-    from services.common.adapters.encoders.trunks import SharedBackends
     from services.common.adapters.sqlite.claims import StoreClaim
     from services.common.adapters.text_workers import TextWorkers
     from services.common.ports.documents import DocumentReader
-    from services.common.ports.embedding import EmbeddingModel
-    from services.common.ports.entailment import EntailmentModel
     from services.common.ports.facts import FactStore
-    from services.common.ports.grounding import GroundingModel
-    from services.common.ports.injection import InjectionClassifier
-    from services.common.ports.reranking import Reranker
-    from services.common.ports.sentence_heads import SentenceHeads
-    from services.common.ports.token_vectors import TokenVectorModel
     from services.common.ports.vector_engine import VectorEngine
     from services.common.rpc.credential_gate import CredentialGate
 
@@ -86,7 +80,7 @@ class _Fed(Protocol):
     def event_feed(self) -> EventFeed: ...
 
 
-class Adapters(OversightStores):
+class Adapters(OversightStores, EncoderModels):
     """Builds what a composition root asks for and keeps it for the process's life.
 
     Concurrent first uses build once. ``async with Adapters(settings) as adapters`` closes everything that was built,
@@ -116,6 +110,8 @@ class Adapters(OversightStores):
         """What the pools of worker processes count; for a registry."""
         self.engine_counts = EngineCounts()
         """What is counted of a vector engine; for a registry."""
+        self.reading_counts = ReadingCounts()
+        """What is counted of encoders that read again; for a registry."""
         self.model_calls = ModelCalls(shows_content=settings.telemetry.log_content)
         """What is told of calls of language models; for a registry, and for a tracer."""
         self.usage_audit = UsageAudit(self.tokens)
@@ -144,12 +140,6 @@ class Adapters(OversightStores):
         opened = partial(asyncio.to_thread, installed_build, self.settings.integrity, self.settings.inference)
         return await self._once("build_identity", opened)
 
-    async def embedding(self) -> "EmbeddingModel":
-        """Return the embedding model of the model repository, its digests verified."""
-        from services.common.adapters.encoders.embedding import open_embedding
-
-        return await self._once("embedding", lambda: open_embedding(self.settings.inference))
-
     async def entity_recognizer(self) -> EntityRecognizer:
         """Return the entity recogniser of the model repository, its digests verified."""
         from services.common.adapters.spacy.recognizer import open_recognizer
@@ -171,67 +161,6 @@ class Adapters(OversightStores):
             return TextWorkers(self.settings.workers, self.worker_counts)
 
         return await self._once("text_workers", build)
-
-    async def entailment(self) -> "EntailmentModel | None":
-        """Return the NLI encoder, its digests verified.
-
-        ``None`` while the repository holds no model of the default name; stages that need it say so. A model that the
-        settings name must be there.
-        """
-        if not await self._delivered("entailment"):
-            return None
-        from services.common.adapters.encoders.entailment import open_entailment
-
-        opened = partial(open_entailment, self.settings.inference, shared=self._backends)
-        return await self._once("entailment", opened)
-
-    @cached_property
-    def _backends(self) -> "SharedBackends":
-        from services.common.adapters.encoders.trunks import SharedBackends
-
-        return SharedBackends()
-
-    async def sentence_heads(self) -> "SentenceHeads | None":
-        """Return the heads on the NLI encoder, its digests verified; ``None`` without the model, or where it has none.
-
-        Their encoder is loaded by its first use, a second time beside the one that gives probabilities (ADR 0118).
-        """
-        if not await self._delivered("entailment"):
-            return None
-        from services.common.adapters.encoders.sentence_heads import open_sentence_heads
-
-        return await self._once("sentence_heads", lambda: open_sentence_heads(self.settings.inference))
-
-    async def grounding(self) -> "GroundingModel | None":
-        """Return the grounding model, its digests verified; ``None`` as ``entailment``."""
-        if not await self._delivered("grounding"):
-            return None
-        from services.common.adapters.encoders.grounding import open_grounding
-
-        opened = partial(open_grounding, self.settings.inference, shared=self._backends)
-        return await self._once("grounding", opened)
-
-    async def reranker(self) -> "Reranker | None":
-        """Return the cross-encoder that orders facts: the grounding model's encoder (ADR 0067); ``None`` without it."""
-        from services.common.adapters.encoders.grounding import EncoderGroundingModel
-
-        grounding = await self.grounding()
-        return grounding.reranker() if isinstance(grounding, EncoderGroundingModel) else None
-
-    async def token_vectors(self) -> "TokenVectorModel":
-        """Return the embedder read token by token; it takes as much memory again as the embedder (ADR 0067)."""
-        from services.common.adapters.encoders.token_vectors import open_token_vectors
-
-        return await self._once("token_vectors", lambda: open_token_vectors(self.settings.inference))
-
-    async def injection_classifier(self) -> "InjectionClassifier | None":
-        """Return the classifier of injections; ``None`` as ``entailment``, or beside another embedder (ADR 0126)."""
-        if not await self._delivered("injection"):
-            return None
-        from services.common.adapters.encoders.injection import open_injection_classifier as opened
-
-        model = await self.embedding()
-        return await self._once("injection_classifier", lambda: opened(self.settings.inference, model))
 
     async def tokens(self) -> TokenCounter:
         """Return the token counter for all target models."""
@@ -469,22 +398,6 @@ class Adapters(OversightStores):
         folder = Path(self.settings.store.data_dir)
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         return folder / name
-
-    async def _delivered(self, kind: Literal["entailment", "grounding", "injection"]) -> bool:
-        """Say whether to open a model: it is in the repository, or was asked for by name, so that its absence fails."""
-        from services.common.adapters.encoders.opening import COMMANDS
-        from services.common.model_repository import open_repository
-
-        inference = self.settings.inference
-        setting = f"{kind}_model"
-        if setting in inference.model_fields_set:
-            return True
-        name = getattr(inference, setting)
-        repository = await asyncio.to_thread(open_repository, inference)
-        if any(entry.name == name for entry in repository.models):
-            return True
-        _LOG.info("no %s model %s in %s; `%s` makes it", kind, name, repository.root, COMMANDS[kind])
-        return False
 
     async def _once(self, name: str, build: Callable[[], Awaitable[AdapterT]]) -> AdapterT:
         async with self._locks[name]:  # one each, so that models are opened side by side

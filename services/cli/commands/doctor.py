@@ -89,7 +89,8 @@ async def _weights(settings: Settings) -> list[Finding]:
         ]
     names = ", ".join(f"{model.name}@{model.version}" for model in repository.models)
     found = [Finding("weights", Level.OK, f"digests match MANIFEST.json: {names}")]
-    active = {settings.inference.entailment_model, settings.inference.grounding_model}
+    inference, again = settings.inference, settings.inference.second_reading
+    active = {inference.entailment_model, inference.grounding_model, again.entailment_model, again.grounding_model}
     raw = [model.name for model in repository.models if model.name in active and not model.calibrated]
     if raw:
         advice = (

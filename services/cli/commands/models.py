@@ -249,7 +249,8 @@ def _described(inference: InferenceSettings, entry: ModelEntry) -> dict[str, Any
 
 
 def _active(inference: InferenceSettings, entry: ModelEntry) -> bool:
-    return str(getattr(inference, SETTINGS[entry.kind])) == entry.name
+    again = getattr(inference.second_reading, SETTINGS[entry.kind], None)
+    return entry.name in {getattr(inference, SETTINGS[entry.kind]), again}
 
 
 def _variable(entry: ModelEntry) -> str:

@@ -65,6 +65,7 @@ async def running_server(
             adapters = await stack.enter_async_context(Adapters(settings, serving=serving))
         telemetry.registry.register(adapters.worker_counts)
         telemetry.registry.register(adapters.engine_counts)
+        telemetry.registry.register(adapters.reading_counts)
         telemetry.registry.register(QueueMetrics(adapters.queue_counts))
         telemetry.registry.register(adapters.model_calls)
         telemetry.registry.register(adapters.usage_audit)

@@ -5,6 +5,7 @@ from typing import Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from services.common.settings.second_reading import SecondReadingSettings
 from services.common.settings.triton import TritonSettings
 
 
@@ -57,6 +58,8 @@ class InferenceSettings(BaseModel):
     """Name of the three-way entailment encoder in the repository, or of one of your own (`groundtrail models list`)."""
     grounding_model: str = Field(default="grounding", min_length=1)
     """Name of the grounding model in the repository, or of one of your own (`groundtrail models list`)."""
+    second_reading: SecondReadingSettings = SecondReadingSettings()
+    """Encoders that read again what the first ones leave open (ADR 0206)."""
     ner_model: str = Field(default="ner", min_length=1)
     """Name of the entity recogniser in the repository."""
     injection_model: str = Field(default="injection", min_length=1)

@@ -206,6 +206,7 @@ THREADS = {
     "services/allinone/check.py": "reads the caller's own files, in the caller's own process",
     "services/common/adapters/": "vendors' clients, files and models, each bounded by its own settings",
     "services/common/composition.py": "the start",
+    "services/common/encoder_models.py": "the start",
     "services/common/answering.py": "the start, and `doctor`",
     "services/common/rpc/http_endpoint.py": "waits for its thread to end, when the process does",
     "services/dag/publishing/targets.py": "appends to a file in the background, for no caller",

@@ -123,7 +123,7 @@ async def test_a_delivered_model_is_opened_once_and_closed_at_the_end(tmp_path):
 @pytest.mark.parametrize("kind", ["entailment", "grounding"])
 async def test_a_default_that_is_not_delivered_is_none_and_the_log_says_how_to_make_it(tmp_path, caplog, kind):
     write_repository(tmp_path, TinyEncoder("other"))
-    caplog.set_level("INFO", logger="services.common.composition")
+    caplog.set_level("INFO", logger="services.common.encoder_models")
     async with adapters(tmp_path) as made:
         assert await getattr(made, kind)() is None
     name, command = {"entailment": ("nli", "training.nli"), "grounding": ("grounding", "training.grounding")}[kind]
