@@ -138,7 +138,7 @@ class Trainer:
     ) -> bool:
         """Make the remaining steps; return whether all were made before ``until_s`` seconds had passed."""
         started = saved = time.monotonic()
-        running = 0.0
+        running: float | None = None
         for _ in range(self.step):
             next(rows)
         self._model.train()
@@ -153,7 +153,7 @@ class Trainer:
             loss.backward()
             self._update()
             self.step += 1
-            running = value if self.step == 1 else 0.98 * running + 0.02 * value
+            running = value if running is None else 0.98 * running + 0.02 * value
             watch({"step": self.step, "loss": running, "rate": self._schedule.rate(self.step), "rows": len(batch)})
             if time.monotonic() - saved > self._schedule.save_every_s:
                 self.save()

@@ -89,7 +89,9 @@ MOST_PLACED: Final = 60
 """Values of a claim that are placed, each against every value of the facts near it."""
 
 
-def align_values(claim: Claim, places: Sequence[Place], antecedent: frozenset[str] = frozenset()) -> list[AlignedValue]:
+def align_values(
+    claim: Claim, places: Sequence[Place], antecedent: frozenset[str] = frozenset(), beside: Sequence[Value] = ()
+) -> list[AlignedValue]:
     """Pair each value of the claim with the value that stands in its place, equal or different (ADR 0094).
 
     Two values of a claim cannot both stand in the place of one: then it is open which does, and neither is reported.
@@ -99,7 +101,7 @@ def align_values(claim: Claim, places: Sequence[Place], antecedent: frozenset[st
         return _equal_values(claim, places)
     in_turn = bool(_IN_TURN.search(claim.text))
     aligned: list[AlignedValue] = []
-    for want in wanted(claim, antecedent):
+    for want in wanted(claim, antecedent, beside):
         placed = place(want, claim, places)
         pair = _derived(claim, placed, places) or _align(placed, in_turn=in_turn)
         if pair is not None:

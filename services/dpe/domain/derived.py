@@ -24,13 +24,9 @@ from services.common.reading.text_types import Claim, Value
 from services.dpe.domain.placement import Wanted
 from services.dpe.domain.reckoning import Derivation, is_worth, shown, worth
 from services.dpe.domain.table_reckoning import how_often, periods, reckoned_in_rows, times_worth
+from services.dpe.domain.worked_out import TOTAL, worked_out
 
 OPERANDS: Final = 12
-_TOTAL: Final = re.compile(
-    r"\b(?:in\s(?:total|all|sum)|(?:a|the|grand|overall)\stotal|total(?:s|led|ling)?|altogether|together|combined|sum|amounts?\sto"
-    r"|com(?:es?|ing)\sto|adds?\sup|counting|overall|all\s(?:two|three|four|both)|aggregate)\b",
-    re.IGNORECASE,
-)
 _PAID: Final = re.compile(
     r"\b(?:pay(?:s|ing|able)?|costs?|owes?|due|charged?|bills?|spends?|gets?|receives?|makes?|come[sd]?|is|are|be)\b",
     re.IGNORECASE,
@@ -84,7 +80,7 @@ def derive(want: Wanted, claim: Claim, places: Sequence[Place]) -> Derivation | 
     if not operands:
         return None
     return (
-        _part(want, operands, places)
+        worked_out(want, claim, operands, places)
         or _joined(want, claim, operands)
         or _added(want, claim, operands)
         or _by_period(want, operands)
@@ -101,25 +97,6 @@ def _by_period(want: Wanted, operands: Sequence[Place]) -> Derivation | None:
         times = periods(own.per, one.value.per)
         if times is not None and is_worth(own, own.magnitude, times_worth(one, times)):
             return Derivation(one, equal=True, text=f"{how_often(one, times)} = {own.text}")
-    return None
-
-
-def _part(want: Wanted, operands: Sequence[Place], places: Sequence[Place]) -> Derivation | None:
-    """Return the share that the claim itself names of a value: "30 % of the sum insured, so 22,500".
-
-    Of a row's values it is one of which as much is said as of any other: "Plus" asks for the column of that name.
-    """
-    own = want.value
-    shares = [one for one in want.others if one.unit == SHARE and one.magnitude and one.start < own.start]
-    known = [place for place in places if place.value.unit == SHARE]
-    for share in shares:
-        stated = next((place for place in known if agrees(share, place.value)), None)
-        for whole in operands if stated is not None else ():
-            beside = [want.said_of(one) for one in operands if one.fact_index == whole.fact_index]
-            part = worth(whole) * (share.magnitude or Decimal(0)) / _HUNDRED
-            if want.said_of(whole) >= max(beside) and is_worth(own, own.magnitude, part):
-                text = f"{share.text} of {whole.value.text} = {shown(own, part)}"
-                return Derivation(whole, equal=True, text=text)
     return None
 
 
@@ -164,7 +141,7 @@ def _is_operand(one: Place, value: Value) -> bool:
 
 
 def _total(want: Wanted, claim: Claim, operands: Sequence[Place], places: Sequence[Place]) -> Derivation | None:
-    if not _TOTAL.search(claim.text) or len(operands) < 2:  # noqa: PLR2004 - one value has no sum
+    if not TOTAL.search(claim.text) or len(operands) < 2:  # noqa: PLR2004 - one value has no sum
         return _product(want, operands, places)
     excluded = frozenset().union(*(terms(match.group()) for match in _EXCLUDED.finditer(claim.text)))
     said = frozenset(want.weights) - excluded

@@ -67,7 +67,8 @@ class Wanted:
     """A claim's value with the words it is said of, each with its weight.
 
     Attributes:
-        others: the claim's other values.
+        others: the claim's other values, with offsets in the claim.
+        beside: values of the other claims of its sentence, with offsets in the answer, as the value's own.
         beyond: the limit that it is said to break: AT_LEAST of what is too little, AT_MOST of what is too much.
     """
 
@@ -80,6 +81,7 @@ class Wanted:
     others: tuple[Value, ...] = ()
     negated: bool = False
     beyond: Bound | None = None
+    beside: tuple[Value, ...] = ()
 
     @property
     def total(self) -> float:
@@ -123,12 +125,13 @@ _FAR: Final = 5
 """A value that is smaller or larger than a limit by this factor hardly speaks of it."""
 
 
-def wanted(claim: Claim, antecedent: frozenset[str] = frozenset()) -> list[Wanted]:
+def wanted(claim: Claim, antecedent: frozenset[str] = frozenset(), beside: Sequence[Value] = ()) -> list[Wanted]:
     """Return the claim's values that can be placed, each with its words.
 
     Args:
         claim: the claim.
         antecedent: words for which a pronoun at its beginning stands.
+        beside: values of the other claims of its sentence.
     """
     text, offset = claim.text, claim.start
     values = [_shifted(value, offset) for value in claim.values]
@@ -162,6 +165,7 @@ def wanted(claim: Claim, antecedent: frozenset[str] = frozenset()) -> list[Wante
                 tuple(other for other in values if other is not value),
                 negated(text, span, value),
                 out_of_bounds(text, 0, value),
+                tuple(beside),
             )
         )
     return found

@@ -5,6 +5,7 @@ bears a claim out when one of them does. Whether a grounded claim says what its 
 way it chooses the facts by which stage 3 judges each claim, PROCEDURAL ones that state facts included (ADR 0041).
 """
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
@@ -12,7 +13,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from services.common.reading.text_types import Claim
+from services.common.reading.text_types import Claim, Value
 from services.common.taxonomy import GroundingMode, StageStatus
 from services.dpe.domain.alignment import ClaimWords, align_values
 from services.dpe.domain.analysis import Analysis, fact_vectors
@@ -95,6 +96,10 @@ def _end_of(analysis: Analysis, claim: Claim) -> int:
     return found[0].end if found else claim.end
 
 
+MOST_BESIDE: Final = 8
+"""Claims of a sentence, and values of each, that a value is worked out from."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Compared:
     """What a claim rests on, the facts to judge it by, and its values in their places there (ADR 0094)."""
@@ -129,6 +134,9 @@ def _compare(analysis: Analysis, among: Sequence[int]) -> list[_Compared]:
     meant = antecedents(analysis.outputs.text.claims, analysis.input.answer)
     mentions = MentionIndex.of(analysis.outputs.text.fact_views)
     lengths = [len(fact.content) for fact in analysis.input.facts]
+    sentences: defaultdict[int, list[Claim]] = defaultdict(list)
+    for claim in claims:
+        sentences[claim.sentence_index].append(claim)
     found: list[_Compared] = []
     for start in range(0, len(claims), _ROWS_AT_ONCE):
         block = claims[start : start + _ROWS_AT_ONCE]
@@ -146,13 +154,21 @@ def _compare(analysis: Analysis, among: Sequence[int]) -> list[_Compared]:
             passages = tuple(NearFact(index, float(raw[row, index]), float(similar[row, index])) for index in chosen)
             near = dict.fromkeys([*chosen, *_kept(order, similar[row])])
             places = [place for index in near for place in analysis.outputs.text.fact_views[index].places]
-            aligned = align_values(claim, places, meant.get(claim.claim_id, frozenset()))
+            others = _beside(claim, sentences[claim.sentence_index])
+            aligned = align_values(claim, places, meant.get(claim.claim_id, frozenset()), others)
             if quotation is not None:
                 aligned = [pair for pair in aligned if pair.equal and not pair.turned]
             one = _one(analysis, claim, order, raw[row], similar[row], aligned)
             one = replace(one, type=_type(claim, float(similar[row][raw[row].argmax()])))
             found.append(_Compared(one, passages, tuple(aligned)))
     return found
+
+
+def _beside(claim: Claim, sentence: Sequence[Claim]) -> list[Value]:
+    """Return the values of the other claims of a sentence; of one with very many claims none."""
+    if len(sentence) > MOST_BESIDE:
+        return []
+    return [value for one in sentence if one is not claim for value in one.values[:MOST_BESIDE]]
 
 
 def _restated(analysis: Analysis) -> dict[str, str]:

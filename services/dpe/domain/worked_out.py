@@ -1,0 +1,110 @@
+"""Values that an answer works out itself, from values of the facts that it names: a part, a multiple, a sum (ADR 0094).
+
+"The rent is halved to £38" follows from a rent of £76 and from a fact that says half; "£60: the rent of £38 and the
+water charge of £22" from what its own parts follow from. Only what comes out exactly is said to follow.
+"""
+
+import re
+from collections.abc import Sequence
+from decimal import Decimal
+from typing import Final
+
+from services.common.reading.agreement import agrees
+from services.common.reading.numerals import plain
+from services.common.reading.places import Place
+from services.common.reading.ratios import SHARE, TIMES
+from services.common.reading.text_types import Claim, Value
+from services.dpe.domain.placement import Wanted
+from services.dpe.domain.reckoning import Derivation, is_worth, shown, worth
+
+TOTAL: Final = re.compile(
+    r"\b(?:in\s(?:total|all|sum)|(?:a|the|grand|overall)\stotal|total(?:s|led|ling)?|altogether|together|combined|sum|amounts?\sto"
+    r"|com(?:es?|ing)\sto|adds?\sup|counting|overall|all\s(?:two|three|four|both)|aggregate)\b",
+    re.IGNORECASE,
+)
+"""Words by which a text says that a value is a sum."""
+_HUNDRED: Final = Decimal(100)
+_RATIOS: Final = frozenset({SHARE, TIMES})
+_LEAST_ADDENDS: Final = 2
+
+
+def worked_out(want: Wanted, claim: Claim, operands: Sequence[Place], places: Sequence[Place]) -> Derivation | None:
+    """Return how a value follows from values that its own sentence names besides, or ``None``.
+
+    Args:
+        want: the value, with the others of its claim and of its sentence.
+        claim: whose value it is.
+        operands: values of the facts that measure the same.
+        places: all values of the facts.
+    """
+    return _part(want, operands, places) or _sum(want, claim, operands, places)
+
+
+def _part(want: Wanted, operands: Sequence[Place], places: Sequence[Place]) -> Derivation | None:
+    """Return the share or the multiple that the sentence itself names of a value: "30 % of the sum insured, so 22,500".
+
+    Of a row's values it is one of which as much is said as of any other: "Plus" asks for the column of that name.
+    """
+    own = want.value
+    for ratio in _stated_ratios(want, places):
+        for whole in operands:
+            beside = [want.said_of(one) for one in operands if one.fact_index == whole.fact_index]
+            part = worth(whole) * _factor(ratio)
+            if want.said_of(whole) >= max(beside) and is_worth(own, own.magnitude, part):
+                text = f"{_times(ratio)} {whole.value.text} = {shown(own, part)}"
+                return Derivation(whole, equal=True, text=text)
+    return None
+
+
+def _sum(want: Wanted, claim: Claim, operands: Sequence[Place], places: Sequence[Place]) -> Derivation | None:
+    """Return the sum of all values of its measure that the rest of the sentence names, where the sum comes first.
+
+    Each addend stands in the facts, or is a share of what stands there that the sentence names.
+    """
+    own = want.value
+    addends = [one for one in want.beside if one.kind is own.kind and one.unit == own.unit]
+    if len(addends) < _LEAST_ADDENDS or any(_measures(one, own) for one in want.others):
+        return None
+    is_first = all(one.start > own.start for one in addends)
+    total = sum((one.magnitude or Decimal(0) for one in addends), Decimal(0))
+    if not (is_first or TOTAL.search(claim.text)) or not is_worth(own, own.magnitude, total):
+        return None
+    ratios = _stated_ratios(want, places)
+    found: list[Place] = []
+    for one in addends:
+        there = next((place for place in operands if _follows(one, place, ratios)), None)
+        if there is None:
+            return None
+        found.append(there)
+    text = " + ".join(one.text for one in addends) + f" = {shown(own, total)}"
+    return Derivation(found[0], equal=True, text=text, operands=tuple(found))
+
+
+def _follows(value: Value, place: Place, ratios: Sequence[Value]) -> bool:
+    if agrees(value, place.value):
+        return True
+    return any(is_worth(value, value.magnitude, worth(place) * _factor(ratio)) for ratio in ratios)
+
+
+def _stated_ratios(want: Wanted, places: Sequence[Place]) -> list[Value]:
+    """Return the shares and multipliers of the sentence that the facts state as well."""
+    known = {_factor(place.value) for place in places if _is_ratio(place.value)}
+    return [one for one in (*want.others, *want.beside) if _is_ratio(one) and _factor(one) in known]
+
+
+def _is_ratio(value: Value) -> bool:
+    return value.unit in _RATIOS and bool(value.magnitude)
+
+
+def _factor(ratio: Value) -> Decimal:
+    """Return what a share or a multiplier multiplies by."""
+    magnitude = ratio.magnitude or Decimal(0)
+    return magnitude / _HUNDRED if ratio.unit == SHARE else magnitude
+
+
+def _times(ratio: Value) -> str:
+    return f"{ratio.text} of" if ratio.unit == SHARE else f"{plain(ratio.magnitude or Decimal(0))} x"
+
+
+def _measures(value: Value, other: Value) -> bool:
+    return value.kind is other.kind and value.unit == other.unit

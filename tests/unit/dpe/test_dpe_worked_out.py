@@ -1,0 +1,73 @@
+"""What an answer works out itself from values that it names (ADR 0094): parts, multiples, sums over a sentence."""
+
+import pytest
+
+from services.common.reading.text_types import Claim, ClaimType
+from services.common.reading.values import scan_values
+from services.dpe.domain.alignment import align_values
+from services.dpe.domain.facts import EnvelopeFact, read_fact
+from tests.each import each
+
+ROW = "Plot type: Full plot; Annual rent: £76; Water charge: £22; Deposit: £50"
+HALF = "Tenants aged 66 or over pay half the annual rent, but the full water charge."
+FULL = "Tenants of every age pay the full water charge and the whole annual rent."
+
+
+def reckoned(claims, *facts):
+    """Return per claim of one sentence the text of what its values are worked out by."""
+    views = [read_fact(number, EnvelopeFact(str(number), text), ()) for number, text in enumerate(facts)]
+    places = [place for view in views for place in view.places]
+    start, made = 0, []
+    for text in claims:
+        values = scan_values(text)
+        moved = tuple(
+            type(one)(**{**_fields(one), "start": one.start + start, "end": one.end + start}) for one in values
+        )
+        made.append(Claim("c", text, start, start + len(text), 0, ClaimType.FACTUAL, 1.0, (), moved))
+        start += len(text) + 2
+    found = []
+    for claim in made:
+        beside = [value for one in made if one is not claim for value in one.values]
+        found.append([pair.derivation for pair in align_values(claim, places, frozenset(), beside) if pair.derivation])
+    return found
+
+
+def _fields(value):
+    return {name: getattr(value, name) for name in type(value).__slots__}
+
+
+@each(
+    ("claim", "facts", "how"),
+    [
+        ("The rent is halved to £38.", (ROW, HALF), "0.5 x £76 = 38 GBP"),
+        ("Half of the annual rent is due, which is £38.", (ROW, HALF), "Half of £76 = 38 GBP"),
+        ("The rent is halved to £36.", (ROW, HALF), None),
+        ("The rent is halved to £38.", (ROW, FULL), None),
+        ("The rent is halved to £11.", (ROW, HALF), None),
+    ],
+    ids=["halved", "half of", "wrongly", "no fact says half", "half of what is not spoken of"],
+)
+def test_a_part_that_the_sentence_names_is_worked_out(claim, facts, how):
+    (found,) = reckoned([claim], *facts)
+    assert found == ([how] if how else [])
+
+
+@pytest.mark.parametrize(
+    ("total", "how"),
+    [("£60", "£38 + £22 = 60 GBP"), ("£61", None), ("£98", None)],
+    ids=["right", "wrong", "not halved"],
+)
+def test_a_sum_follows_from_what_the_rest_of_the_sentence_names(total, how):
+    rest = ["the rent is halved to £38", "and the £22 water charge is still payable in full."]
+    found = reckoned([f"You would owe {total}", *rest], ROW, HALF)
+    assert found[0] == ([how] if how else [])
+
+
+def test_addends_that_stand_in_no_fact_give_no_sum():
+    found = reckoned(["You would owe £70", "the rent is £40", "and £30 is for water."], ROW, HALF)
+    assert found[0] == []
+
+
+def test_the_last_of_a_list_is_no_sum_of_the_others():
+    found = reckoned(["The bed costs £22", "the half plot £50", "and the full plot £72."], ROW, HALF)
+    assert found[2] == []
