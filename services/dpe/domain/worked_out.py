@@ -1,4 +1,4 @@
-"""Values that an answer works out itself, from values of the facts that it names: a part, a multiple, a sum (ADR 0094).
+"""Values that an answer works out itself, from values of the facts that it names: a part, a multiple, a sum (ADR 0207).
 
 "The rent is halved to £38" follows from a rent of £76 and from a fact that says half; "£60: the rent of £38 and the
 water charge of £22" from what its own parts follow from. Only what comes out exactly is said to follow.

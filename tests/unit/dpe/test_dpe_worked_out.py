@@ -1,4 +1,4 @@
-"""What an answer works out itself from values that it names (ADR 0094): parts, multiples, sums over a sentence."""
+"""What an answer works out itself from values that it names (ADR 0207): parts, multiples, sums over a sentence."""
 
 import pytest
 
