@@ -113,8 +113,13 @@ class EncoderModels:
 
     async def reranker(self) -> "Reranker | None":
         """Return the cross-encoder that orders facts: the grounding model's encoder (ADR 0067); ``None`` without it."""
-        judge = await self._judge()
-        return None if judge is None else judge.reranker()
+        from services.common.adapters.encoders.grounding import EncoderGroundingModel
+        from services.common.adapters.encoders.second_reading import SecondReadGrounding
+
+        judge = await self.grounding()
+        if isinstance(judge, SecondReadGrounding):
+            judge = judge.first
+        return judge.reranker() if isinstance(judge, EncoderGroundingModel) else None
 
     async def token_vectors(self) -> "TokenVectorModel":
         """Return the embedder read token by token; it takes as much memory again as the embedder (ADR 0067)."""

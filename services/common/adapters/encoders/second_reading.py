@@ -95,6 +95,11 @@ class SecondReadGrounding(_TwoReaders):
         return _both(self._first.fingerprint, self._second.fingerprint, f"{self._terms.low:g}-{self._terms.high:g}")
 
     @property
+    def first(self) -> Judge:
+        """The model that judges every claim."""
+        return self._first
+
+    @property
     def threshold(self) -> float:
         """The first one's; a verdict of the second has met the second's own."""
         return self._first.threshold
