@@ -4,14 +4,14 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 from services.common.oversight_stores import AdapterT
 from services.common.reading_counts import ReadingCounts
 from services.common.settings import Settings
+from services.common.settings.second_reading import SecondReadingSettings
 
 if TYPE_CHECKING:  # they bring NumPy, which not every process needs
-    from services.common.adapters.encoders.grounding import EncoderGroundingModel
     from services.common.adapters.encoders.trunks import SharedBackends
     from services.common.ports.embedding import EmbeddingModel
     from services.common.ports.entailment import EntailmentModel
@@ -20,6 +20,8 @@ if TYPE_CHECKING:  # they bring NumPy, which not every process needs
     from services.common.ports.reranking import Reranker
     from services.common.ports.sentence_heads import SentenceHeads
     from services.common.ports.token_vectors import TokenVectorModel
+
+Kind: TypeAlias = Literal["entailment", "grounding"]
 
 _LOG: Final = logging.getLogger(__name__)
 
@@ -50,20 +52,14 @@ class EncoderModels:
             return None
         from services.common.adapters.encoders.entailment import open_entailment
 
-        terms = self.settings.inference.second_reading
-        first = await self._once("entailment", partial(open_entailment, self.settings.inference, shared=self._backends))
-        if terms.entailment_model is None:
+        opened = partial(open_entailment, self.settings.inference, shared=self._backends)
+        first = await self._once("entailment", opened)
+        if self.settings.inference.second_reading.entailment_model is None:
             return first
         from services.common.adapters.encoders.second_reading import SecondReadEntailment
 
-        other = self.settings.inference.model_copy(update={"entailment_model": terms.entailment_model})
-        opened = partial(_second, "ENTAILMENT", partial(open_entailment, other, shared=self._backends))
-        second = await self._once("second entailment", opened)
-
-        async def both() -> "EntailmentModel":
-            return SecondReadEntailment(first, second, terms, self.reading_counts)
-
-        return await self._once("entailment read again", both)
+        second = await self._second("entailment", open_entailment)
+        return await self._read_again("entailment", SecondReadEntailment, first, second)
 
     @cached_property
     def _backends(self) -> "SharedBackends":
@@ -87,29 +83,18 @@ class EncoderModels:
 
         With a second one in the settings, what the first leaves open is read again (ADR 0206).
         """
-        first = await self._judge()
-        terms = self.settings.inference.second_reading
-        if first is None or terms.grounding_model is None:
-            return first
-        from services.common.adapters.encoders.grounding import open_grounding
-        from services.common.adapters.encoders.second_reading import SecondReadGrounding
-
-        other = self.settings.inference.model_copy(update={"grounding_model": terms.grounding_model})
-        opened = partial(_second, "GROUNDING", partial(open_grounding, other, shared=self._backends))
-        second = await self._once("second grounding", opened)
-
-        async def both() -> "GroundingModel":
-            return SecondReadGrounding(first, second, terms, self.reading_counts)
-
-        return await self._once("grounding read again", both)
-
-    async def _judge(self) -> "EncoderGroundingModel | None":
         if not await self._delivered("grounding"):
             return None
         from services.common.adapters.encoders.grounding import open_grounding
 
         opened = partial(open_grounding, self.settings.inference, shared=self._backends)
-        return await self._once("grounding", opened)
+        first = await self._once("grounding", opened)
+        if self.settings.inference.second_reading.grounding_model is None:
+            return first
+        from services.common.adapters.encoders.second_reading import SecondReadGrounding
+
+        second = await self._second("grounding", open_grounding)
+        return await self._read_again("grounding", SecondReadGrounding, first, second)
 
     async def reranker(self) -> "Reranker | None":
         """Return the cross-encoder that orders facts: the grounding model's encoder (ADR 0067); ``None`` without it."""
@@ -136,6 +121,27 @@ class EncoderModels:
         model = await self.embedding()
         return await self._once("injection_classifier", lambda: opened(self.settings.inference, model))
 
+    async def _second(self, kind: Kind, opened: Callable[..., Awaitable[AdapterT]]) -> AdapterT:
+        """Open the second reader of a kind; what is wrong with it is said of the setting that names it."""
+        from services.common.model_repository import ModelRepositoryError
+
+        inference = self.settings.inference
+        role = f"{kind}_model"
+        other = inference.model_copy(update={role: getattr(inference.second_reading, role)})
+        try:
+            return await self._once(f"second {kind}", partial(opened, other, shared=self._backends))
+        except ModelRepositoryError as error:
+            raise ModelRepositoryError(f"GROUNDTRAIL_INFERENCE__SECOND_READING__{role.upper()}: {error}") from error
+
+    async def _read_again(
+        self, kind: Kind, pair: Callable[[Any, Any, SecondReadingSettings, ReadingCounts], AdapterT], *readers: object
+    ) -> AdapterT:
+        async def paired() -> AdapterT:
+            first, second = readers
+            return pair(first, second, self.settings.inference.second_reading, self.reading_counts)
+
+        return await self._once(f"{kind} read again", paired)
+
     async def _delivered(self, kind: Literal["entailment", "grounding", "injection"]) -> bool:
         """Say whether to open a model: it is in the repository, or was asked for by name, so that its absence fails."""
         from services.common.adapters.encoders.opening import COMMANDS
@@ -151,13 +157,3 @@ class EncoderModels:
             return True
         _LOG.info("no %s model %s in %s; `%s` makes it", kind, name, repository.root, COMMANDS[kind])
         return False
-
-
-async def _second(kind: str, opened: Callable[[], Awaitable[AdapterT]]) -> AdapterT:
-    """Open a second reader; what is wrong with it is said of the setting that names it."""
-    from services.common.model_repository import ModelRepositoryError
-
-    try:
-        return await opened()
-    except ModelRepositoryError as error:
-        raise ModelRepositoryError(f"GROUNDTRAIL_INFERENCE__SECOND_READING__{kind}_MODEL: {error}") from error

@@ -167,7 +167,7 @@ async def remove(settings: Settings, output: Output, *, name: str) -> Exit:
     shelf = _shelf(settings)
     entry = own_entry(shelf, name)
     if _active(settings.inference, entry):
-        text = f"{name} is active; set {_variable(entry)} to another model first"
+        text = f"{name} is active; set {_naming(settings.inference, entry)} to another model first"
         raise OwnModelError(Refusal.NAME_TAKEN, text)
 
     def gone() -> None:
@@ -251,6 +251,13 @@ def _described(inference: InferenceSettings, entry: ModelEntry) -> dict[str, Any
 def _active(inference: InferenceSettings, entry: ModelEntry) -> bool:
     again = getattr(inference.second_reading, SETTINGS[entry.kind], None)
     return entry.name in {getattr(inference, SETTINGS[entry.kind]), again}
+
+
+def _naming(inference: InferenceSettings, entry: ModelEntry) -> str:
+    """Return the variable by which a model is active."""
+    if getattr(inference, SETTINGS[entry.kind]) == entry.name:
+        return _variable(entry)
+    return f"GROUNDTRAIL_INFERENCE__SECOND_READING__{SETTINGS[entry.kind].upper()}"
 
 
 def _variable(entry: ModelEntry) -> str:

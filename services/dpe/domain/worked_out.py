@@ -41,12 +41,12 @@ def worked_out(want: Wanted, claim: Claim, operands: Sequence[Place], places: Se
 
 
 def _part(want: Wanted, operands: Sequence[Place], places: Sequence[Place]) -> Derivation | None:
-    """Return the share or the multiple that the sentence itself names of a value: "30 % of the sum insured, so 22,500".
+    """Return the share or the multiple that the claim itself names of a value: "30 % of the sum insured, so 22,500".
 
     Of a row's values it is one of which as much is said as of any other: "Plus" asks for the column of that name.
     """
     own = want.value
-    for ratio in _stated_ratios(want, places):
+    for ratio in _stated(want.others, places):
         for whole in operands:
             beside = [want.said_of(one) for one in operands if one.fact_index == whole.fact_index]
             part = worth(whole) * _factor(ratio)
@@ -62,17 +62,18 @@ def _sum(want: Wanted, claim: Claim, operands: Sequence[Place], places: Sequence
     Each addend stands in the facts, or is a share of what stands there that the sentence names.
     """
     own = want.value
-    addends = [one for one in want.beside if one.kind is own.kind and one.unit == own.unit]
+    addends = [one for one in want.beside if _measures(one, own)]
     if len(addends) < _LEAST_ADDENDS or any(_measures(one, own) for one in want.others):
         return None
     is_first = all(one.start > own.start for one in addends)
     total = sum((one.magnitude or Decimal(0) for one in addends), Decimal(0))
     if not (is_first or TOTAL.search(claim.text)) or not is_worth(own, own.magnitude, total):
         return None
-    ratios = _stated_ratios(want, places)
+    ratios = _stated((*want.others, *want.beside), places)
     found: list[Place] = []
     for one in addends:
-        there = next((place for place in operands if _follows(one, place, ratios)), None)
+        left = [place for place in operands if place not in found]
+        there = next((place for place in left if _follows(one, place, ratios)), None)
         if there is None:
             return None
         found.append(there)
@@ -86,14 +87,15 @@ def _follows(value: Value, place: Place, ratios: Sequence[Value]) -> bool:
     return any(is_worth(value, value.magnitude, worth(place) * _factor(ratio)) for ratio in ratios)
 
 
-def _stated_ratios(want: Wanted, places: Sequence[Place]) -> list[Value]:
-    """Return the shares and multipliers of the sentence that the facts state as well."""
+def _stated(values: Sequence[Value], places: Sequence[Place]) -> list[Value]:
+    """Return the shares and multipliers of a text that the facts state as well."""
     known = {_factor(place.value) for place in places if _is_ratio(place.value)}
-    return [one for one in (*want.others, *want.beside) if _is_ratio(one) and _factor(one) in known]
+    return [one for one in values if _is_ratio(one) and _factor(one) in known]
 
 
 def _is_ratio(value: Value) -> bool:
-    return value.unit in _RATIOS and bool(value.magnitude)
+    """Say whether a value multiplies; "100 %" changes nothing: a value of the wrong row would follow from itself."""
+    return value.unit in _RATIOS and _factor(value) not in {Decimal(0), Decimal(1)}
 
 
 def _factor(ratio: Value) -> Decimal:

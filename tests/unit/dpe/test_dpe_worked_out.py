@@ -44,8 +44,9 @@ def _fields(value):
         ("The rent is halved to £36.", (ROW, HALF), None),
         ("The rent is halved to £38.", (ROW, FULL), None),
         ("The rent is halved to £11.", (ROW, HALF), None),
+        ("The rent is £22, 100 % of it due at once.", (ROW, "100 % of the rent is due on 1 October."), None),
     ],
-    ids=["halved", "half of", "wrongly", "no fact says half", "half of what is not spoken of"],
+    ids=["halved", "half of", "wrongly", "no fact says half", "half of what is not spoken of", "all of another"],
 )
 def test_a_part_that_the_sentence_names_is_worked_out(claim, facts, how):
     (found,) = reckoned([claim], *facts)
@@ -71,3 +72,13 @@ def test_addends_that_stand_in_no_fact_give_no_sum():
 def test_the_last_of_a_list_is_no_sum_of_the_others():
     found = reckoned(["The bed costs £22", "the half plot £50", "and the full plot £72."], ROW, HALF)
     assert found[2] == []
+
+
+def test_a_part_that_another_claim_names_is_no_part_of_this_one():
+    found = reckoned(["Tenants over 66 pay half the rent", "and everybody else pays a rent of £38."], ROW, HALF)
+    assert found[1] == []
+
+
+def test_one_value_of_the_facts_is_no_two_addends():
+    found = reckoned(["You would owe £44", "£22 is for water", "and £22 for the mains."], ROW, HALF)
+    assert found[0] == []

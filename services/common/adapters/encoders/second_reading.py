@@ -6,7 +6,7 @@ one model's, with its own calibration. The second is loaded when it is first ask
 """
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Generic, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,26 +36,38 @@ class Classifier(EntailmentModel, Reader, Protocol):
     """An entailment model over a backend."""
 
 
-class _TwoReaders:
-    """What two encoders say of their backends. Both are closed by whoever opened them.
+ReaderT = TypeVar("ReaderT", bound=Reader)
+
+
+class _TwoReaders(Generic[ReaderT]):
+    """Two encoders of a kind; belongs to one event loop. Both are closed by whoever opened them.
 
     Args:
         first: reads everything.
-        second: reads what is left open.
+        second: reads again what the first leaves open.
+        terms: say what is open.
+        counts: told how many were read, and how many again.
     """
 
-    def __init__(self, first: Reader, second: Reader) -> None:
-        self._readers = (first, second)
+    def __init__(self, first: ReaderT, second: ReaderT, terms: SecondReadingSettings, counts: ReadingCounts) -> None:
+        self._first, self._second = first, second
+        self._terms = terms
+        self._counts = counts
+
+    @property
+    def first(self) -> ReaderT:
+        """The one that reads everything."""
+        return self._first
 
     @property
     def queue_counts(self) -> QueueCounts:
         """What the queue in front of the first counts; the second has a queue of its own."""
-        return self._readers[0].queue_counts
+        return self._first.queue_counts
 
     @property
     def at_rest(self) -> bool:
         """Whether a call may load one of them."""
-        return any(reader.at_rest for reader in self._readers)
+        return self._first.at_rest or self._second.at_rest
 
     async def check(self) -> None:
         """Return when both can serve, as far as can be said without loading them.
@@ -63,41 +75,17 @@ class _TwoReaders:
         Raises:
             UnavailableError: MODEL_UNAVAILABLE.
         """
-        for reader in self._readers:
-            await reader.check()
+        await self._first.check()
+        await self._second.check()
 
 
-class SecondReadGrounding(_TwoReaders):
-    """``GroundingModel`` of two; belongs to one event loop.
-
-    Args:
-        first: judges every claim.
-        second: judges again what the first leaves open.
-        terms: say what is open.
-        counts: told how many were read, and how many again.
-    """
-
-    def __init__(
-        self,
-        first: Judge,
-        second: Judge,
-        terms: SecondReadingSettings,
-        counts: ReadingCounts,
-    ) -> None:
-        super().__init__(first, second)
-        self._first, self._second = first, second
-        self._terms = terms
-        self._counts = counts
+class SecondReadGrounding(_TwoReaders[Judge]):
+    """``GroundingModel`` of two: the second judges again the claims of which the first is not sure."""
 
     @property
     def fingerprint(self) -> str:
         """Both fingerprints and the bounds: another of any of them may give another verdict."""
         return _both(self._first.fingerprint, self._second.fingerprint, f"{self._terms.low:g}-{self._terms.high:g}")
-
-    @property
-    def first(self) -> Judge:
-        """The model that judges every claim."""
-        return self._first
 
     @property
     def threshold(self) -> float:
@@ -127,27 +115,8 @@ class SecondReadGrounding(_TwoReaders):
         return verdicts
 
 
-class SecondReadEntailment(_TwoReaders):
-    """``EntailmentModel`` of two; belongs to one event loop.
-
-    Args:
-        first: reads every pair.
-        second: reads again the pairs that the first does not call neutral.
-        terms: say how sure it has to be of that.
-        counts: told how many were read, and how many again.
-    """
-
-    def __init__(
-        self,
-        first: Classifier,
-        second: Classifier,
-        terms: SecondReadingSettings,
-        counts: ReadingCounts,
-    ) -> None:
-        super().__init__(first, second)
-        self._first, self._second = first, second
-        self._terms = terms
-        self._counts = counts
+class SecondReadEntailment(_TwoReaders[Classifier]):
+    """``EntailmentModel`` of two: the second reads again the pairs that the first does not surely call neutral."""
 
     @property
     def fingerprint(self) -> str:
