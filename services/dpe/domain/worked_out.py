@@ -25,7 +25,15 @@ TOTAL: Final = re.compile(
 """Words by which a text says that a value is a sum."""
 _HUNDRED: Final = Decimal(100)
 _RATIOS: Final = frozenset({SHARE, TIMES})
-_LEAST_ADDENDS: Final = 2
+MOST_BESIDE: Final = 8
+"""Claims of a sentence, and values of each, that a value is worked out from."""
+
+
+def values_beside(claim: Claim, sentence: Sequence[Claim]) -> list[Value]:
+    """Return the values of the other claims of a claim's sentence; of one with more than ``MOST_BESIDE`` claims none."""
+    if len(sentence) > MOST_BESIDE:
+        return []
+    return [value for one in sentence if one is not claim for value in one.values[:MOST_BESIDE]]
 
 
 def worked_out(want: Wanted, claim: Claim, operands: Sequence[Place], places: Sequence[Place]) -> Derivation | None:
@@ -59,15 +67,17 @@ def _part(want: Wanted, operands: Sequence[Place], places: Sequence[Place]) -> D
 def _sum(want: Wanted, claim: Claim, operands: Sequence[Place], places: Sequence[Place]) -> Derivation | None:
     """Return the sum of all values of its measure that the rest of the sentence names, where the sum comes first.
 
-    Each addend stands in the facts, or is a share of what stands there that the sentence names.
+    Each addend stands in a place of its own in the facts, or is a share, named in the sentence, of what stands there.
     """
     own = want.value
-    addends = [one for one in want.beside if _measures(one, own)]
-    if len(addends) < _LEAST_ADDENDS or any(_measures(one, own) for one in want.others):
-        return None
-    is_first = all(one.start > own.start for one in addends)
+    inside = [one for one in want.others if _measures(one, own)]
+    outside = [one for one in want.beside if _measures(one, own)]
+    addends = [*inside, *outside]
+    is_first = all(one.start + claim.start > own.start for one in inside) and all(
+        one.start > own.start for one in outside
+    )
     total = sum((one.magnitude or Decimal(0) for one in addends), Decimal(0))
-    if not (is_first or TOTAL.search(claim.text)) or not is_worth(own, own.magnitude, total):
+    if not outside or not (is_first or TOTAL.search(claim.text)) or not is_worth(own, own.magnitude, total):
         return None
     ratios = _stated((*want.others, *want.beside), places)
     found: list[Place] = []

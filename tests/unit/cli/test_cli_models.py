@@ -12,6 +12,9 @@ from services.common.model_repository import ModelRepositoryError, open_reposito
 from services.common.settings.inference import InferenceSettings
 from tests.fakes.own_encoders import BY_NAME, FOLDER, added, copied, settings
 
+ROLES = ("GROUNDTRAIL_INFERENCE__GROUNDING_MODEL", "GROUNDTRAIL_INFERENCE__SECOND_READING__GROUNDING_MODEL")
+"""By which a judge is active."""
+
 
 @pytest.fixture
 def call(tmp_path, monkeypatch):
@@ -68,12 +71,13 @@ def test_a_name_is_given_once(call):
     assert (code, said["error"]["reason"]) == (2, "NAME_TAKEN")
 
 
-def test_an_active_model_is_not_removed(call, monkeypatch):
+@pytest.mark.parametrize("role", ROLES)
+def test_an_active_model_is_not_removed(call, monkeypatch, role):
     add(call, "mpnet")
-    monkeypatch.setenv("GROUNDTRAIL_INFERENCE__GROUNDING_MODEL", "mpnet")
+    monkeypatch.setenv(role, "mpnet")
     code, said = call("remove", "mpnet")
     assert code == 2
-    assert "GROUNDTRAIL_INFERENCE__GROUNDING_MODEL" in said["error"]["message"]
+    assert f"set {role} to" in said["error"]["message"]
 
 
 @pytest.mark.parametrize(
@@ -227,9 +231,10 @@ def test_what_a_crash_left_is_cleared_away_and_replaced(tmp_path):
     assert open_repository(settings(shelf)).verified(entry.name) == entry
 
 
-def test_doctor_says_that_an_active_model_is_not_calibrated(call, monkeypatch):
+@pytest.mark.parametrize("role", ROLES)
+def test_doctor_says_that_an_active_model_is_not_calibrated(call, monkeypatch, role):
     add(call, "mpnet")
-    monkeypatch.setenv("GROUNDTRAIL_INFERENCE__GROUNDING_MODEL", "mpnet")
+    monkeypatch.setenv(role, "mpnet")
     result = CliRunner().invoke(app, ["doctor", "--json"])
     findings = [one for one in json.loads(result.stdout)["findings"] if one["check"] == "weights"]
     assert [one["level"] for one in findings] == ["ok", "warning"]

@@ -6,7 +6,9 @@ from services.common.reading.text_types import Claim, ClaimType
 from services.common.reading.values import scan_values
 from services.dpe.domain.alignment import align_values
 from services.dpe.domain.facts import EnvelopeFact, read_fact
+from services.dpe.domain.worked_out import values_beside
 from tests.each import each
+from tests.fakes.dpe_world import analyse
 
 ROW = "Plot type: Full plot; Annual rent: £76; Water charge: £22; Deposit: £50"
 HALF = "Tenants aged 66 or over pay half the annual rent, but the full water charge."
@@ -82,3 +84,33 @@ def test_a_part_that_another_claim_names_is_no_part_of_this_one():
 def test_one_value_of_the_facts_is_no_two_addends():
     found = reckoned(["You would owe £44", "£22 is for water", "and £22 for the mains."], ROW, HALF)
     assert found[0] == []
+
+
+def test_all_of_a_value_does_not_put_it_into_another_row():
+    rows = ("Full plot: Annual rent: £76", "Half plot: Annual rent: £42", "100 % of the rent is due on 1 October.")
+    found = reckoned(["The annual rent of the full plot is £42, 100 % of it due on 1 October."], *rows)
+    assert found == [[]]
+
+
+def test_what_is_told_once_more_in_the_sentence_follows_with_it():
+    found = reckoned(["You would owe £38", "since the rent is halved to £38."], ROW, HALF)
+    assert found[0] == ["£38 = 38 GBP"]
+
+
+def test_other_values_of_the_claim_itself_are_addends_too():
+    halved = "since the rent is halved to £38."
+    assert reckoned(["In total, with £22 for water, you owe £60", halved], ROW, HALF)[0] == ["£22 + £38 = 60 GBP"]
+    assert reckoned(["You would owe £38 instead of £50", halved], ROW, HALF)[0] == []
+
+
+def test_nothing_is_worked_out_over_a_sentence_of_very_many_claims():
+    claims = [Claim(str(n), "x", n, n + 1, 0, ClaimType.FACTUAL, 1.0, (), scan_values("£5 and £7")) for n in range(9)]
+    assert [value.text for value in values_beside(claims[0], claims[:2])] == ["£5", "£7"]
+    assert values_beside(claims[0], claims) == []
+
+
+async def test_an_answer_that_explains_its_total_fabricates_nothing():
+    answer = "You would owe £{}: the rent is halved to £38, and the £22 water charge is payable in full."
+    right, wrong = [await analyse(answer.format(total), ROW, HALF) for total in (60, 61)]
+    assert not right.analysis.outputs.fabrication.found
+    assert "£61" in [item.entity.text for item in wrong.analysis.outputs.fabrication.found]

@@ -13,7 +13,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from services.common.reading.text_types import Claim, Value
+from services.common.reading.text_types import Claim
 from services.common.taxonomy import GroundingMode, StageStatus
 from services.dpe.domain.alignment import ClaimWords, align_values
 from services.dpe.domain.analysis import Analysis, fact_vectors
@@ -30,6 +30,7 @@ from services.dpe.domain.stage import Batch, Stage
 from services.dpe.domain.stage_row import RiskSignal, StageKey
 from services.dpe.domain.stages import s01_claims
 from services.dpe.domain.verdict_eligibility import judged_claims
+from services.dpe.domain.worked_out import values_beside
 
 EVIDENCE_PER_CLAIM: Final = 3
 _ROWS_AT_ONCE: Final = 1_024
@@ -96,10 +97,6 @@ def _end_of(analysis: Analysis, claim: Claim) -> int:
     return found[0].end if found else claim.end
 
 
-MOST_BESIDE: Final = 8
-"""Claims of a sentence, and values of each, that a value is worked out from."""
-
-
 @dataclass(frozen=True, slots=True)
 class _Compared:
     """What a claim rests on, the facts to judge it by, and its values in their places there (ADR 0094)."""
@@ -154,7 +151,7 @@ def _compare(analysis: Analysis, among: Sequence[int]) -> list[_Compared]:
             passages = tuple(NearFact(index, float(raw[row, index]), float(similar[row, index])) for index in chosen)
             near = dict.fromkeys([*chosen, *_kept(order, similar[row])])
             places = [place for index in near for place in analysis.outputs.text.fact_views[index].places]
-            others = _beside(claim, sentences[claim.sentence_index])
+            others = values_beside(claim, sentences[claim.sentence_index])
             aligned = align_values(claim, places, meant.get(claim.claim_id, frozenset()), others)
             if quotation is not None:
                 aligned = [pair for pair in aligned if pair.equal and not pair.turned]
@@ -162,13 +159,6 @@ def _compare(analysis: Analysis, among: Sequence[int]) -> list[_Compared]:
             one = replace(one, type=_type(claim, float(similar[row][raw[row].argmax()])))
             found.append(_Compared(one, passages, tuple(aligned)))
     return found
-
-
-def _beside(claim: Claim, sentence: Sequence[Claim]) -> list[Value]:
-    """Return the values of the other claims of a sentence; of one with very many claims none."""
-    if len(sentence) > MOST_BESIDE:
-        return []
-    return [value for one in sentence if one is not claim for value in one.values[:MOST_BESIDE]]
 
 
 def _restated(analysis: Analysis) -> dict[str, str]:
