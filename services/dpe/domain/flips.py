@@ -96,10 +96,7 @@ _TWO_SIDED: Final = re.compile(
     re.IGNORECASE,
 )
 """A claim that says one thing and denies another: of which of the two a clause speaks is open."""
-_ONLY: Final = re.compile(
-    r"\b(?:only|solely|the\s(?:one|sole|single)\s(?:case|situation|exception|circumstance|occasion|condition|time))\b",
-    re.IGNORECASE,
-)
+_ONLY: Final = re.compile(r"\bonly\b", re.IGNORECASE)
 _SAME_CASE: Final = 0.8
 
 

@@ -30,7 +30,7 @@ MOST_BESIDE: Final = 8
 
 
 def values_beside(claim: Claim, sentence: Sequence[Claim]) -> list[Value]:
-    """Return the values of the other claims of a claim's sentence; of one with more than ``MOST_BESIDE`` claims none."""
+    """Return the values of the other claims of a claim's sentence; of one with more than ``MOST_BESIDE`` none."""
     if len(sentence) > MOST_BESIDE:
         return []
     return [value for one in sentence if one is not claim for value in one.values[:MOST_BESIDE]]

@@ -92,6 +92,10 @@ def test_all_of_a_value_does_not_put_it_into_another_row():
     assert found == [[]]
 
 
+def test_the_first_of_a_claim_that_lists_is_no_sum_of_the_others():
+    assert reckoned(["The charges are £72, £22 and £50."], ROW, HALF) == [[]]
+
+
 def test_what_is_told_once_more_in_the_sentence_follows_with_it():
     found = reckoned(["You would owe £38", "since the rent is halved to £38."], ROW, HALF)
     assert found[0] == ["£38 = 38 GBP"]
