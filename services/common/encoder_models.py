@@ -131,7 +131,9 @@ class EncoderModels:
         try:
             return await self._once(f"second {kind}", partial(opened, other, shared=self._backends))
         except ModelRepositoryError as error:
-            raise ModelRepositoryError(f"GROUNDTRAIL_INFERENCE__SECOND_READING__{role.upper()}: {error}") from error
+            setting = f"GROUNDTRAIL_INFERENCE__SECOND_READING__{role.upper()}"
+            told = str(error).replace(f"GROUNDTRAIL_INFERENCE__{role.upper()}", setting)
+            raise ModelRepositoryError(f"{setting}: {told}") from error
 
     async def _read_again(
         self, kind: Kind, pair: Callable[[Any, Any, SecondReadingSettings, ReadingCounts], AdapterT], *readers: object

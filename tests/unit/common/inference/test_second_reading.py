@@ -199,5 +199,7 @@ async def test_without_a_name_nothing_is_read_again(two):
 )
 async def test_a_second_reader_that_cannot_be_used_stops_the_start_and_its_setting_is_named(two, terms, message):
     async with Adapters(settings(two, **terms)) as adapters:
-        with pytest.raises(ModelRepositoryError, match=message):
+        with pytest.raises(ModelRepositoryError, match=message) as found:
             await (adapters.grounding() if "grounding_model" in terms else adapters.entailment())
+        assert "INFERENCE__GROUNDING_MODEL" not in str(found.value)
+        assert "INFERENCE__ENTAILMENT_MODEL" not in str(found.value)
