@@ -3,6 +3,8 @@
 Only the component ``ner`` is loaded.
 """
 
+import itertools
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final
@@ -16,6 +18,11 @@ from services.common.ports.recognition import Entity, EntityKind
 
 PIECE_CHARS: Final = 20_000
 """Longer texts are read in pieces, cut at white space: spaCy's memory grows with the length of a document."""
+PIECE_TOKENS: Final = 5_000
+"""Prose of ``PIECE_CHARS`` has some 4,000. Marks and digits can be as many tokens as characters: they are cut into more
+pieces, so that no piece takes more memory than prose would."""
+_TOKEN: Final = re.compile(r"[^\W\d_]+|\d+|[^\w\s]|_")
+"""About a token of spaCy's."""
 _EXCLUDED: Final = ("tok2vec", "tagger", "parser", "senter", "attribute_ruler", "lemmatizer")
 _KINDS: Final = {
     "PERSON": EntityKind.PERSON,
@@ -91,16 +98,26 @@ class SpacyReading:
 def _pieces(text: str) -> list[tuple[int, str]]:
     pieces = []
     start = 0
-    while len(text) - start > PIECE_CHARS:
-        cut = start + PIECE_CHARS
+    while len(text) - start > PIECE_TOKENS:
+        end = _end(text, start)
+        if end >= len(text):
+            break
+        cut = end
         while cut > start and not text[cut - 1].isspace():
             cut -= 1
         if cut == start:
-            cut = start + PIECE_CHARS
+            cut = end
         pieces.append((start, text[start:cut]))
         start = cut
     pieces.append((start, text[start:]))
     return pieces
+
+
+def _end(text: str, start: int) -> int:
+    """Return how far a piece reaches at most."""
+    full = start + PIECE_CHARS
+    over = next(itertools.islice(_TOKEN.finditer(text, start, full), PIECE_TOKENS, None), None)
+    return full if over is None else over.start()
 
 
 def _entities(text: str, ready: ShortRuns, offset: int, spans: Iterable[Any]) -> Iterator[Entity]:

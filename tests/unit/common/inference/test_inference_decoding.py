@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 import spacy
 
-from services.common.adapters.spacy.decoding import annotate, can_step
-from services.common.adapters.spacy.reading import SpacyReading
+from services.common.adapters.spacy.decoding import MOST_TOKENS, annotate, can_step
+from services.common.adapters.spacy.reading import PIECE_TOKENS, SpacyReading
 
 ROOT = Path(__file__).parents[4]
 ODD = ["", " ", "\n\n", ".", "5", "Ärzte in Köln", "NASA " * 90, "a", "日本 2024", "x" * 300]
@@ -48,3 +48,35 @@ def test_only_a_greedy_recogniser_alone_is_stepped(pipeline):
         other = spacy.blank("en")
         other.add_pipe(component, name="ner")
         assert not can_step(other)
+
+
+class Watched:
+    """The delivered recogniser, noting the tokens of each document of the batches that its model reads."""
+
+    def __init__(self, recognizer):
+        self._recognizer = recognizer
+        self.moves = recognizer.moves
+        self.model = self
+        self.batches = []
+
+    def predict(self, documents):
+        self.batches.append([len(document) for document in documents])
+        return self._recognizer.model.predict(documents)
+
+    def clear_memory(self):
+        self._recognizer.model.clear_memory()
+
+    def __getattr__(self, name):
+        return getattr(self._recognizer, name)
+
+
+@pytest.mark.parametrize("text", ["1-" * 10_000, "(2) " * 9_000, "a. 3 (b) = " * 4_000])
+def test_marks_and_digits_are_read_in_pieces_and_batches_of_bounded_size(pipeline, text, monkeypatch):
+    reading = SpacyReading(pipeline)
+    watched = Watched(pipeline.get_pipe("ner"))
+    monkeypatch.setattr(reading, "_recognizer", watched)
+    (entities,) = reading.entities([text])
+    assert sum(sum(map(str.isdigit, one.text)) for one in entities) == sum(map(str.isdigit, text))
+    assert len(watched.batches) > 1
+    assert all(sum(batch) <= MOST_TOKENS for batch in watched.batches)
+    assert max(map(max, watched.batches)) <= PIECE_TOKENS * 1.3
