@@ -19,6 +19,8 @@ from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
 from onnxruntime.quantization import QuantType, quantize_dynamic
 
+from training.packed import can_pack, unpacking
+
 Floats = NDArray[np.float32]
 Codes = NDArray[np.int8]
 
@@ -31,15 +33,17 @@ _LEAST_PEAK: Final = 1e-8
 
 @dataclass(frozen=True, slots=True)
 class SizeLimits:
-    """What is large enough to be worth storing in int8.
+    """What is large enough to be worth storing in fewer bits, and in how many.
 
     Attributes:
         matrix: least number of values of a matrix; a classifier's head stays float32.
         table: least number of values of a table that is looked up by index; positions stay float32.
+        packed: whether matrices are stored in 5.6 bits a weight (``training.packed``); tables stay int8.
     """
 
     matrix: int = 16_384
     table: int = 1_000_000
+    packed: bool = False
 
 
 def int8_along(value: Floats, axis: int) -> tuple[Codes, Floats]:
@@ -144,7 +148,12 @@ class _Rewriting:
         return True
 
     def _dequantise(self, weight: str, axis: int) -> str:
-        """Add ``Cast * scale`` of a weight, once for all nodes that read it."""
+        """Add ``Cast * scale`` of a weight, or its unpacking, once for all nodes that read it."""
+        if (weight, axis) not in self._dequantised and self._limits.packed and axis == 0 and self._can_pack(weight):
+            value = numpy_helper.to_array(self._weights[weight])
+            constants, nodes, self._dequantised[weight, axis] = unpacking(f"{weight}.packed", value)
+            self._added += constants
+            self._nodes += nodes
         if (weight, axis) not in self._dequantised:
             codes, scale = self._store(weight, axis)
             self._nodes += [
@@ -153,6 +162,9 @@ class _Rewriting:
             ]
             self._dequantised[weight, axis] = f"{codes}.float"
         return self._dequantised[weight, axis]
+
+    def _can_pack(self, weight: str) -> bool:
+        return can_pack(tuple(self._weights[weight].dims))
 
     def _store(self, weight: str, axis: int) -> tuple[str, str]:
         """Add codes and scales of a weight; return their names."""

@@ -1,6 +1,7 @@
 """The forms in which a graph can be delivered, and the proof that each computes what the module does.
 
 * ``fp32-int8weights`` (default): weights in int8, activations in float32; batch-invariant, a fourth of the size.
+* ``fp32-packed``: matrices in 5.6 bits a weight, tables in int8, activations in float32; batch-invariant, a fifth.
 * ``fp32``: everything in float32; the reference that the others are measured against.
 * ``fp16``: weights and activations of the encoder in float16; for GPUs.
 * ``int8-dynamic``: matrices computed in int8, with activation scales taken from each batch. NOT batch-invariant.
@@ -9,7 +10,7 @@ All but the default carry their name in the model's version, so that every repor
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, Protocol
 
 import onnx
@@ -31,8 +32,9 @@ from training.quantise import SizeLimits, int8_dynamic, int8_weights
 from training.row_products import by_row
 
 DEFAULT: Final = "fp32-int8weights"
-VARIANTS: Final = (DEFAULT, "fp32", "fp16", "int8-dynamic")
-INVARIANT: Final = frozenset({DEFAULT, "fp32"})
+PACKED: Final = "fp32-packed"
+VARIANTS: Final = (DEFAULT, PACKED, "fp32", "fp16", "int8-dynamic")
+INVARIANT: Final = frozenset({DEFAULT, PACKED, "fp32"})
 """Variants that must score a pair alone as they do in company."""
 
 
@@ -116,4 +118,6 @@ def _in_form(source: Source, exact: onnx.ModelProto, variant: str, limits: SizeL
         return source.traced(half=True)
     if variant == "int8-dynamic":
         return int8_dynamic(exact)
+    if variant == PACKED:
+        limits = replace(limits or SizeLimits(), packed=True)
     return int8_weights(exact, limits)
