@@ -5,6 +5,7 @@ Each group of ``GROUP`` values down a column of a matrix has a float16 scale of 
 division alone, and ONNX Runtime folds all of it to float32 once, when a session starts.
 """
 
+from collections.abc import Mapping
 from typing import Final
 
 import numpy as np
@@ -30,6 +31,11 @@ Scales = NDArray[np.float16]
 def can_pack(shape: tuple[int, ...]) -> bool:
     """Say whether a matrix is made of whole groups and whole words."""
     return shape[0] % GROUP == 0 and int(np.prod(shape)) % PER_WORD == 0
+
+
+def can_pack_rows(shape: tuple[int, ...]) -> bool:
+    """Say whether the rows of a table are made of whole groups, and the table of whole words."""
+    return shape[1] % GROUP == 0 and int(np.prod(shape)) % PER_WORD == 0
 
 
 def pack(value: Floats) -> tuple[Words, Scales]:
@@ -70,29 +76,77 @@ def unpacking(name: str, value: Floats) -> tuple[list[onnx.TensorProto], list[on
     """
     words, scales = pack(value)
     tensors = {
-        "words": words,
+        **_of_words(words, (len(scales), GROUP, value.shape[1])),
         "scales": scales,
-        "levels": np.array(LEVELS, dtype=np.int32),
-        "middle": np.array(MIDDLE, dtype=np.float32),
-        "grouped": np.array([len(scales), GROUP, value.shape[1]], dtype=np.int64),
         "shape": np.array(value.shape, dtype=np.int64),
     }
     nodes = [
-        _node(name, "Cast", ["words"], "all", to=TensorProto.INT32),
-        _node(name, "Mod", ["all", "levels"], "low"),
-        _node(name, "Div", ["all", "levels"], "upper"),
-        _node(name, "Mod", ["upper", "levels"], "mid"),
-        _node(name, "Div", ["upper", "levels"], "high"),
-        _node(name, "Concat", ["low", "mid", "high"], "codes", axis=0),
-        _node(name, "Reshape", ["codes", "grouped"], "groups"),
-        _node(name, "Cast", ["groups"], "counted", to=TensorProto.FLOAT),
+        *_taken_apart(name),
+        _node(name, "Cast", ["codes"], "counted", to=TensorProto.FLOAT),
         _node(name, "Sub", ["counted", "middle"], "centred"),
         _node(name, "Cast", ["scales"], "factors", to=TensorProto.FLOAT),
         _node(name, "Mul", ["centred", "factors"], "scaled"),
         _node(name, "Reshape", ["scaled", "shape"], "float"),
     ]
-    constants = [numpy_helper.from_array(tensor, f"{name}.{part}") for part, tensor in tensors.items()]
-    return constants, nodes, f"{name}.float"
+    return _constants(name, tensors), nodes, f"{name}.float"
+
+
+def looking_up(
+    name: str, value: Floats, indices: str, output: str
+) -> tuple[list[onnx.TensorProto], list[onnx.NodeProto]]:
+    """Return the constants and nodes that look up rows of a table; in memory a code of it is a byte.
+
+    Args:
+        name: what every name begins with.
+        value: ``(rows, width)``, of which ``can_pack_rows`` holds; a group is a part of a row.
+        indices: name of the row numbers, ``(batch, tokens)``.
+        output: name of the rows, ``(batch, tokens, width)``.
+    """
+    words, scales = pack(value.reshape(-1, 1))
+    rows, width = value.shape
+    tensors = {
+        **_of_words(words, (rows, width // GROUP, GROUP)),
+        "scales": scales.reshape(rows, width // GROUP, 1),
+        "shape": np.array([0, 0, width], dtype=np.int64),
+    }
+    nodes = [
+        *_taken_apart(name),
+        _node(name, "Cast", ["codes"], "bytes", to=TensorProto.INT8),
+        helper.make_node("Gather", [f"{name}.bytes", indices], [f"{name}.found"], name=f"{name}.found", axis=0),
+        _node(name, "Cast", ["found"], "counted", to=TensorProto.FLOAT),
+        _node(name, "Sub", ["counted", "middle"], "centred"),
+        helper.make_node("Gather", [f"{name}.scales", indices], [f"{name}.theirs"], name=f"{name}.theirs", axis=0),
+        _node(name, "Cast", ["theirs"], "factors", to=TensorProto.FLOAT),
+        _node(name, "Mul", ["centred", "factors"], "scaled"),
+        helper.make_node("Reshape", [f"{name}.scaled", f"{name}.shape"], [output], name=output),
+    ]
+    return _constants(name, tensors), nodes
+
+
+def _of_words(words: Words, grouped: tuple[int, ...]) -> dict[str, NDArray[np.generic]]:
+    """Return what ``_taken_apart`` reads: the codes come in the shape ``grouped``."""
+    return {
+        "words": words,
+        "levels": np.array(LEVELS, dtype=np.int32),
+        "middle": np.array(MIDDLE, dtype=np.float32),
+        "grouped": np.array(grouped, dtype=np.int64),
+    }
+
+
+def _taken_apart(name: str) -> list[onnx.NodeProto]:
+    return [
+        _node(name, "Cast", ["words"], "all", to=TensorProto.INT32),
+        _node(name, "Mod", ["all", "levels"], "low"),
+        _node(name, "Div", ["all", "levels"], "upper"),
+        _node(name, "Mod", ["upper", "levels"], "mid"),
+        _node(name, "Div", ["upper", "levels"], "high"),
+        _node(name, "Concat", ["low", "mid", "high"], "row", axis=0),
+        _node(name, "Reshape", ["row", "grouped"], "codes"),
+    ]
+
+
+def _constants(name: str, tensors: Mapping[str, NDArray[np.generic]]) -> list[onnx.TensorProto]:
+    return [numpy_helper.from_array(tensor, f"{name}.{part}") for part, tensor in tensors.items()]
 
 
 def _codes(groups: Floats, scale: Scales) -> NDArray[np.int32]:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
 from onnxruntime.quantization import QuantType, quantize_dynamic
 
-from training.packed import can_pack, unpacking
+from training.packed import can_pack, can_pack_rows, looking_up, unpacking
 
 Floats = NDArray[np.float32]
 Codes = NDArray[np.int8]
@@ -38,7 +38,7 @@ class SizeLimits:
     Attributes:
         matrix: least number of values of a matrix; a classifier's head stays float32.
         table: least number of values of a table that is looked up by index; positions stay float32.
-        packed: whether matrices are stored in 5.6 bits a weight (``training.packed``); tables stay int8.
+        packed: whether matrices and tables are stored in 5.6 bits a weight (``training.packed``) where they can be.
     """
 
     matrix: int = 16_384
@@ -137,8 +137,14 @@ class _Rewriting:
         along_rows = all(a.name != "axis" or a.i == 0 for a in node.attribute)
         if node.op_type != "Gather" or not along_rows or self._size(node.input[0]) < self._limits.table:
             return False
-        codes, scale = self._store(node.input[0], axis=1)
-        name = node.output[0]
+        table, name = node.input[0], node.output[0]
+        if self._limits.packed and can_pack_rows(tuple(self._weights[table].dims)):
+            value = numpy_helper.to_array(self._weights[table])
+            constants, nodes = looking_up(f"{table}.packed", value, node.input[1], name)
+            self._added += constants
+            self._nodes += nodes
+            return True
+        codes, scale = self._store(table, axis=1)
         self._nodes += [
             helper.make_node("Gather", [codes, node.input[1]], [f"{name}.codes"], name=f"{name}.codes", axis=0),
             helper.make_node("Cast", [f"{name}.codes"], [f"{name}.cast"], name=f"{name}.cast", to=TensorProto.FLOAT),
@@ -149,7 +155,8 @@ class _Rewriting:
 
     def _dequantise(self, weight: str, axis: int) -> str:
         """Add ``Cast * scale`` of a weight, or its unpacking, once for all nodes that read it."""
-        if (weight, axis) not in self._dequantised and self._limits.packed and axis == 0 and self._can_pack(weight):
+        packs = self._limits.packed and axis == 0 and can_pack(tuple(self._weights[weight].dims))
+        if packs and (weight, axis) not in self._dequantised:
             value = numpy_helper.to_array(self._weights[weight])
             constants, nodes, self._dequantised[weight, axis] = unpacking(f"{weight}.packed", value)
             self._added += constants
@@ -162,9 +169,6 @@ class _Rewriting:
             ]
             self._dequantised[weight, axis] = f"{codes}.float"
         return self._dequantised[weight, axis]
-
-    def _can_pack(self, weight: str) -> bool:
-        return can_pack(tuple(self._weights[weight].dims))
 
     def _store(self, weight: str, axis: int) -> tuple[str, str]:
         """Add codes and scales of a weight; return their names."""

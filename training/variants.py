@@ -1,7 +1,7 @@
 """The forms in which a graph can be delivered, and the proof that each computes what the module does.
 
 * ``fp32-int8weights`` (default): weights in int8, activations in float32; batch-invariant, a fourth of the size.
-* ``fp32-packed``: matrices in 5.6 bits a weight, tables in int8, activations in float32; batch-invariant, a fifth.
+* ``fp32-packed``: weights in 5.6 bits, activations in float32; batch-invariant, two thirds of the default's size.
 * ``fp32``: everything in float32; the reference that the others are measured against.
 * ``fp16``: weights and activations of the encoder in float16; for GPUs.
 * ``int8-dynamic``: matrices computed in int8, with activation scales taken from each batch. NOT batch-invariant.

@@ -7,7 +7,7 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 from onnx.reference import ReferenceEvaluator
 
-from training.packed import GROUP, LEVELS, can_pack, pack, unpack, unpacking
+from training.packed import GROUP, LEVELS, can_pack, can_pack_rows, pack, unpack, unpacking
 from training.quantise import SizeLimits, int8_weights
 
 RANDOM = np.random.default_rng(5)
@@ -84,6 +84,30 @@ def test_products_read_packed_matrices_and_others_int8():
     assert np.abs(ReferenceEvaluator(packed).run(None, FEED)[0] - exact).max() < 1e-4
     odd = int8_weights(product(MATRIX[:160]), limits)
     assert TensorProto.INT8 in {tensor.data_type for tensor in odd.graph.initializer}
+
+
+def test_rows_of_a_table_are_looked_up_in_bytes(tmp_path):
+    table = RANDOM.normal(size=(30, 2 * GROUP)).astype(np.float32)
+    assert can_pack_rows(table.shape)
+    assert not can_pack_rows((30, GROUP + 1))
+    graph = helper.make_graph(
+        [helper.make_node("Gather", ["table", "ids"], ["out"], axis=0)],
+        "test",
+        [helper.make_tensor_value_info("ids", TensorProto.INT64, ["batch", "tokens"])],
+        [helper.make_tensor_value_info("out", TensorProto.FLOAT, ["batch", "tokens", 2 * GROUP])],
+        [numpy_helper.from_array(table, "table")],
+    )
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)], ir_version=10)
+    packed = int8_weights(model, SizeLimits(table=20, packed=True))
+    ids = np.array([[3, 29, 0], [7, 7, 11]], dtype=np.int64)
+    expected = unpack(*pack(table.reshape(-1, 1))).reshape(table.shape)[ids]
+    options = onnxruntime.SessionOptions()
+    options.optimized_model_filepath = str(tmp_path / "loaded.onnx")
+    options.log_severity_level = 3
+    session = onnxruntime.InferenceSession(packed.SerializeToString(), options, providers=["CPUExecutionProvider"])
+    assert np.array_equal(session.run(None, {"ids": ids})[0], expected)
+    kept = {tuple(one.dims): one.data_type for one in onnx.load(tmp_path / "loaded.onnx").graph.initializer}
+    assert kept[30, 2, GROUP] == TensorProto.INT8
 
 
 def test_a_session_unpacks_once_when_it_starts(tmp_path):
