@@ -3,6 +3,7 @@
 It goes on from a trained entailment encoder, or begins with ``--base DIR --layers all`` from the base. Grounding steps
 teach support and unsupported tokens, on rows of the public sets, on the fold ``fit`` of the development set and on
 contrasts; every ``--inference-every``-th step is one of entailment, so that the three-way head keeps what it knows.
+With ``--teacher`` a label of support counts half, and half what another joint encoder says of the row.
 Stop it whenever you like: the same command goes on where it stopped.
 """
 
@@ -36,6 +37,7 @@ from training.rows import GroundingRow, NliRow, read_grounding, read_more, read_
 PREPARED: Final = "prepared.pt"
 """Rows as token ids: cutting windows takes minutes, and a run is taken up many times."""
 CHUNK: Final = 2_000
+TEACHER_SHARE: Final = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +46,26 @@ class Prepared:
 
     grounding: list[Example]
     inference: Encoded
+
+
+@dataclass(frozen=True, slots=True)
+class Teacher:
+    """Another joint encoder, whose word counts beside the labels.
+
+    Attributes:
+        model: not trained here.
+        share: what its probability of support counts of the whole; the label counts the rest. 0-1.
+    """
+
+    model: PairEncoder
+    share: float
+
+    def blended(self, supported: Tensor, inputs: tuple[Tensor, Tensor], owners: Tensor) -> Tensor:
+        """Return the label of each row, ``(rows,)``, mixed with what the teacher says of its parts."""
+        with torch.no_grad():
+            logits, _ = self.model(*inputs)
+        said = torch.sigmoid(weakest(logits[:, SUPPORT].float(), owners, len(supported)))
+        return (1.0 - self.share) * supported + self.share * said
 
 
 def rows_to_learn(options: argparse.Namespace, console: Console) -> tuple[list[GroundingRow], list[NliRow]]:
@@ -92,8 +114,15 @@ def interleaved(grounding: Iterator[list[int]], inference: Iterator[list[int]], 
         yield [-1 - row for row in next(inference)]
 
 
-def joint_loss(model: PairEncoder, data: Prepared, batch: Sequence[int], pad_with: int, device: torch.device) -> Tensor:
-    """Return the loss of a batch of one task, as ``interleaved`` gives it."""
+def joint_loss(
+    model: PairEncoder,
+    data: Prepared,
+    batch: Sequence[int],
+    pad_with: int,
+    device: torch.device,
+    teacher: Teacher | None = None,
+) -> Tensor:
+    """Return the loss of a batch of one task, as ``interleaved`` gives it; a teacher has a say in support alone."""
     if batch[0] < 0:
         rows = [-1 - row for row in batch]
         ids, mask = pad([data.inference.ids[row] for row in rows], pad_with, device)
@@ -107,6 +136,8 @@ def joint_loss(model: PairEncoder, data: Prepared, batch: Sequence[int], pad_wit
     ids, mask = pad([part.ids for part in parts], pad_with, device)
     logits, token_logits = model(ids, mask)
     supported = torch.tensor([example.supported for example in there], device=device)
+    if teacher is not None:
+        supported = teacher.blended(supported, (ids, mask), owners)
     tokens = padded([part.tokens for part in parts], ids.shape[1]).to(device)
     verdicts = weakest(logits[:, SUPPORT].float(), owners, len(there))
     return grounding_loss(verdicts, token_logits, supported, tokens)
@@ -131,6 +162,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         load(options.start) if options.start else from_base(options.base, layers_of(options.layers), 3, per_token=False)
     )
     trainer = Trainer(with_joint_heads(begun), schedule, options.work, device, PRECISIONS[options.precision])
+    teacher = Teacher(load(options.teacher).to(device).eval(), TEACHER_SHARE) if options.teacher else None
     order = interleaved(
         batches(lengths, options.batch_tokens, options.seed),
         batches([len(ids) for ids in data.inference.ids], options.batch_tokens, options.seed + 1),
@@ -146,7 +178,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
                 console.print(f"step {now['step']:.0f} of {steps}: loss {now['loss']:.4f}")
 
         def loss_of(encoder: PairEncoder, batch: list[int]) -> Tensor:
-            return joint_loss(encoder, data, batch, pad_id(tokenizer), device)
+            return joint_loss(encoder, data, batch, pad_id(tokenizer), device, teacher)
 
         finished = trainer.run(order, loss_of, watch, until_s=options.minutes * 60)
     checkpoint = options.work / "checkpoint"
@@ -162,7 +194,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     console.print_json(data=record)
 
 
-_FOLDERS: Final = frozenset({"data", "start", "base", "work"})  # folders of this machine say nothing
+_FOLDERS: Final = frozenset({"data", "start", "base", "work", "teacher"})  # folders of this machine say nothing
 
 
 def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
@@ -172,6 +204,7 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     begins.add_argument("--start", type=Path, help="checkpoint of a trained encoder of entailment")
     begins.add_argument("--base", type=Path, help="folder of all-mpnet-base-v2: begin without what was learnt before")
     parser.add_argument("--layers", default="all", help="of the base: all, 0-5 or 0,2,4")
+    parser.add_argument("--teacher", type=Path, help="checkpoint of a joint encoder that has a say in support")
     parser.add_argument("--work", type=Path, required=True, help="where rows, state and checkpoint are kept")
     parser.add_argument("--share", type=float, default=0.45, help="of the usual number of rows that are made")
     parser.add_argument("--public", type=int, default=40_000, help="most rows of the public sets")

@@ -13,7 +13,7 @@ from transformers import AutoModel, MPNetConfig  # noqa: E402
 from training.claim_only import areas, guesses  # noqa: E402
 from training.encoder import JOINT_OUTPUTS, PairEncoder, with_joint_heads  # noqa: E402
 from training.grounding import Example, Part  # noqa: E402
-from training.joint import Prepared, interleaved, joint_loss  # noqa: E402
+from training.joint import Prepared, Teacher, interleaved, joint_loss  # noqa: E402
 from training.nli import Encoded  # noqa: E402
 from training.public_rows import CAPS, as_grounding, chosen  # noqa: E402
 from training.rows import CheckedText  # noqa: E402
@@ -65,6 +65,32 @@ def test_a_batch_teaches_the_heads_of_its_own_task(batch, taught):
     assert moved == taught
     tokens = model.token_head.weight.grad
     assert (tokens is not None and float(tokens.abs().sum()) > 0) is (taught == {3})
+
+
+def gradient(**changes):
+    model = with_joint_heads(entailment_model())
+    joint_loss(model, DATA, [0, 1], 1, CPU, **changes).backward()
+    return model.head.weight.grad
+
+
+def test_what_a_teacher_says_of_the_weakest_part_counts_beside_the_label():
+    teacher = with_joint_heads(entailment_model()).eval()
+    ids, mask = torch.tensor([[0, 4, 2, 2, 5, 2], [0, 6, 2, 2, 7, 2]]), torch.ones(2, 6, dtype=torch.int64)
+    said = torch.sigmoid(teacher(ids, mask)[0][:, 3])
+    labels, apart, together = torch.tensor([1.0, 0.0]), torch.tensor([0, 1]), torch.tensor([0, 0])
+    blended = Teacher(teacher, 0.25).blended(labels, (ids, mask), apart)
+    assert torch.allclose(blended, 0.75 * labels + 0.25 * said)
+    assert not blended.requires_grad
+    both = Teacher(teacher, 1.0).blended(labels[:1], (ids, mask), together)
+    assert torch.allclose(both, said.min()[None])
+
+
+def test_a_teacher_without_a_share_changes_nothing_and_one_with_it_does():
+    teacher = with_joint_heads(entailment_model()).eval()
+    plain = gradient()
+    assert torch.allclose(gradient(teacher=Teacher(teacher, 0.0)), plain)
+    assert not torch.allclose(gradient(teacher=Teacher(teacher, 0.5)), plain)
+    assert teacher.head.weight.grad is None
 
 
 def test_every_so_manieth_batch_is_of_inference():
