@@ -6,7 +6,7 @@ division alone, and ONNX Runtime folds all of it to float32 once, when a session
 """
 
 from collections.abc import Mapping
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import onnx
@@ -17,6 +17,10 @@ GROUP: Final = 64
 LEVELS: Final = 40
 """The cube of it fits in 16 bits."""
 PER_WORD: Final = 3
+PACKED: Final = ".packed"
+"""Behind the name of a weight: what the names of its parts begin with."""
+RESULT: Final = ".float"
+"""Behind those: the matrix as it is multiplied."""
 MIDDLE: Final = (LEVELS - 1) / 2
 _TRIED: Final = np.linspace(0.8, 1.0, 9, dtype=np.float32)
 """Shares of the largest value that a group's scale is fitted to; what lies beyond is cut to the last level."""
@@ -86,9 +90,9 @@ def unpacking(name: str, value: Floats) -> tuple[list[onnx.TensorProto], list[on
         _node(name, "Sub", ["counted", "middle"], "centred"),
         _node(name, "Cast", ["scales"], "factors", to=TensorProto.FLOAT),
         _node(name, "Mul", ["centred", "factors"], "scaled"),
-        _node(name, "Reshape", ["scaled", "shape"], "float"),
+        _node(name, "Reshape", ["scaled", "shape"], RESULT.removeprefix(".")),
     ]
-    return _constants(name, tensors), nodes, f"{name}.float"
+    return _constants(name, tensors), nodes, f"{name}{RESULT}"
 
 
 def looking_up(
@@ -159,6 +163,6 @@ def _values(codes: NDArray[np.int32], scale: Scales) -> Floats:
     return restored
 
 
-def _node(name: str, kind: str, inputs: list[str], output: str, **attributes: int) -> onnx.NodeProto:
+def _node(name: str, kind: str, inputs: list[str], output: str, **attributes: Any) -> onnx.NodeProto:
     made = f"{name}.{output}"
     return helper.make_node(kind, [f"{name}.{one}" for one in inputs], [made], name=made, **attributes)

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
 from onnxruntime.quantization import QuantType, quantize_dynamic
 
-from training.packed import can_pack, can_pack_rows, looking_up, unpacking
+from training.packed import PACKED, can_pack, can_pack_rows, looking_up, unpacking
 
 Floats = NDArray[np.float32]
 Codes = NDArray[np.int8]
@@ -140,7 +140,7 @@ class _Rewriting:
         table, name = node.input[0], node.output[0]
         if self._limits.packed and can_pack_rows(tuple(self._weights[table].dims)):
             value = numpy_helper.to_array(self._weights[table])
-            constants, nodes = looking_up(f"{table}.packed", value, node.input[1], name)
+            constants, nodes = looking_up(f"{table}{PACKED}", value, node.input[1], name)
             self._added += constants
             self._nodes += nodes
             return True
@@ -158,7 +158,7 @@ class _Rewriting:
         packs = self._limits.packed and axis == 0 and can_pack(tuple(self._weights[weight].dims))
         if packs and (weight, axis) not in self._dequantised:
             value = numpy_helper.to_array(self._weights[weight])
-            constants, nodes, self._dequantised[weight, axis] = unpacking(f"{weight}.packed", value)
+            constants, nodes, self._dequantised[weight, axis] = unpacking(f"{weight}{PACKED}", value)
             self._added += constants
             self._nodes += nodes
         if (weight, axis) not in self._dequantised:

@@ -4,8 +4,8 @@
 
 Training can go on from weights that were delivered, by whoever has the repository and nothing else; their digest is
 checked first. The graph must be one that ``training.export`` wrote of an MPNet trunk, in a float32 form. Codes are
-multiplied out, so that the checkpoint computes what the delivered model computes; exporting it again gives the same
-codes. Positions beyond the longest input were not delivered and are gone.
+multiplied out, so that the checkpoint computes what the delivered model computes; exporting one of int8 again gives the
+same codes. Positions beyond the longest input were not delivered and are gone.
 """
 
 import argparse
@@ -29,6 +29,7 @@ from transformers.models.mpnet.modeling_mpnet import MPNetEncoder, MPNetModel
 
 from services.common.model_repository import ModelRepository
 from training.encoder import HEADS, TOKENIZER, WEIGHTS
+from training.packed import PACKED, RESULT, Scales, Words, unpack
 
 Floats = NDArray[np.float32]
 
@@ -98,13 +99,26 @@ def _named(graph: onnx.GraphProto) -> dict[str, Floats]:
     found = {
         name: numpy_helper.to_array(tensor)
         for name, tensor in values.items()
-        if name.startswith(("encoder.", "head.", "token_head.")) and tensor.data_type == onnx.TensorProto.FLOAT
+        if name.startswith(("encoder.", "head.", "token_head."))
+        and f"{PACKED}." not in name
+        and tensor.data_type == onnx.TensorProto.FLOAT
     }
     codes, scale = values.get(f"{_WORDS}.rows.int8"), values.get(f"{_WORDS}.rows.scale")
     if codes is not None and scale is not None:
         found.pop(scale.name)
         found[_WORDS] = numpy_helper.to_array(codes).astype(np.float32) * numpy_helper.to_array(scale)
+    if packed := _packed(f"{_WORDS}{PACKED}", values):
+        words, scales = packed
+        found[_WORDS] = unpack(words, scales.reshape(-1, 1, 1)).reshape(len(scales), -1)
     return found
+
+
+def _packed(name: str, values: Mapping[str, onnx.TensorProto]) -> tuple[Words, Scales] | None:
+    """Return what ``training.packed`` stored under a name; ``None`` when it stored nothing."""
+    words, scales = values.get(f"{name}.words"), values.get(f"{name}.scales")
+    if words is None or scales is None:
+        return None
+    return numpy_helper.to_array(words), numpy_helper.to_array(scales)
 
 
 def _multiplied(graph: onnx.GraphProto) -> dict[str, Floats]:
@@ -114,6 +128,8 @@ def _multiplied(graph: onnx.GraphProto) -> dict[str, Floats]:
 
     def constant(name: str) -> Floats | None:
         node = made.get(name)
+        if packed := _packed(name.removesuffix(RESULT), values):
+            return unpack(*packed)
         if name in values:
             return np.asarray(numpy_helper.to_array(values[name]), dtype=np.float32)
         if node is None or node.op_type not in {"Cast", "Mul"}:

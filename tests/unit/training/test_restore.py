@@ -1,6 +1,7 @@
 """Back from a delivered model to a checkpoint: it computes the same, and exporting it again gives the same weights."""
 
 import json
+from dataclasses import replace
 
 import onnx
 import pytest
@@ -25,14 +26,14 @@ MAX_TOKENS = 200
 LENGTHS = (3, 17, 129, 200)
 
 
-def checkpoint(kind):
+def checkpoint(kind, *, hidden_size=32, inner=64):
     torch.manual_seed(5)
     config = MPNetConfig(
         vocab_size=200,
-        hidden_size=32,
+        hidden_size=hidden_size,
         num_hidden_layers=2,
         num_attention_heads=2,
-        intermediate_size=64,
+        intermediate_size=inner,
         max_position_embeddings=300,
         initializer_range=0.4,
         layer_norm_eps=1e-5,
@@ -69,6 +70,19 @@ def test_restored_checkpoint_computes_what_the_delivered_model_computes(delivere
     items = random_items(LENGTHS, 200)
     expected = alone_and_together(encoder_of(session_of(graph), source.pad_id), items)
     assert largest_difference(expected, alone_and_together(back.encoder(), items)) < 1e-4
+
+
+def test_packed_weights_come_back_too(tmp_path):
+    source = checkpoint("grounding", hidden_size=192, inner=384)
+    graph = int8_weights(source.traced(), replace(LIMITS, packed=True))
+    names = {tensor.name for tensor in graph.graph.initializer}
+    assert sum(name.endswith(".packed.words") for name in names) == 2 * 6 + 1
+    (tmp_path / "tokenizer.json").write_text("{}", encoding="utf-8")
+    write(restored(graph.graph), tmp_path / "tokenizer.json", tmp_path / "checkpoint")
+    back = Checkpoint(load(tmp_path / "checkpoint"), "grounding", MAX_TOKENS)
+    items = random_items(LENGTHS, 200)
+    expected = alone_and_together(encoder_of(session_of(graph), source.pad_id), items)
+    assert largest_difference(expected, alone_and_together(back.encoder(), items)) < 1e-3  # sums of 384 large weights
 
 
 def test_exporting_it_again_gives_the_same_codes(delivered, back):
