@@ -25,7 +25,17 @@ from torch import Tensor
 
 from services.common.grounding.windows import WindowSettings
 from training.cleaning import Limits, clean
-from training.encoder import SUPPORT, PairEncoder, from_base, load, load_tokenizer, pad_id, save, with_joint_heads
+from training.encoder import (
+    JOINT_OUTPUTS,
+    SUPPORT,
+    PairEncoder,
+    from_base,
+    load,
+    load_tokenizer,
+    pad_id,
+    save,
+    with_joint_heads,
+)
 from training.grounding import PASSAGE_WORDS, Example, Part, examples, grounding_loss, padded, weakest
 from training.grounding_rows import Sizes, grounding_rows
 from training.loop import PRECISIONS, Schedule, Trainer, batches, pad
@@ -59,6 +69,18 @@ class Teacher:
 
     model: PairEncoder
     share: float
+
+    @classmethod
+    def load(cls, folder: Path, share: float, device: torch.device) -> "Teacher":
+        """Return the encoder of a checkpoint.
+
+        Raises:
+            ValueError: it has not the heads of a joint encoder.
+        """
+        model = load(folder).to(device).eval()
+        if (found := model.head.out_features) != JOINT_OUTPUTS:
+            raise ValueError(f"{folder} has {found} outputs; a teacher is a joint encoder and has {JOINT_OUTPUTS}")
+        return cls(model, share)
 
     def blended(self, supported: Tensor, inputs: tuple[Tensor, Tensor], owners: Tensor) -> Tensor:
         """Return the label of each row, ``(rows,)``, mixed with what the teacher says of its parts."""
@@ -162,7 +184,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         load(options.start) if options.start else from_base(options.base, layers_of(options.layers), 3, per_token=False)
     )
     trainer = Trainer(with_joint_heads(begun), schedule, options.work, device, PRECISIONS[options.precision])
-    teacher = Teacher(load(options.teacher).to(device).eval(), TEACHER_SHARE) if options.teacher else None
+    teacher = Teacher.load(options.teacher, TEACHER_SHARE, device) if options.teacher else None
     order = interleaved(
         batches(lengths, options.batch_tokens, options.seed),
         batches([len(ids) for ids in data.inference.ids], options.batch_tokens, options.seed + 1),

@@ -1,7 +1,7 @@
 """Matrices as three codes of forty levels in two bytes: 5.6 bits a weight, scales included.
 
-Each group of ``GROUP`` values down a column of a matrix has a float16 scale of its own; a code counts half levels from
--19.5 to 19.5 of it. ONNX has no type of that size, so the graph takes the codes apart itself, with whole-number
+Each group of ``GROUP`` values down a column of a matrix has a float16 scale of its own; the codes 0 to 39 stand for
+-19.5 to 19.5 times it. ONNX has no type of that size, so the graph takes the codes apart itself, with whole-number
 division alone, and ONNX Runtime folds all of it to float32 once, when a session starts.
 """
 

@@ -10,6 +10,7 @@ pytest.importorskip("sklearn", reason="install the training group")
 
 from transformers import AutoModel, MPNetConfig  # noqa: E402
 
+from training import joint  # noqa: E402
 from training.claim_only import areas, guesses  # noqa: E402
 from training.encoder import JOINT_OUTPUTS, PairEncoder, with_joint_heads  # noqa: E402
 from training.grounding import Example, Part  # noqa: E402
@@ -91,6 +92,17 @@ def test_a_teacher_without_a_share_changes_nothing_and_one_with_it_does():
     assert torch.allclose(gradient(teacher=Teacher(teacher, 0.0)), plain)
     assert not torch.allclose(gradient(teacher=Teacher(teacher, 0.5)), plain)
     assert teacher.head.weight.grad is None
+
+
+@pytest.mark.parametrize("outputs", [3, JOINT_OUTPUTS])
+def test_a_teacher_is_a_joint_encoder(outputs, monkeypatch, tmp_path):
+    model = entailment_model() if outputs == 3 else with_joint_heads(entailment_model())
+    monkeypatch.setattr(joint, "load", {tmp_path: model}.__getitem__)
+    if outputs == 3:
+        with pytest.raises(ValueError, match="has 3 outputs; a teacher is a joint encoder and has 4"):
+            Teacher.load(tmp_path, 0.5, CPU)
+    else:
+        assert Teacher.load(tmp_path, 0.5, CPU) == Teacher(model, 0.5)
 
 
 def test_every_so_manieth_batch_is_of_inference():
