@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 import spacy
 
+from services.common.adapters.spacy import decoding
 from services.common.adapters.spacy.decoding import MOST_TOKENS, annotate, can_step
 from services.common.adapters.spacy.reading import PIECE_TOKENS, SpacyReading
 
@@ -39,6 +40,17 @@ def test_they_are_those_of_its_own_loop(pipeline, texts, step):
         found += entities(documents)
     assert found == expected
     assert step == 1 or sum(map(len, found)) > 50
+
+
+def test_no_text_is_lost_where_a_batch_is_cut(pipeline, texts, monkeypatch):
+    monkeypatch.setattr(decoding, "MOST_TOKENS", 100)
+    documents = [pipeline.make_doc(text) for text in texts]
+    watched = Watched(pipeline.get_pipe("ner"))
+    annotate(watched, documents)
+    read = [length for batch in watched.batches for length in batch]
+    assert sorted(filter(None, read)) == sorted(filter(None, map(len, documents)))
+    assert all(sum(batch) <= 100 or len(batch) == 1 for batch in watched.batches)
+    assert sum(map(len, entities(documents))) > 50
 
 
 def test_only_a_greedy_recogniser_alone_is_stepped(pipeline):
