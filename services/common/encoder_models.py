@@ -123,17 +123,11 @@ class EncoderModels:
 
     async def _second(self, kind: Kind, opened: Callable[..., Awaitable[AdapterT]]) -> AdapterT:
         """Open the second reader of a kind; what is wrong with it is said of the setting that names it."""
-        from services.common.model_repository import ModelRepositoryError
-
         inference = self.settings.inference
         role = f"{kind}_model"
         other = inference.model_copy(update={role: getattr(inference.second_reading, role)})
-        try:
-            return await self._once(f"second {kind}", partial(opened, other, shared=self._backends))
-        except ModelRepositoryError as error:
-            setting = f"GROUNDTRAIL_INFERENCE__SECOND_READING__{role.upper()}"
-            told = str(error).replace(f"GROUNDTRAIL_INFERENCE__{role.upper()}", setting)
-            raise ModelRepositoryError(f"{setting}: {told}") from error
+        setting = f"GROUNDTRAIL_INFERENCE__SECOND_READING__{role.upper()}"
+        return await self._once(f"second {kind}", partial(opened, other, shared=self._backends, named_by=setting))
 
     async def _read_again(
         self, kind: Kind, pair: Callable[[Any, Any, SecondReadingSettings, ReadingCounts], AdapterT], *readers: object

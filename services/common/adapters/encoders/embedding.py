@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from services.common.adapters.encoders.backed import BackedEncoder
 from services.common.adapters.encoders.backend import EncoderBackend, TokenIds
-from services.common.adapters.encoders.opening import open_model
+from services.common.adapters.encoders.opening import ModelChoice, open_model
 from services.common.adapters.encoders.tokenizer import EncoderTokenizer, off_the_loop
 from services.common.adapters.encoders.windows import balanced
 from services.common.calibration import PiecewiseLinearCalibration
@@ -99,7 +99,7 @@ async def open_embedding(
         UnavailableError: MODEL_UNAVAILABLE: Triton did not have the model ready in time.
     """
     source = repository if repository is not None else await asyncio.to_thread(open_repository, settings)
-    return await open_model(settings, source, settings.embedding_model, "embedding", EncoderEmbeddingModel)
+    return await open_model(settings, source, ModelChoice(settings.embedding_model, "embedding"), EncoderEmbeddingModel)
 
 
 def _essentials(entry: ModelEntry) -> tuple[int, PiecewiseLinearCalibration, int]:

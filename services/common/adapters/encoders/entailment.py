@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from services.common.adapters.encoders.backed import BackedEncoder
 from services.common.adapters.encoders.backend import EncoderBackend, TokenIds
-from services.common.adapters.encoders.opening import open_model
+from services.common.adapters.encoders.opening import ModelChoice, open_model
 from services.common.adapters.encoders.tokenizer import EncoderTokenizer, off_the_loop
 from services.common.adapters.encoders.trunks import SharedBackends
 from services.common.adapters.encoders.windows import most_decided, readings, together
@@ -102,7 +102,10 @@ class EncoderEntailmentModel(BackedEncoder):
 
 
 async def open_entailment(
-    settings: InferenceSettings, repository: ModelRepository | None = None, shared: SharedBackends | None = None
+    settings: InferenceSettings,
+    repository: ModelRepository | None = None,
+    shared: SharedBackends | None = None,
+    named_by: str | None = None,
 ) -> EncoderEntailmentModel:
     """Verify the entailment model's files, load it and return it ready to serve.
 
@@ -110,13 +113,15 @@ async def open_entailment(
         settings: names the model and its backend; sets threads and the queue's bound.
         repository: where it lies; ``None`` = as the settings say.
         shared: the process's backends, so that models of one trunk use one; ``None`` = one of its own.
+        named_by: the setting that names the model, for messages; ``None`` = the one for its kind.
 
     Raises:
         ModelRepositoryError: a file is missing or not the pinned one, or the parts do not fit together.
         UnavailableError: MODEL_UNAVAILABLE: Triton did not have the model ready in time.
     """
     source = repository if repository is not None else await asyncio.to_thread(open_repository, settings)
-    return await open_model(settings, source, settings.entailment_model, "entailment", EncoderEntailmentModel, shared)
+    choice = ModelChoice(settings.entailment_model, "entailment", named_by)
+    return await open_model(settings, source, choice, EncoderEntailmentModel, shared)
 
 
 def _scale(entry: ModelEntry) -> _Scale:

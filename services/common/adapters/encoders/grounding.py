@@ -10,7 +10,7 @@ import numpy as np
 from services.common.adapters.encoders.backed import BackedEncoder
 from services.common.adapters.encoders.backend import EncoderBackend
 from services.common.adapters.encoders.grounding_reading import GroundingReader, Reading
-from services.common.adapters.encoders.opening import open_model
+from services.common.adapters.encoders.opening import ModelChoice, open_model
 from services.common.adapters.encoders.reranking import EncoderReranker
 from services.common.adapters.encoders.tokenizer import EncoderTokenizer
 from services.common.adapters.encoders.trunks import SharedBackends
@@ -104,7 +104,10 @@ class EncoderGroundingModel(BackedEncoder):
 
 
 async def open_grounding(
-    settings: InferenceSettings, repository: ModelRepository | None = None, shared: SharedBackends | None = None
+    settings: InferenceSettings,
+    repository: ModelRepository | None = None,
+    shared: SharedBackends | None = None,
+    named_by: str | None = None,
 ) -> EncoderGroundingModel:
     """Verify the grounding model's files, load it and return it ready to serve.
 
@@ -112,6 +115,7 @@ async def open_grounding(
         settings: names the model and its backend; sets threads and the queue's bound.
         repository: where it lies; ``None`` = as the settings say.
         shared: the process's backends, so that models of one trunk use one; ``None`` = one of its own.
+        named_by: the setting that names the model, for messages; ``None`` = the one for its kind.
 
     Raises:
         ModelRepositoryError: a file is missing or not the pinned one, or the parts do not fit together.
@@ -123,7 +127,7 @@ async def open_grounding(
     def build(backend: EncoderBackend, tokenizer: EncoderTokenizer) -> EncoderGroundingModel:
         return EncoderGroundingModel(backend, tokenizer, read_combiner(source, name))
 
-    return await open_model(settings, source, name, "grounding", build, shared)
+    return await open_model(settings, source, ModelChoice(name, "grounding", named_by), build, shared)
 
 
 def read_combiner(repository: ModelRepository, name: str) -> Combiner:

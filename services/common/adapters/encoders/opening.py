@@ -3,6 +3,7 @@
 import asyncio
 import logging
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias, TypeVar
 
 from services.common.adapters.encoders.backend import EncoderBackend
@@ -26,12 +27,28 @@ ModelT = TypeVar("ModelT")
 _LOG: Final = logging.getLogger(__name__)
 
 
+@dataclass(frozen=True, slots=True)
+class ModelChoice:
+    """Which model to open.
+
+    Attributes:
+        name: the model.
+        kind: what it must be for.
+        named_by: the setting that names it, for messages; ``None`` = the one for its kind.
+    """
+
+    name: str
+    kind: EncoderKind
+    named_by: str | None = None
+
+
 async def open_backend(
     settings: InferenceSettings,
     repository: ModelRepository,
     name: str,
     kind: EncoderKind,
     shared: SharedBackends | None = None,
+    named_by: str | None = None,
 ) -> EncoderBackend:
     """Verify a model's files and return what runs it, ready to serve.
 
@@ -41,13 +58,14 @@ async def open_backend(
         name: the model.
         kind: what it must be for.
         shared: the process's backends, so that models of one trunk use one; ``None`` = one of its own.
+        named_by: as ``verified_entry``.
 
     Raises:
         ModelRepositoryError: the model is not there (the message names the command that makes it), is of another kind,
             or a file of it is not the pinned one.
         StartupError: Triton did not have the model ready in time.
     """
-    entry = await asyncio.to_thread(verified_entry, repository, name, kind)
+    entry = await asyncio.to_thread(verified_entry, repository, name, kind, named_by)
     trunk = repository.trunk(entry)
 
     async def opened() -> EncoderBackend:
@@ -70,8 +88,7 @@ async def _open_trunk(settings: InferenceSettings, repository: ModelRepository, 
 async def open_model(
     settings: InferenceSettings,
     repository: ModelRepository,
-    name: str,
-    kind: EncoderKind,
+    choice: ModelChoice,
     build: Callable[[EncoderBackend, EncoderTokenizer], ModelT],
     shared: SharedBackends | None = None,
 ) -> ModelT:
@@ -80,8 +97,7 @@ async def open_model(
     Args:
         settings: choose the backend.
         repository: where the model lies.
-        name: the model.
-        kind: what it must be for.
+        choice: the model.
         build: takes backend and tokenizer; when it fails the backend is closed.
         shared: the process's backends; ``None`` = one of its own.
 
@@ -89,9 +105,9 @@ async def open_model(
         ModelRepositoryError: as ``open_backend``, or the tokenizer cannot be used.
         StartupError: Triton did not have the model ready in time.
     """
-    backend = await open_backend(settings, repository, name, kind, shared)
+    backend = await open_backend(settings, repository, choice.name, choice.kind, shared, choice.named_by)
     try:
-        tokenizer = await asyncio.to_thread(EncoderTokenizer.load, repository, name)
+        tokenizer = await asyncio.to_thread(EncoderTokenizer.load, repository, choice.name)
         if backend.entry.own is not None:
             await _check_own(repository, backend, tokenizer, settings)
         return build(backend, tokenizer)
@@ -120,13 +136,21 @@ async def _check_own(
         )
 
 
-def verified_entry(repository: ModelRepository, name: str, kind: EncoderKind) -> ModelEntry:
+def verified_entry(
+    repository: ModelRepository, name: str, kind: EncoderKind, named_by: str | None = None
+) -> ModelEntry:
     """Return the entry of a model whose files are all there and the pinned ones.
+
+    Args:
+        repository: where the model lies.
+        name: the model.
+        kind: what it must be for.
+        named_by: the setting that names it, for the message; ``None`` = the one for its kind.
 
     Raises:
         ModelRepositoryError: as ``open_backend``.
     """
-    setting = f"GROUNDTRAIL_INFERENCE__{kind.upper()}_MODEL"
+    setting = named_by or f"GROUNDTRAIL_INFERENCE__{kind.upper()}_MODEL"
     remedy = f"`{COMMANDS[kind]}` makes the {kind} model; {setting} names another"
     try:
         entry = repository.entry(name)

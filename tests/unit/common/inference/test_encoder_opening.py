@@ -7,7 +7,7 @@ import pytest
 
 from services.common.adapters.encoders.embedding import open_embedding
 from services.common.adapters.encoders.entailment import open_entailment
-from services.common.adapters.encoders.opening import open_backend, open_model
+from services.common.adapters.encoders.opening import ModelChoice, open_backend, open_model
 from services.common.composition import Adapters
 from services.common.errors import UnavailableError
 from services.common.model_repository import ModelRepositoryError
@@ -88,7 +88,7 @@ async def test_the_backend_is_closed_when_the_model_above_it_cannot_be_built(tmp
         raise ValueError("a knot is missing")
 
     with pytest.raises(ValueError, match="a knot is missing"):
-        await open_model(SETTINGS, write_repository(tmp_path, *BOTH), "nli", "entailment", refuse)
+        await open_model(SETTINGS, write_repository(tmp_path, *BOTH), ModelChoice("nli", "entailment"), refuse)
     with pytest.raises(UnavailableError, match="shutting down"):
         await backends[0].check()
 

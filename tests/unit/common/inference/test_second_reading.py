@@ -192,8 +192,11 @@ async def test_without_a_name_nothing_is_read_again(two):
 @pytest.mark.parametrize(
     ("terms", "message"),
     [
-        ({"grounding_model": "absent"}, "SECOND_READING__GROUNDING_MODEL: .*holds no model absent"),
-        ({"entailment_model": "large"}, "SECOND_READING__ENTAILMENT_MODEL: large is a model for grounding"),
+        ({"grounding_model": "absent"}, "holds no model absent.*SECOND_READING__GROUNDING_MODEL names another"),
+        (
+            {"entailment_model": "large"},
+            "large is a model for grounding, not for entailment; set .*SECOND_READING__ENTAILMENT_MODEL",
+        ),
     ],
     ids=["not there", "of another kind"],
 )
