@@ -1,7 +1,7 @@
 """Measure what verdicts, levels and answers are worth on sets where one thing makes the difference.
 
     python -m tools.evaluate_verdicts pairs [--part development | --part test --open-test] [--kind KIND]
-    python -m tools.evaluate_verdicts corpus [--kind KIND]
+    python -m tools.evaluate_verdicts corpus | rewordings [--kind KIND]
     python -m tools.evaluate_verdicts second-opinion [--kind KIND]
     python -m tools.evaluate_verdicts answers [--part development | --part test --open-test]
     python -m tools.evaluate_verdicts questions [--part development | --part test --open-test]
@@ -37,6 +37,7 @@ from services.allinone.parts import Part as SuitePart
 from services.common.errors import CrpError, StartupError
 from services.common.settings import Settings, SettingsError, load_settings
 from services.common.telemetry import configure_logs
+from training.own_corpus import ANSWERS, is_held_back
 
 MEMORY: Final = "GROUNDTRAIL_EVAL_MEMORY"
 RESULTS: Final = Path("docs/results")
@@ -49,7 +50,7 @@ SETS: Final = {
     "answers": (whole_documents.FOLDER, "{part}"),
 }
 """Folder of each set, and the file without which it is not there."""
-EVERY: Final = ("pairs", "corpus", "second-opinion", *SETS)
+EVERY: Final = ("pairs", "corpus", "rewordings", "second-opinion", *SETS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +102,7 @@ class Runs:
         Raises:
             EvaluationDataError: its data are not there.
         """
-        if task in {"pairs", "corpus"}:
+        if task in {"pairs", "corpus", "rewordings"}:
             return await self._pairs(task)
         if task == "second-opinion":
             return await self._second_opinion()
@@ -113,10 +114,12 @@ class Runs:
 
     async def _pairs(self, task: str) -> Report:
         options = self._options
-        part = "train" if task == "corpus" else str(options.part)
-        records = (
-            corpus.read_corpus() if task == "corpus" else pairs.read_part(options.part, open_test=options.open_test)
-        )
+        if task == "corpus":
+            part, records = "train", corpus.read_corpus()
+        elif task == "rewordings":
+            part, records = "held back from training", corpus.read_corpus(ANSWERS, is_held_back)
+        else:
+            part, records = str(options.part), pairs.read_part(options.part, open_test=options.open_test)
         if options.kind:
             records = [one for one in records if one.kind in options.kind]
         records = records[: options.limit]

@@ -3,6 +3,8 @@
 It goes on from a trained entailment encoder, or begins with ``--base DIR --layers all`` from the base. Grounding steps
 teach support and unsupported tokens, on rows of the public sets, on the fold ``fit`` of the development set and on
 contrasts; every ``--inference-every``-th step is one of entailment, so that the three-way head keeps what it knows.
+With ``--twins`` so many steps of each such round are of the corpus of our own, a right claim and a wrong one about the
+same window side by side: what must be learnt there is the difference, since words and length are the same.
 With ``--teacher`` a label of support counts half, and half what another joint encoder says of the row.
 Stop it whenever you like: the same command goes on where it stopped.
 """
@@ -12,7 +14,8 @@ import json
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from enum import Enum
 from pathlib import Path
 from random import Random
 from typing import Final
@@ -22,6 +25,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from tokenizers import Tokenizer
 from torch import Tensor
+from torch.nn.functional import binary_cross_entropy_with_logits, softplus
 
 from services.common.grounding.windows import WindowSettings
 from training.cleaning import Limits, clean
@@ -40,7 +44,7 @@ from training.grounding import PASSAGE_WORDS, Example, Part, examples, grounding
 from training.grounding_rows import Sizes, grounding_rows
 from training.loop import PRECISIONS, Schedule, Trainer, batches, pad
 from training.nli import Encoded, encode, inference_loss, layers_of, mixed
-from training.own_corpus import own_rows
+from training.own_corpus import ANSWERS, CORPUS, Twin, own_rows, own_twins
 from training.public_rows import as_grounding, chosen
 from training.rows import GroundingRow, NliRow, read_grounding, read_more, read_nli
 
@@ -48,6 +52,8 @@ PREPARED: Final = "prepared.pt"
 """Rows as token ids: cutting windows takes minutes, and a run is taken up many times."""
 CHUNK: Final = 2_000
 TEACHER_SHARE: Final = 0.5
+ENTAILED_WEIGHT: Final = 0.5
+"""What it counts in a step of twins whether the three-way head calls the right claim entailed, the wrong one not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +62,27 @@ class Prepared:
 
     grounding: list[Example]
     inference: Encoded
+    twins: tuple[tuple[Example, Example], ...] = ()
+
+
+class Task(Enum):
+    """What a step teaches."""
+
+    GROUNDING = "grounding"
+    INFERENCE = "inference"
+    TWINS = "twins"
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Rows of one task, by their numbers; a row of ``TWINS`` is two claims."""
+
+    task: Task
+    rows: tuple[int, ...]
+
+    def __len__(self) -> int:
+        """How many rows."""
+        return len(self.rows)
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,41 +155,68 @@ def prepared(options: argparse.Namespace, tokenizer: Tokenizer, console: Console
     return Prepared(found, inference)
 
 
-def interleaved(grounding: Iterator[list[int]], inference: Iterator[list[int]], every: int) -> Iterator[list[int]]:
-    """Yield batches of grounding rows and, as each ``every``-th, of inference rows as negative numbers; -1 is row 0."""
+def twin_examples(
+    tokenizer: Tokenizer, twins: Sequence[Twin], windows: WindowSettings
+) -> tuple[tuple[Example, Example], ...]:
+    """Return twins as token ids, the supported one first; both are read beside windows of one passage."""
+    found = examples(tokenizer, [row for twin in twins for row in twin], windows)
+    return tuple(zip(found[::2], found[1::2], strict=True))
+
+
+def interleaved(streams: Mapping[Task, Iterator[list[int]]], every: int, twins: int = 0) -> Iterator[Batch]:
+    """Yield rounds of ``every`` batches: first ``twins`` of twins, the last of inference, of grounding between."""
+    rhythm = [*[Task.TWINS] * twins, *[Task.GROUNDING] * (every - 1 - twins), Task.INFERENCE]
     while True:
-        for _ in range(every - 1):
-            yield next(grounding)
-        yield [-1 - row for row in next(inference)]
+        for task in rhythm:
+            yield Batch(task, tuple(next(streams[task])))
 
 
 def joint_loss(
     model: PairEncoder,
     data: Prepared,
-    batch: Sequence[int],
+    batch: Batch,
     pad_with: int,
     device: torch.device,
     teacher: Teacher | None = None,
 ) -> Tensor:
-    """Return the loss of a batch of one task, as ``interleaved`` gives it; a teacher has a say in support alone."""
-    if batch[0] < 0:
-        rows = [-1 - row for row in batch]
-        ids, mask = pad([data.inference.ids[row] for row in rows], pad_with, device)
+    """Return the loss of a batch of one task; a teacher has a say in the support of grounding rows alone."""
+    if batch.task is Task.INFERENCE:
+        ids, mask = pad([data.inference.ids[row] for row in batch.rows], pad_with, device)
         logits, _ = model(ids, mask)
-        return inference_loss(
-            logits[:, :SUPPORT], torch.tensor([data.inference.labels[row] for row in rows]).to(device)
-        )
-    there = [data.grounding[row] for row in batch]
+        labels = torch.tensor([data.inference.labels[row] for row in batch.rows])
+        return inference_loss(logits[:, :SUPPORT], labels.to(device))
+    if batch.task is Task.TWINS:
+        there = [example for row in batch.rows for example in data.twins[row]]
+    else:
+        there = [data.grounding[row] for row in batch.rows]
     parts = [part for example in there for part in example.parts]
     owners = torch.tensor([row for row, example in enumerate(there) for _ in example.parts], device=device)
     ids, mask = pad([part.ids for part in parts], pad_with, device)
     logits, token_logits = model(ids, mask)
     supported = torch.tensor([example.supported for example in there], device=device)
-    if teacher is not None:
+    if teacher is not None and batch.task is Task.GROUNDING:
         supported = teacher.blended(supported, (ids, mask), owners)
     tokens = padded([part.tokens for part in parts], ids.shape[1]).to(device)
     verdicts = weakest(logits[:, SUPPORT].float(), owners, len(there))
-    return grounding_loss(verdicts, token_logits, supported, tokens)
+    loss = grounding_loss(verdicts, token_logits, supported, tokens)
+    if batch.task is Task.GROUNDING:
+        return loss
+    entailed = weakest(_entailed(logits[:, :SUPPORT].float()), owners, len(there))
+    return loss + twin_loss(verdicts) + ENTAILED_WEIGHT * binary_cross_entropy_with_logits(entailed, supported)
+
+
+def twin_loss(verdicts: Tensor) -> Tensor:
+    """Return how far the supported claims fail to lie above their twins: the mean logistic loss of the differences.
+
+    Args:
+        verdicts: logits ``(2 n,)``, of each twin the supported claim first.
+    """
+    return softplus(verdicts[1::2] - verdicts[::2]).mean()
+
+
+def _entailed(logits: Tensor) -> Tensor:
+    """Return the logit of entailment against neutral and contradiction together, ``(parts,)``."""
+    return logits[:, 0] - logits[:, 1:].logsumexp(dim=1)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -177,7 +231,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     data = prepared(options, tokenizer, console)
     lengths = [example.size for example in data.grounding]
     own = max(1, round(options.epochs * sum(lengths) * 1.08 / options.batch_tokens))
-    steps = round(own * options.inference_every / (options.inference_every - 1))
+    if options.twins:
+        cut = WindowSettings(options.premise_tokens, 1)
+        data = replace(data, twins=twin_examples(tokenizer, own_twins(CORPUS) + own_twins(ANSWERS), cut))
+        console.print(f"{len(data.twins)} twins")
+    steps = round(own * options.inference_every / (options.inference_every - 1 - options.twins))
     console.print(f"{len(lengths)} rows, {sum(lengths)} tokens, {steps} steps on {device}")
     schedule = Schedule(steps, options.rate, min(steps // 10 + 1, 300), seed=options.seed)
     begun = (
@@ -185,11 +243,16 @@ def main(arguments: Sequence[str] | None = None) -> None:
     )
     trainer = Trainer(with_joint_heads(begun), schedule, options.work, device, PRECISIONS[options.precision])
     teacher = Teacher.load(options.teacher, TEACHER_SHARE, device) if options.teacher else None
-    order = interleaved(
-        batches(lengths, options.batch_tokens, options.seed),
-        batches([len(ids) for ids in data.inference.ids], options.batch_tokens, options.seed + 1),
-        options.inference_every,
-    )
+    sizes = {
+        Task.GROUNDING: lengths,
+        Task.INFERENCE: [len(ids) for ids in data.inference.ids],
+        Task.TWINS: [2 * max(one.size, other.size) for one, other in data.twins],
+    }
+    streams = {
+        task: batches(there, options.batch_tokens, options.seed + more)
+        for more, (task, there) in enumerate(sizes.items())
+    }
+    order = interleaved(streams, options.inference_every, options.twins)
     columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn(), TimeRemainingColumn())
     with Progress(*columns, console=console) as progress:
         task = progress.add_task("joint", total=steps, completed=trainer.step)
@@ -199,7 +262,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             if now["step"] % 100 == 0:
                 console.print(f"step {now['step']:.0f} of {steps}: loss {now['loss']:.4f}")
 
-        def loss_of(encoder: PairEncoder, batch: list[int]) -> Tensor:
+        def loss_of(encoder: PairEncoder, batch: Batch) -> Tensor:
             return joint_loss(encoder, data, batch, pad_id(tokenizer), device, teacher)
 
         finished = trainer.run(order, loss_of, watch, until_s=options.minutes * 60)
@@ -233,6 +296,7 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--own-times", type=int, default=2, help="how often the corpus of our own is gone through")
     parser.add_argument("--epochs", type=float, default=1.0, help="over the grounding rows")
     parser.add_argument("--inference-every", type=int, default=5, help="each so-manieth step is one of entailment")
+    parser.add_argument("--twins", type=int, default=0, help="steps of each such round that are of twins")
     parser.add_argument("--rate", type=float, default=3e-5, help="peak learning rate")
     parser.add_argument("--batch-tokens", type=int, default=2048, help="tokens of a batch, padding included")
     parser.add_argument("--premise-tokens", type=int, default=144, help="longest window")
@@ -243,8 +307,8 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--threads", type=int, default=0, help="CPU threads; 0 = PyTorch's choice")
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args(arguments)
-    if options.inference_every < 2:  # noqa: PLR2004 - each step cannot be of both tasks
-        parser.error("--inference-every must be at least 2")
+    if not 0 <= options.twins <= options.inference_every - 2:
+        parser.error("a round has a step of grounding and one of entailment: --inference-every is at least 2 + --twins")
     return options
 
 

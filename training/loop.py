@@ -8,10 +8,10 @@ import math
 import os
 import random
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Sized
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import torch
 from torch import Tensor
@@ -23,6 +23,7 @@ POOL_BATCHES: Final = 50
 STATE: Final = "state.pt"
 PRECISIONS: Final[Mapping[str, torch.dtype]] = {"bfloat16": torch.bfloat16, "float32": torch.float32}
 """Arithmetic by its name on the command line."""
+BatchT = TypeVar("BatchT", bound=Sized)
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,8 +131,8 @@ class Trainer:
 
     def run(
         self,
-        rows: Iterator[list[int]],
-        loss_of: Callable[[PairEncoder, list[int]], Tensor],
+        rows: Iterator[BatchT],
+        loss_of: Callable[[PairEncoder, BatchT], Tensor],
         watch: Callable[[Mapping[str, float]], None],
         *,
         until_s: float = math.inf,

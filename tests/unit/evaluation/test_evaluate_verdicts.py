@@ -21,6 +21,7 @@ from evaluation.shares import Share
 from evaluation.verdict_engine import Outcome
 from services.common.taxonomy import RiskLevel
 from tools import evaluate_verdicts
+from training.own_corpus import ANSWERS, is_held_back
 
 RIGHT = Outcome(RiskLevel.LOW, 0.1, ("SUPPORTED",), ("GROUNDING",), 0.9)
 WRONG = Outcome(RiskLevel.HIGH, 0.3, ("CONTRADICTED",), ("VALUE_CONFLICT",), 0.1)
@@ -128,7 +129,9 @@ async def test_twins_of_a_passage_are_checked_against_it_as_a_document(tmp_path)
     with pytest.raises(EvaluationDataError, match="README"):
         read_corpus(path)
     (tmp_path / "README.md").write_text(hashlib.sha256(path.read_bytes()).hexdigest())
-    (record,) = read_corpus(path)
+    assert read_corpus(path, {"p": False}.__getitem__) == []
+    (record,) = read_corpus(path, {"p": True}.__getitem__)
+    assert record.question == ""
     engine = ScriptedEngine()
     found = await measure_pairs([record], engine)
     assert [one.name for one in found.kinds] == ["silent"]
@@ -141,6 +144,13 @@ def test_the_train_part_of_the_corpus_is_whole():
     records = read_corpus()
     assert len(records) == 1_353
     assert all(record.true_answer != record.false_answer for record in records)
+
+
+def test_rewordings_are_asked_with_their_questions_and_learnt_ones_are_not_measured():
+    every, measured = read_corpus(ANSWERS), read_corpus(ANSWERS, is_held_back)
+    assert len(every) == 3_227
+    assert 0.1 < len(measured) / len(every) < 0.2
+    assert 0.4 < sum(bool(record.question) for record in measured) / len(measured) < 0.6
 
 
 async def test_misquotes_and_true_sentences_are_told_apart(tmp_path):

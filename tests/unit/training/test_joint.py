@@ -1,6 +1,7 @@
 """One trunk, two tasks: a batch of either teaches its own heads, and the rows of public sets are taken with care."""
 
 import itertools
+import math
 import random
 
 import pytest
@@ -14,7 +15,7 @@ from training import joint  # noqa: E402
 from training.claim_only import areas, guesses  # noqa: E402
 from training.encoder import JOINT_OUTPUTS, PairEncoder, with_joint_heads  # noqa: E402
 from training.grounding import Example, Part  # noqa: E402
-from training.joint import Prepared, Teacher, interleaved, joint_loss  # noqa: E402
+from training.joint import Batch, Prepared, Task, Teacher, interleaved, joint_loss, twin_loss  # noqa: E402
 from training.nli import Encoded  # noqa: E402
 from training.public_rows import CAPS, as_grounding, chosen  # noqa: E402
 from training.rows import CheckedText  # noqa: E402
@@ -36,15 +37,12 @@ def entailment_model():
     return PairEncoder(encoder, 3, per_token=False).eval()
 
 
-DATA = Prepared(
-    [
-        Example((Part([0, 4, 2, 2, 5, 2], [-1.0, -1.0, -1.0, -1.0, 0.0, -1.0]),), 1.0),
-        Example(
-            (Part([0, 6, 2, 2, 7, 2], [-1.0, -1.0, -1.0, -1.0, 1.0, -1.0]), Part([0, 6, 2, 2, 8, 2], [-1.0] * 6)), 0.0
-        ),
-    ],
-    Encoded([[0, 4, 2, 2, 9, 2], [0, 5, 2, 2, 9, 2]], [0, 2]),
+RIGHT = Example((Part([0, 4, 2, 2, 5, 2], [-1.0, -1.0, -1.0, -1.0, 0.0, -1.0]),), 1.0)
+WRONG = Example(
+    (Part([0, 6, 2, 2, 7, 2], [-1.0, -1.0, -1.0, -1.0, 1.0, -1.0]), Part([0, 6, 2, 2, 8, 2], [-1.0] * 6)), 0.0
 )
+DATA = Prepared([RIGHT, WRONG], Encoded([[0, 4, 2, 2, 9, 2], [0, 5, 2, 2, 9, 2]], [0, 2]), ((RIGHT, WRONG),))
+GROUNDING, INFERENCE, TWINS = Batch(Task.GROUNDING, (0, 1)), Batch(Task.INFERENCE, (0, 1)), Batch(Task.TWINS, (0,))
 
 
 def test_the_joint_head_begins_with_what_the_entailment_head_knows():
@@ -58,19 +56,23 @@ def test_the_joint_head_begins_with_what_the_entailment_head_knows():
     assert torch.allclose(joint[:, 3], logits[:, 0] - (logits[:, 1] + logits[:, 2]) / 2, atol=1e-6)
 
 
-@pytest.mark.parametrize(("batch", "taught"), [([0, 1], {3}), ([-1, -2], {0, 1, 2})], ids=["grounding", "inference"])
+@pytest.mark.parametrize(
+    ("batch", "taught"),
+    [(GROUNDING, {3}), (INFERENCE, {0, 1, 2}), (TWINS, {0, 1, 2, 3})],
+    ids=["grounding", "inference", "twins"],
+)
 def test_a_batch_teaches_the_heads_of_its_own_task(batch, taught):
     model = with_joint_heads(entailment_model())
     joint_loss(model, DATA, batch, 1, CPU).backward()
     moved = {row for row in range(JOINT_OUTPUTS) if float(model.head.weight.grad[row].abs().sum()) > 0}
     assert moved == taught
     tokens = model.token_head.weight.grad
-    assert (tokens is not None and float(tokens.abs().sum()) > 0) is (taught == {3})
+    assert (tokens is not None and float(tokens.abs().sum()) > 0) is (3 in taught)
 
 
-def gradient(**changes):
+def gradient(batch=GROUNDING, **changes):
     model = with_joint_heads(entailment_model())
-    joint_loss(model, DATA, [0, 1], 1, CPU, **changes).backward()
+    joint_loss(model, DATA, batch, 1, CPU, **changes).backward()
     return model.head.weight.grad
 
 
@@ -105,9 +107,32 @@ def test_a_teacher_is_a_joint_encoder(outputs, monkeypatch, tmp_path):
         assert Teacher.load(tmp_path, 0.5, CPU) == Teacher(model, 0.5)
 
 
-def test_every_so_manieth_batch_is_of_inference():
-    found = interleaved(itertools.repeat([0, 1]), itertools.repeat([0, 1]), 3)
-    assert list(itertools.islice(found, 6)) == [[0, 1], [0, 1], [-1, -2]] * 2
+def test_a_teacher_says_nothing_of_twins():
+    teacher = Teacher(with_joint_heads(entailment_model()).eval(), 0.5)
+    assert torch.allclose(gradient(TWINS, teacher=teacher), gradient(TWINS))
+
+
+def test_twins_cost_what_the_wrong_one_is_above_the_right_one():
+    level, above, below = (torch.tensor([right, 1.0]) for right in (1.0, 4.0, -2.0))
+    assert float(twin_loss(level)) == pytest.approx(math.log(2))
+    assert float(twin_loss(above)) < 0.05
+    assert float(twin_loss(below)) > 3.0
+    assert float(twin_loss(torch.cat([above, below]))) == pytest.approx(float(twin_loss(above) + twin_loss(below)) / 2)
+
+
+@pytest.mark.parametrize(("twins", "rhythm"), [(0, "ggi"), (1, "tgi")])
+def test_every_so_manieth_batch_is_of_inference_and_the_first_ones_are_twins(twins, rhythm):
+    letters = {"g": GROUNDING, "i": INFERENCE, "t": TWINS}
+    streams = {batch.task: itertools.repeat(list(batch.rows)) for batch in letters.values()}
+    found = interleaved(streams, 3, twins)
+    assert list(itertools.islice(found, 6)) == [letters[letter] for letter in rhythm * 2]
+
+
+@pytest.mark.parametrize("given", ["--inference-every 1", "--inference-every 4 --twins 3", "--twins -1"])
+def test_a_round_has_a_step_of_each_task(given, capsys):
+    with pytest.raises(SystemExit):
+        joint.main([*["--data", "d", "--start", "s", "--work", "w"], *given.split()])
+    assert "--inference-every is at least 2 + --twins" in capsys.readouterr().err
 
 
 def row(number, *, dataset="paws", supported=True, claim=None, fold="fit", clear=True, spans=None, query=None):
