@@ -4,9 +4,10 @@ A set whose wording gives its labels away teaches an encoder to judge the wordin
 likely its true label is to a reader who sees only the claim: logistic regression on words and pairs of words, fitted on
 the other rows of the set, never on a row with the same context.
 
-    python -m training.claim_only --data DIR
+    python -m training.claim_only [--data DIR]
 
-prints the area under the curve of that reader for every set, the baseline that belongs beside every figure.
+prints the area under the curve of that reader for every set, the baseline that belongs beside every figure: for our own
+corpus, and with a folder for the public sets.
 """
 
 import argparse
@@ -22,7 +23,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import GroupKFold
 
-from training.rows import CheckedText, read_more
+from training.own_corpus import ANSWERS, CORPUS, own_rows, own_twins
+from training.rows import CheckedText, GroundingRow, read_more
 
 FOLDS: Final = 5
 MIN_ROWS: Final = 50
@@ -86,12 +88,35 @@ def _by_set(rows: Sequence[CheckedText]) -> Mapping[str, list[int]]:
     return found
 
 
+def own_sets() -> list[CheckedText]:
+    """Return claims and answers of the corpus of our own, and the answers beside the passages that were turned, too.
+
+    Rows that rest on one passage, turned or not, have its text as their context.
+    """
+    found = [
+        _own(f"own {path.stem}, as written", row.premise, row)
+        for path in (CORPUS, ANSWERS)
+        for row in own_rows(path) + own_rows(path, held_back=True)
+    ]
+    twins = own_twins(ANSWERS) + own_twins(ANSWERS, held_back=True)
+    for first, second in zip(twins[::2], twins[1::2], strict=True):
+        written = first.supported.premise
+        found += [_own("own answers, turned too", written, row) for row in (*first, *second)]
+    return found
+
+
+def _own(dataset: str, written: str, row: GroundingRow) -> CheckedText:
+    return CheckedText(
+        "", dataset, "claim", (written,), row.claim, row.supported, "fit", row.query, None, None, clear=True
+    )
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     """Print the baseline of every set."""
     parser = argparse.ArgumentParser(prog="python -m training.claim_only", description=__doc__)
-    parser.add_argument("--data", type=Path, required=True, help="folder with grounding/more.jsonl.gz")
+    parser.add_argument("--data", type=Path, help="folder with grounding/more.jsonl.gz; without it our own sets alone")
     options = parser.parse_args(arguments)
-    rows = read_more(options.data)
+    rows = own_sets() + (read_more(options.data) if options.data else [])
     sizes = {name: len(places) for name, places in _by_set(rows).items()}
     print(f"{'set':<28}{'rows':>7}{'AUROC, claim only':>20}")
     for name, area in sorted(areas(rows).items(), key=lambda item: -item[1]):

@@ -158,9 +158,17 @@ def prepared(options: argparse.Namespace, tokenizer: Tokenizer, console: Console
 def twin_examples(
     tokenizer: Tokenizer, twins: Sequence[Twin], windows: WindowSettings
 ) -> tuple[tuple[Example, Example], ...]:
-    """Return twins as token ids, the supported one first; both are read beside windows of one passage."""
+    """Return twins as token ids, the supported one first; without those that are read alike, since nothing tells them.
+
+    An answer and itself are read alike where the window holds nothing of what the passages differ in.
+    """
     found = examples(tokenizer, [row for twin in twins for row in twin], windows)
-    return tuple(zip(found[::2], found[1::2], strict=True))
+    pairs = zip(found[::2], found[1::2], strict=True)
+    return tuple((one, other) for one, other in pairs if _ids(one) != _ids(other))
+
+
+def _ids(example: Example) -> list[list[int]]:
+    return [part.ids for part in example.parts]
 
 
 def interleaved(streams: Mapping[Task, Iterator[list[int]]], every: int, twins: int = 0) -> Iterator[Batch]:
@@ -201,8 +209,8 @@ def joint_loss(
     loss = grounding_loss(verdicts, token_logits, supported, tokens)
     if batch.task is Task.GROUNDING:
         return loss
-    entailed = weakest(_entailed(logits[:, :SUPPORT].float()), owners, len(there))
-    return loss + twin_loss(verdicts) + ENTAILED_WEIGHT * binary_cross_entropy_with_logits(entailed, supported)
+    borne_out = weakest(entailed(logits[:, :SUPPORT].float()), owners, len(there))
+    return loss + twin_loss(verdicts) + ENTAILED_WEIGHT * binary_cross_entropy_with_logits(borne_out, supported)
 
 
 def twin_loss(verdicts: Tensor) -> Tensor:
@@ -214,7 +222,7 @@ def twin_loss(verdicts: Tensor) -> Tensor:
     return softplus(verdicts[1::2] - verdicts[::2]).mean()
 
 
-def _entailed(logits: Tensor) -> Tensor:
+def entailed(logits: Tensor) -> Tensor:
     """Return the logit of entailment against neutral and contradiction together, ``(parts,)``."""
     return logits[:, 0] - logits[:, 1:].logsumexp(dim=1)
 
@@ -232,7 +240,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     lengths = [example.size for example in data.grounding]
     own = max(1, round(options.epochs * sum(lengths) * 1.08 / options.batch_tokens))
     if options.twins:
-        cut = WindowSettings(options.premise_tokens, 1)
+        cut = WindowSettings(options.twin_tokens, 1)
         data = replace(data, twins=twin_examples(tokenizer, own_twins(CORPUS) + own_twins(ANSWERS), cut))
         console.print(f"{len(data.twins)} twins")
     steps = round(own * options.inference_every / (options.inference_every - 1 - options.twins))
@@ -300,6 +308,7 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--rate", type=float, default=3e-5, help="peak learning rate")
     parser.add_argument("--batch-tokens", type=int, default=2048, help="tokens of a batch, padding included")
     parser.add_argument("--premise-tokens", type=int, default=144, help="longest window")
+    parser.add_argument("--twin-tokens", type=int, default=112, help="longest window of twins")
     parser.add_argument("--minutes", type=float, default=math.inf, help="stop after so many minutes; go on later")
     parser.add_argument(
         "--precision", choices=sorted(PRECISIONS), default="bfloat16", help="float32 is faster on CPUs without AMX"

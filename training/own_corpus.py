@@ -8,10 +8,10 @@ One passage in seven, by its id, is held back from training: what is developed i
 
 import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from services.common.grounding.statements import statement
 from training.rows import GroundingRow
@@ -32,7 +32,7 @@ def own_rows(path: Path = CORPUS, *, held_back: bool = False) -> list[GroundingR
 
 
 class Twin(NamedTuple):
-    """Two claims about one passage in nearly the same words."""
+    """A claim that its passage bears out, and the nearest that is not borne out: in words, or by the passage alone."""
 
     supported: GroundingRow
     unsupported: GroundingRow
@@ -41,42 +41,69 @@ class Twin(NamedTuple):
 def own_twins(path: Path = CORPUS, *, held_back: bool = False) -> list[Twin]:
     """Return the twins of the passages to learn from, or of those that are held back.
 
-    Each row's query is its question and its twin's words, so that the window which is cut for it tells nothing of the
-    label: it is the same for both wherever the passage is longer than one.
+    Claims of ``train.jsonl`` stand beside their twins about the same passage. An answer stands beside itself: about the
+    passage that bears it out, and about the one that was turned round, so that nothing in its style tells the label.
+
+    Each row's query is its question, its twin's words and what was changed in the passage, so that the window which is
+    cut for it holds what decides, and its choice tells nothing of the label.
     """
-    known: dict[str, GroundingRow] = {}
     found = []
-    for name, twin, row in _claims(path, held_back=held_back):
-        known[name] = row
-        if (other := known.get(twin)) is None or other.supported is row.supported:
-            continue
-        pair = (other, row) if other.supported else (row, other)
-        found.append(Twin(*(_with_words(one, of) for one, of in zip(pair, reversed(pair), strict=True))))
+    for passage in _passages(path, held_back=held_back):
+        claims = {claim["id"]: claim for claim in passage["claims"]}
+        for claim in passage["claims"]:
+            if claim["supported"]:
+                found += _twins(passage, claim, claims[claim["twin"]])
     return found
 
 
-def _with_words(row: GroundingRow, twin: GroundingRow) -> GroundingRow:
-    return replace(row, query=" ".join(filter(None, (row.query, twin.claim))))
+def _twins(passage: Mapping[str, Any], right: Mapping[str, Any], wrong: Mapping[str, Any]) -> list[Twin]:
+    edits = right.get("turned", ())
+    changed = [text for edit in edits for text in edit]
+    for_right, for_wrong = (
+        " ".join(filter(None, (right.get("question"), other["claim"], *changed))) for other in (wrong, right)
+    )
+    kept = Twin(_row(passage, right, for_right), _row(passage, wrong, for_wrong))
+    if "question" not in right:
+        return [kept]
+    if not edits:
+        return []
+    there = {**passage, "passage": turned(passage["passage"], edits)}
+    now_wrong = replace(_row(there, right, for_right), supported=False, spans=None)
+    now_right = replace(_row(there, wrong, for_wrong), supported=True, spans=())
+    return [Twin(kept.supported, now_wrong), Twin(now_right, kept.unsupported)]
+
+
+def turned(passage: str, edits: Iterable[tuple[str, str]]) -> str:
+    """Return a passage with each first text of ``edits``, which stands there once, in place of which the second stands.
+
+    Raises:
+        ValueError: a text does not stand there once.
+    """
+    for old, new in edits:
+        if (times := passage.count(old)) != 1:
+            raise ValueError(f"{old!r} stands {times} times in the passage, not once")
+        passage = passage.replace(old, new)
+    return passage
 
 
 def _rows(path: Path, *, held_back: bool) -> Iterator[GroundingRow]:
-    for _, _, row in _claims(path, held_back=held_back):
-        yield row
+    for passage in _passages(path, held_back=held_back):
+        for claim in passage["claims"]:
+            yield _row(passage, claim, claim.get("question"))
 
 
-def _claims(path: Path, *, held_back: bool) -> Iterator[tuple[str, str, GroundingRow]]:
+def _passages(path: Path, *, held_back: bool) -> Iterator[dict[str, Any]]:
     with path.open(encoding="utf-8") as lines:
         for line in lines:
             passage = json.loads(line)
-            if is_held_back(passage["id"]) is not held_back:
-                continue
-            premise = f"{passage['title']}\n\n{passage['passage']}"
-            for claim in passage["claims"]:
-                question = claim.get("question")
-                presented = statement(claim["claim"], question)
-                moved = presented.claim_start
-                spans = tuple((start + moved, end + moved) for start, end in claim["spans"])
-                known = () if claim["supported"] else (spans or None)
-                origin = f"own/{claim['kind']}"
-                row = GroundingRow(premise, presented.text, claim["supported"], known, origin, question)
-                yield claim["id"], claim["twin"], row
+            if is_held_back(passage["id"]) is held_back:
+                yield passage
+
+
+def _row(passage: Mapping[str, Any], claim: Mapping[str, Any], query: str | None) -> GroundingRow:
+    presented = statement(claim["claim"], claim.get("question"))
+    moved = presented.claim_start
+    spans = tuple((start + moved, end + moved) for start, end in claim["spans"])
+    known = () if claim["supported"] else (spans or None)
+    premise = f"{passage['title']}\n\n{passage['passage']}"
+    return GroundingRow(premise, presented.text, claim["supported"], known, f"own/{claim['kind']}", query)

@@ -3,6 +3,7 @@
 import itertools
 import math
 import random
+from collections import defaultdict
 
 import pytest
 
@@ -12,7 +13,7 @@ pytest.importorskip("sklearn", reason="install the training group")
 from transformers import AutoModel, MPNetConfig  # noqa: E402
 
 from training import joint  # noqa: E402
-from training.claim_only import areas, guesses  # noqa: E402
+from training.claim_only import areas, guesses, own_sets  # noqa: E402
 from training.encoder import JOINT_OUTPUTS, PairEncoder, with_joint_heads  # noqa: E402
 from training.grounding import Example, Part  # noqa: E402
 from training.joint import Batch, Prepared, Task, Teacher, interleaved, joint_loss, twin_loss  # noqa: E402
@@ -158,6 +159,15 @@ def given_away(count):
         row(number, supported=number % 2 == 0, claim=f"{'good' if number % 2 == 0 else 'bad'} thing {number % 5}")
         for number in range(count)
     ]
+
+
+def test_beside_turned_passages_each_answer_has_both_labels_and_one_context():
+    told = defaultdict(list)
+    for own in own_sets():
+        if own.dataset == "own answers, turned too":
+            told[own.claim, own.context].append(own.supported)
+    assert len(told) == 2 * 3_085
+    assert {tuple(sorted(labels)) for labels in told.values()} == {(False, True)}
 
 
 def test_a_reader_of_claims_alone_sees_what_the_wording_gives_away():

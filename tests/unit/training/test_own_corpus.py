@@ -1,11 +1,12 @@
 """The corpus of our own as rows: what is held back is never learnt from, and spans are those of the claims."""
 
+import json
 from collections import defaultdict
 from statistics import mean
 
 import pytest
 
-from training.own_corpus import ANSWERS, CORPUS, own_rows, own_twins
+from training.own_corpus import ANSWERS, CORPUS, is_held_back, own_rows, own_twins, turned
 
 PARTS = pytest.mark.parametrize(("path", "claims"), [(CORPUS, 2_706), (ANSWERS, 6_454)], ids=["claims", "answers"])
 
@@ -18,16 +19,62 @@ def test_what_is_held_back_is_apart_by_passage(path, claims):
     assert not {row.premise for row in learnt} & {row.premise for row in held_back}
 
 
-@PARTS
-def test_twins_are_a_right_and_a_wrong_claim_about_one_passage(path, claims):
-    twins = own_twins(path) + own_twins(path, held_back=True)
-    assert len(twins) == claims / 2
+def test_claims_stand_beside_their_twins_about_one_passage():
+    twins = own_twins() + own_twins(held_back=True)
+    assert len(twins) == 2_706 / 2
     for right, wrong in twins:
         assert right.supported
         assert not wrong.supported
         assert right.premise == wrong.premise
-        assert right.query.endswith(wrong.claim)
-        assert wrong.query.endswith(right.claim)
+        assert (right.query, wrong.query) == (wrong.claim, right.claim)
+
+
+def test_an_answer_stands_beside_itself_about_a_passage_that_was_turned_round(tmp_path):
+    question = "When can I come?"
+    right = {
+        "id": "p-1",
+        "twin": "p-2",
+        "claim": "You can come to the desk from eight in the morning on.",
+        "supported": True,
+        "spans": [],
+    }
+    wrong = {
+        "id": "p-2",
+        "twin": "p-1",
+        "claim": "You can come to the desk from nine in the morning on.",
+        "supported": False,
+        "spans": [[30, 34]],
+    }
+    wrong |= {"kind": "value", "question": question}
+    right |= {"kind": "figures", "question": question, "turned": [["08:00", "09:00"]]}
+    passage = {"id": next(name for name in "abcdefghij" if not is_held_back(name)), "title": "Desk"}
+    passage |= {"passage": "Open from 08:00.", "claims": [wrong, right]}
+    path = tmp_path / "answers.jsonl"
+    path.write_text(json.dumps(passage) + "\n")
+    first, second = own_twins(path)
+    assert [row.claim for row in (*first, *second)] == [right["claim"]] * 2 + [wrong["claim"]] * 2
+    assert [row.supported for row in (*first, *second)] == [True, False] * 2
+    before, after = "Desk\n\nOpen from 08:00.", "Desk\n\nOpen from 09:00."
+    assert [row.premise for row in (*first, *second)] == [before, after, after, before]
+    assert [row.spans for row in (*first, *second)] == [(), None, (), ((30, 34),)]
+    assert first.supported.query == first.unsupported.query == f"{question} {wrong['claim']} 08:00 09:00"
+    del right["turned"]
+    path.write_text(json.dumps(passage) + "\n")
+    assert own_twins(path) == []
+
+
+def test_every_turned_passage_differs_and_words_of_answers_tell_nothing():
+    twins = own_twins(ANSWERS) + own_twins(ANSWERS, held_back=True)
+    assert len(twins) == 2 * 3_085
+    for right, wrong in twins:
+        assert right.claim == wrong.claim
+        assert right.premise != wrong.premise
+
+
+@pytest.mark.parametrize("passage", ["Open from nine.", "08:00 to 08:00"])
+def test_what_is_to_be_turned_stands_in_its_passage_once(passage):
+    with pytest.raises(ValueError, match=r"'08:00' stands [02] times in the passage, not once"):
+        turned(passage, [("08:00", "09:00")])
 
 
 @PARTS
