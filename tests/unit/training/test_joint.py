@@ -166,7 +166,7 @@ def test_beside_turned_passages_each_answer_has_both_labels_and_one_context():
     for own in own_sets():
         if own.dataset == "own answers, turned too":
             told[own.claim, own.context].append(own.supported)
-    assert len(told) == 2 * 3_085
+    assert len(told) == 2 * 4_804
     assert {tuple(sorted(labels)) for labels in told.values()} == {(False, True)}
 
 
