@@ -3,8 +3,8 @@
 It goes on from a trained entailment encoder, or begins with ``--base DIR --layers all`` from the base. Grounding steps
 teach support and unsupported tokens, on rows of the public sets, on the fold ``fit`` of the development set and on
 contrasts; every ``--inference-every``-th step is one of entailment, so that the three-way head keeps what it knows.
-With ``--twins`` so many steps of each such round are of the corpus of our own, a right claim and a wrong one about the
-same window side by side: what must be learnt there is the difference, since words and length are the same.
+With ``--twins`` so many steps of each such round are of the corpus of our own, a right row and a wrong one side by side
+that differ in what decides and in nothing else: what must be learnt there is the difference (ADR 0209).
 With ``--teacher`` a label of support counts half, and half what another joint encoder says of the row.
 Stop it whenever you like: the same command goes on where it stopped.
 """

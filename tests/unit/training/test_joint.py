@@ -113,6 +113,17 @@ def test_a_teacher_says_nothing_of_twins():
     assert torch.allclose(gradient(TWINS, teacher=teacher), gradient(TWINS))
 
 
+def test_a_step_of_twins_adds_their_order_to_the_loss_of_both_labels(monkeypatch):
+    model = with_joint_heads(entailment_model()).eval()
+    whole = float(joint_loss(model, DATA, TWINS, 1, CPU).detach())
+    order = []
+    monkeypatch.setattr(
+        joint, "twin_loss", lambda verdicts: order.append(twin_loss(verdicts.detach())) or torch.zeros(())
+    )
+    assert whole == pytest.approx(float(joint_loss(model, DATA, TWINS, 1, CPU).detach() + order[0]))
+    assert float(order[0]) > 0.1
+
+
 def test_twins_cost_what_the_wrong_one_is_above_the_right_one():
     level, above, below = (torch.tensor([right, 1.0]) for right in (1.0, 4.0, -2.0))
     assert float(twin_loss(level)) == pytest.approx(math.log(2))

@@ -71,6 +71,10 @@ def test_every_turned_passage_differs_and_words_of_answers_tell_nothing():
         assert right.premise != wrong.premise
 
 
+def test_every_text_that_is_to_be_replaced_is():
+    assert turned("Open from 08:00 to 16:00.", [("08:00", "09:00"), ("16:00", "17:00")]) == "Open from 09:00 to 17:00."
+
+
 @pytest.mark.parametrize("passage", ["Open from nine.", "08:00 to 08:00"])
 def test_what_is_to_be_turned_stands_in_its_passage_once(passage):
     with pytest.raises(ValueError, match=r"'08:00' stands [02] times in the passage, not once"):
