@@ -41,8 +41,9 @@ class Twin(NamedTuple):
 def own_twins(path: Path = CORPUS, *, held_back: bool = False) -> list[Twin]:
     """Return the twins of the passages to learn from, or of those that are held back.
 
-    Claims of ``train.jsonl`` stand beside their twins about the same passage. An answer stands beside itself: about the
-    passage that bears it out, and about the one that was turned round, so that nothing in its style tells the label.
+    A claim stands beside itself: about the passage that bears it out, and about the one that was turned round, so that
+    nothing in its style tells the label. Where no passage was turned, a claim of ``train.jsonl`` stands beside its twin
+    about the same passage, and an answer is left out, since style tells labels of answers.
 
     Each row's query is its question, its twin's words and what was changed in the passage, so that the window which is
     cut for it holds what decides, and its choice tells nothing of the label.
@@ -63,10 +64,8 @@ def _twins(passage: Mapping[str, Any], right: Mapping[str, Any], wrong: Mapping[
         " ".join(filter(None, (right.get("question"), other["claim"], *changed))) for other in (wrong, right)
     )
     kept = Twin(_row(passage, right, for_right), _row(passage, wrong, for_wrong))
-    if "question" not in right:
-        return [kept]
     if not edits:
-        return []
+        return [] if "question" in right else [kept]
     there = {**passage, "passage": turned(passage["passage"], edits)}
     now_wrong = replace(_row(there, right, for_right), supported=False, spans=None)
     now_right = replace(_row(there, wrong, for_wrong), supported=True, spans=())

@@ -1,8 +1,8 @@
 """Does an encoder tell a right claim from its twin? ``python -m training.twin_order --checkpoint DIR``.
 
-Measured on the passages of the corpus of our own that are held back from training. Claims of ``train.jsonl`` stand
-beside their twins about one passage; an answer of ``answers.jsonl`` beside itself, about two passages that differ in
-what decides. So the words of a claim say nothing: what knows the claims alone orders half of the answers right.
+Measured on the passages of the corpus of our own that are held back from training. A claim or answer stands beside
+itself, about two passages that differ in what decides, so that its words say nothing: what knows them alone orders half
+of the twins right. One claim in eight stands beside its twin about one passage instead.
 """
 
 import argparse
@@ -66,7 +66,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     table = Table(title="Twins of passages that were held back")
     for title in ("part", "output", "right above wrong (95% interval)", "AUROC"):
         table.add_column(title)
-    for name, path in (("claims, one passage", CORPUS), ("answers, two passages", ANSWERS)):
+    for name, path in (("claims", CORPUS), ("answers", ANSWERS)):
         twins = own_twins(path, held_back=True)[: options.limit]
         pairs = twin_examples(tokenizer, twins, WindowSettings(PREMISE_TOKENS, 1))
         found = logits_of(model, [row for pair in pairs for row in pair], pad_id(tokenizer))
