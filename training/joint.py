@@ -161,8 +161,13 @@ def twin_examples(
     """Return twins as token ids, the supported one first; without those that are read alike, since nothing tells them.
 
     An answer and itself are read alike where the window holds nothing of what the passages differ in.
+
+    Raises:
+        ValueError: a row has no passage to read.
     """
     found = examples(tokenizer, [row for twin in twins for row in twin], windows)
+    if len(found) != 2 * len(twins):
+        raise ValueError(f"of {2 * len(twins)} rows of twins {len(found)} have a passage to read; all must have one")
     pairs = zip(found[::2], found[1::2], strict=True)
     return tuple((one, other) for one, other in pairs if _ids(one) != _ids(other))
 

@@ -1,10 +1,11 @@
 """How often the right one of two twins lies above the wrong one: read in batches, in the order of the rows."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
-torch = pytest.importorskip("torch", reason="`pip install -e .[training]` brings what models are trained with")
+torch = pytest.importorskip("torch", reason="install the training group")
 
 from tokenizers import Tokenizer  # noqa: E402
 from tokenizers.models import WordLevel  # noqa: E402
@@ -17,7 +18,7 @@ from training import twin_order  # noqa: E402
 from training.encoder import SUPPORT, PairEncoder, save, with_joint_heads  # noqa: E402
 from training.grounding import Example, Part  # noqa: E402
 from training.joint import twin_examples  # noqa: E402
-from training.own_corpus import is_held_back, own_twins  # noqa: E402
+from training.own_corpus import Twin, is_held_back, own_twins  # noqa: E402
 
 WORDS = [
     "<s>",
@@ -101,8 +102,11 @@ def test_twins_that_are_read_alike_are_left_out(tmp_path):
     twins = own_twins(tmp_path / "answers.jsonl", held_back=True)
     assert len(twins) == 2 * len(DESKS)
     assert len(twin_examples(tokenizer(), twins, WindowSettings(40, 1))) == len(twins)
-    same = [type(twin)(twin.supported, twin.supported) for twin in twins]
+    same = [Twin(twin.supported, twin.supported) for twin in twins]
     assert twin_examples(tokenizer(), same, WindowSettings(40, 1)) == ()
+    unread = Twin(twins[0].supported, replace(twins[0].unsupported, premise=""))
+    with pytest.raises(ValueError, match="of 2 rows of twins 1 have a passage to read"):
+        twin_examples(tokenizer(), [unread], WindowSettings(40, 1))
 
 
 def test_the_command_says_for_both_parts_how_often_the_right_one_is_above(tmp_path, monkeypatch, capsys):
