@@ -101,13 +101,42 @@ def align_values(
         return _equal_values(claim, places)
     in_turn = bool(_IN_TURN.search(claim.text))
     aligned: list[AlignedValue] = []
-    for want in wanted(claim, antecedent, beside):
-        placed = place(want, claim, places)
+    stands = [place(want, claim, places) for want in wanted(claim, antecedent, beside)]
+    for placed in stands:
         pair = _derived(claim, placed, places) or _align(placed, in_turn=in_turn)
         if pair is not None:
             aligned.append(replace(pair, is_applied=_is_applied(claim, pair, placed)))
+    aligned = _with_the_odd_one(claim, stands, aligned)
     taken = Counter((pair.fact_index, pair.known) for pair in aligned if not pair.equal and not pair.derivation)
     return [pair for pair in aligned if pair.equal or pair.derivation or taken[pair.fact_index, pair.known] == 1]
+
+
+def _with_the_odd_one(claim: Claim, stands: Sequence[Placed], aligned: Sequence[AlignedValue]) -> list[AlignedValue]:
+    """Give a place to the one value that the facts do not state where a value that they do state was found in it.
+
+    "20 cm beside it, 30 cm above" beside "20 cm beside it, 50 cm above": words between two values may be of either, but
+    what the facts state is not what was changed. That 30 is also 50 less 20 is chance.
+    """
+    by_value = {placed.wanted.value: placed for placed in stands}
+    displaced = [pair for pair in aligned if not pair.equal and not pair.derivation]
+    if len(displaced) != 1:
+        return list(aligned)
+    (pair,) = displaced
+    own = by_value[pair.claimed].agreeing
+    odd = [
+        one.wanted.value
+        for one in stands
+        if one.agreeing is None and _measure(one.wanted.value) == _measure(pair.claimed)
+    ]
+    if own is None or len(odd) != 1 or any(agrees(value, pair.known) for value in claim.values):
+        return list(aligned)
+    kept = [one for one in aligned if one.claimed not in {pair.claimed, odd[0]}]
+    states = AlignedValue(pair.claimed, own.place.value, equal=True, fact_index=own.place.fact_index, is_firm=True)
+    return [*kept, states, replace(pair, claimed=odd[0])]
+
+
+def _measure(value: Value) -> tuple[EntityKind, str]:
+    return value.kind, value.unit
 
 
 def _is_applied(claim: Claim, pair: AlignedValue, placed: Placed) -> bool:

@@ -69,6 +69,34 @@ def test_what_a_value_is_said_of(answer, fact, conflict):
     assert bool(conflicts(answer, fact)) is conflict
 
 
+GAPS = "Leave a gap of 20 cm at the sides and back and 50 cm above the top."
+PAY = "Primary carer; Maximum length: 40 weeks; Company pay: Full pay for 18 weeks, then half pay for 12 weeks"
+
+
+@pytest.mark.parametrize(
+    ("answer", "fact", "conflict"),
+    [
+        ("Leave 20 cm free at the sides and back, and 30 cm above the top.", GAPS, ("30 cm", "50 cm")),
+        (
+            "You get full pay for 18 weeks and then half pay for 22 weeks, out of a maximum of 40 weeks' leave.",
+            PAY,
+            ("22 weeks", "12 weeks"),
+        ),
+    ],
+    ids=["prose", "cells"],
+)
+def test_what_the_fact_states_is_not_what_was_changed_beside_a_value_that_it_does_not_state(answer, fact, conflict):
+    assert conflicts(answer, fact) == [conflict]
+    stated = {pair.claimed.text for pair in aligned(answer, fact) if pair.equal}
+    assert stated == {value.text for value in scan_values(answer)} - {conflict[0]}
+
+
+async def test_a_changed_value_is_reported_once_and_by_its_own_words():
+    answer = "Leave 20 cm free at the sides and back, and 30 cm above the top."
+    found = (await analyse(answer, GAPS)).analysis.outputs.distortion.found
+    assert [answer[item.answer_span.start : item.answer_span.end] for item in found] == ["30 cm"]
+
+
 @pytest.mark.parametrize(
     ("answer", "fact", "conflict"),
     [
