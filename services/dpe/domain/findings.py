@@ -349,6 +349,7 @@ class FloorReason(StrEnum):
     EXPIRED_FACT = "EXPIRED_FACT"
     BESIDE_QUESTION = "BESIDE_QUESTION"
     MISRECKONED = "MISRECKONED"
+    ANSWER_REVERSED = "ANSWER_REVERSED"
     NOT_COMPUTED = "NOT_COMPUTED"
     LEFT_OUT = "LEFT_OUT"
     INCOMPLETE_UNDER_POLICY = "INCOMPLETE_UNDER_POLICY"
@@ -362,7 +363,7 @@ class RiskFloor:
         claim_ids: what it rests on, in the order of the answer; empty for one of the whole answer.
         fact_ids: the facts concerned, each once.
         stages: what did not run to its end, e.g. ``3b``.
-        details: what does not add up, in words of the answer.
+        details: what does not add up or go together, in words of the answer.
     """
 
     level: RiskLevel

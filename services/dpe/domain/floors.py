@@ -11,6 +11,7 @@ from typing import Final
 from services.common.reading.words import normal_text
 from services.common.taxonomy import GroundingMode, RiskLevel
 from services.dpe.domain.analysis import Analysis
+from services.dpe.domain.answer_polarity import mismatch
 from services.dpe.domain.findings import (
     EXACT,
     AttributionType,
@@ -167,6 +168,18 @@ def _misreckoned(analysis: Analysis) -> Iterator[RiskFloor]:
         yield RiskFloor(RiskLevel.HIGH, FloorReason.MISRECKONED, claims, details=tuple(slip.why for slip in found))
 
 
+def _answer_reversed(analysis: Analysis) -> Iterator[RiskFloor]:
+    """A "yes" or "no" that the answer's own next statement denies (ADR 0210)."""
+    found = mismatch(analysis)
+    if found is not None:
+        claims = tuple(
+            claim.claim_id
+            for claim in analysis.outputs.text.claims
+            if found.start < claim.end and claim.start < found.end
+        )
+        yield RiskFloor(RiskLevel.HIGH, FloorReason.ANSWER_REVERSED, claims, details=(found.why,))
+
+
 def _bears_out(item: Evidence) -> bool:
     return item.similarity >= GROUNDED_SIMILARITY and all(pair.equal for pair in item.aligned)
 
@@ -194,5 +207,6 @@ _CHECKS: Final[tuple[Callable[[Analysis], Iterator[RiskFloor]], ...]] = (
     _expired,
     _beside_question,
     _misreckoned,
+    _answer_reversed,
 )
 """Every kind of floor that rests on findings; a further kind is one function here and one reason."""

@@ -7,11 +7,12 @@ value is equal to. Entities outside every claim (headings, code) are kept beside
 import re
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import takewhile
 from typing import Final
 
 from services.common.ports.recognition import Entity, EntityKind
+from services.common.reading.answer_words import answer_word, only_answers
 from services.common.reading.clauses import clauses, finite_verb_at
 from services.common.reading.lexicon import FINITE_VERBS, SUBJECT_OPENERS
 from services.common.reading.text_types import Claim, ClaimType, Sentence, SentenceKind, Span, Value
@@ -60,13 +61,14 @@ def segment(
         KeyError: a sentence was not recognised while others were.
     """
     read = _Text(text, scan_values(text), _names(text, found, recognised))
-    claims: list[Claim] = []
     listed, joined = _lists(text, found)
-    for sentence in found:
-        for span in listed.get(sentence.index) or _claim_spans(text, sentence):
-            if sentence.index in joined:
-                break
-            claims.append(_claim(read, sentence, span, f"{prefix}{len(claims) + 1}"))
+    claims = [
+        _claim(read, sentence, span, "")
+        for sentence in found
+        if sentence.index not in joined
+        for span in listed.get(sentence.index) or _behind_answer_word(text, _claim_spans(text, sentence))
+    ]
+    claims = [replace(one, claim_id=f"{prefix}{at}") for at, one in enumerate(_without_answer_words(claims), start=1)]
     return Segmentation(
         tuple(claims),
         tuple(value for value in read.values if not _inside(claims, value.start, value.end)),
@@ -156,6 +158,22 @@ def _claim_spans(text: str, sentence: Sentence) -> list[Span]:
     spans = [span for span in clauses(text, sentence.start, sentence.end) if span.start < span.end]
     alone = len(said.strip()) == len(text.strip())
     return [span for span in spans if not _is_label(text[span.start : span.end], alone=alone)]
+
+
+def _behind_answer_word(text: str, spans: list[Span]) -> list[Span]:
+    """Return the spans of a sentence without the word that it answers with: "No, it is closed on Mondays."."""
+    if not spans:
+        return spans
+    first = spans[0]
+    word = answer_word(text[first.start : first.end])
+    return spans if word is None else [Span(first.start + word.end, first.end), *spans[1:]]
+
+
+def _without_answer_words(claims: list[Claim]) -> list[Claim]:
+    """Return the claims but for a "Yes." that others of the text make good; one that stands alone is claimed."""
+    stating = [one for one in claims if only_answers(one.text) is None]
+    is_made_good = any(one.claim_type in {ClaimType.FACTUAL, ClaimType.PROCEDURAL} for one in stating)
+    return stating if is_made_good else claims
 
 
 def _claim(read: _Text, sentence: Sentence, span: Span, claim_id: str) -> Claim:

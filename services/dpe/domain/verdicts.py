@@ -15,6 +15,7 @@ from typing import Final
 
 from services.common.ports.entailment import CONTRADICTION, ENTAILMENT
 from services.common.ports.grounding import GroundingRequest, GroundingVerdict
+from services.common.reading.answer_words import only_answers
 from services.common.reading.folding import is_plainly_spelled
 from services.common.reading.text_types import Claim, Span
 from services.common.reading.words import containment, content_stems
@@ -263,6 +264,8 @@ class ModelOpinion:
 
 def _judgement(analysis: Analysis, heard: ModelOpinion, found: Found) -> Judgement:
     verdict, basis = _decided(heard, found)
+    if only_answers(heard.case.claim.text) is not None:
+        verdict, basis = Verdict.UNDECIDED, Basis.GROUNDING  # "Yes." claims what was asked: no fact was held against it
     grounding, row, case = heard.grounding, heard.row, heard.case
     first: int | None = None
     if basis is Basis.QUOTATION and case.quotation is not None:

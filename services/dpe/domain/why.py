@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from services.common.ports.recognition import EntityKind
+from services.common.reading.answer_words import only_answers
 from services.common.reading.text_types import Claim, Span
 from services.dpe.domain.analysis import Analysis
 from services.dpe.domain.facts import EnvelopeFact
@@ -234,6 +235,8 @@ def _undecided(grounds: Grounds) -> str:
     if grounds.judgement.basis is Basis.CONTRADICTION:
         support, denied = map(_probability, (grounds.judgement.support, grounds.judgement.contradiction))
         return f"{_capital(place)} leaves it open: one model finds it borne out{support}, another denied{denied}."
+    if only_answers(grounds.claim.text) is not None:
+        return "A word alone answers, and says nothing that a document could be held against."
     return f"It cannot be told from {place} whether this holds{_probability(grounds.judgement.support)}."
 
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from services.common.taxonomy import GroundingMode, RiskLevel, StageStatus
 from services.dpe.convert.report import report_message
 from services.dpe.domain.analysis import Analysis, AnalysisInput
-from services.dpe.domain.findings import FloorReason, RiskFloor
+from services.dpe.domain.findings import FloorReason, RiskFloor, Verdict
 from services.dpe.domain.floors import floors_of
 from services.dpe.domain.models import ModelAnswers
 from services.dpe.domain.outcome import Reason, StageOutcome
@@ -23,6 +23,7 @@ from services.dpe.domain.risk import base_score, classified
 from services.dpe.domain.stage_row import RiskSignal
 from services.dpe.domain.stages import s01_claims, s02_attribution, s03_fidelity, s04_entailment, s05_risk
 from services.dpe.gazetteer import load_gazetteer
+from tests.each import each
 from tests.fakes.dpe_world import TableEntailment, TableGrounding, app, facts, models
 from tests.unit.dpe.test_dpe_vectors import EverythingNear
 
@@ -33,7 +34,7 @@ SURE = (0.9, 0.05, 0.05)
 LEVELS = tuple(RiskLevel)
 
 
-async def analysed(answer, *contents, superseded=(), support=0.9, entailment=SURE, policy=None, **more):
+async def analysed(answer, *contents, superseded=(), support=0.9, entailment=SURE, policy=None, query="", **more):
     parts = models()
     parts.embedding._calibration = EverythingNear()
     using = app(
@@ -43,7 +44,7 @@ async def analysed(answer, *contents, superseded=(), support=0.9, entailment=SUR
         grounding=TableGrounding(lambda _: support),
     )
     known = tuple(replace(fact, superseded=index in superseded) for index, fact in enumerate(facts(*contents)))
-    return await using.analyze(AnalysisInput("s1", "w1", 1, "", answer, known, **more))
+    return await using.analyze(AnalysisInput("s1", "w1", 1, query, answer, known, **more))
 
 
 @pytest.mark.parametrize("vector", VECTORS, ids=[vector["test_id"] for vector in VECTORS])
@@ -211,3 +212,52 @@ async def test_sentences_that_do_not_follow_one_another_are_not_reckoned_togethe
     lease, end = "The lease runs for 12 months from 1 March 2027.", "So you have the flat until 31 August 2027."
     assert misreckoned(await analysed(f"{lease} {end}", FACT))
     assert misreckoned(await analysed(f"{lease} The deposit is small for everybody. {end}", FACT)) == []
+
+
+LORRIES = "Permits are not issued to lorries."
+ASKED = "Are permits issued to lorries?"
+
+
+def reversals(finished):
+    return [floor for floor in finished.analysis.outputs.risk.floors if floor.reason is FloorReason.ANSWER_REVERSED]
+
+
+@each(
+    ("query", "answer", "said"),
+    [
+        (ASKED, f"Yes. {LORRIES}", ("Yes", LORRIES)),
+        (ASKED, "Yes, permits are not issued to lorries.", ("Yes", "permits are not issued to lorries.")),
+        ("Can lorries get permits?", "No, lorries can get permits in May.", ("No", "lorries can get permits in May.")),
+    ],
+)
+async def test_a_yes_or_no_that_its_own_statement_denies_is_high(query, answer, said):
+    (floor,) = reversals(await analysed(answer, LORRIES, query=query))
+    why = f'"{said[0]}" to "{query}", yet "{said[1]}"'
+    assert floor == RiskFloor(RiskLevel.HIGH, FloorReason.ANSWER_REVERSED, ("c1",), details=(why,))
+
+
+@each(
+    ("query", "answer"),
+    [
+        (ASKED, f"No. {LORRIES}"),
+        (ASKED, LORRIES),
+        (ASKED, "Yes."),
+        ("Are permits not issued to lorries?", f"Yes. {LORRIES}"),
+        ("To whom are permits issued?", f"Yes. {LORRIES}"),
+        (f"{ASKED} Who pays?", f"Yes. {LORRIES}"),
+        ("Are permits issued to lorries or vans?", f"Yes. {LORRIES}"),
+        ("Are permits issued to lorries?", "Yes, but permits are not issued to lorries on Sundays."),
+        ("Are permits issued to lorries?", "Yes. Permits are not issued to lorries unless they are small."),
+        ("Are permits issued to red lorries?", f"Yes. {LORRIES}"),
+        ("Are permits issued to lorries?", f"Yes. {LORRIES[:-1]} that carry glass, gas, oil, sand or gravel."),
+    ],
+)
+async def test_nothing_is_reversed_where_the_statement_is_not_all_that_was_asked(query, answer):
+    assert reversals(await analysed(answer, LORRIES, query=query)) == []
+
+
+async def test_a_word_alone_is_undecided_whatever_the_encoders_say():
+    finished = await analysed("Yes.", LORRIES, support=0.1)
+    assert finished.analysis.outputs.fidelity.verdicts == {"c1": Verdict.UNDECIDED}
+    assert [floor.reason for floor in finished.analysis.outputs.risk.floors] == [FloorReason.UNDECIDED]
+    assert finished.analysis.outputs.risk.level is RiskLevel.MEDIUM

@@ -171,3 +171,22 @@ async def test_hostile_text_takes_linear_time(piece):
     provenance = app()
     with processor_time_below(20):
         await provenance.segment(piece * (50_000 // len(piece)))
+
+
+@each(
+    ("answer", "claims"),
+    [
+        ("No, permits are not issued to lorries.", ["permits are not issued to lorries."]),
+        ("Yes. A household may hold two permits.", ["A household may hold two permits."]),
+        ("A fee is due. No, it isn't. It is £4.", ["A fee is due.", "It is £4."]),
+        ("Yes; the fee is £4 and the deposit is £9.", ["the fee is £4", "the deposit is £9."]),
+        ("Yes, if the seal is whole.", ["Yes, if the seal is whole."]),
+        ("Yes.", ["Yes."]),
+        ("Yes. Let me know if you need more help!", ["Yes.", "Let me know if you need more help!"]),
+    ],
+)
+async def test_the_word_that_answers_is_claimed_only_where_nothing_else_is(answer, claims):
+    found = (await analyse(answer)).analysis.outputs.text.claims
+    assert [claim.text for claim in found] == claims
+    assert [answer[claim.start : claim.end] for claim in found] == claims
+    assert [claim.claim_id for claim in found] == [f"c{at}" for at in range(1, len(claims) + 1)]

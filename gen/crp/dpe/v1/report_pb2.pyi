@@ -76,6 +76,7 @@ class RiskFloorReason(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     RISK_FLOOR_REASON_INCOMPLETE_UNDER_POLICY: _ClassVar[RiskFloorReason]
     RISK_FLOOR_REASON_EXPIRED_FACT: _ClassVar[RiskFloorReason]
     RISK_FLOOR_REASON_MISRECKONED: _ClassVar[RiskFloorReason]
+    RISK_FLOOR_REASON_ANSWER_REVERSED: _ClassVar[RiskFloorReason]
 
 class BuildTrust(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     __slots__ = ()
@@ -130,6 +131,7 @@ RISK_FLOOR_REASON_LEFT_OUT: RiskFloorReason
 RISK_FLOOR_REASON_INCOMPLETE_UNDER_POLICY: RiskFloorReason
 RISK_FLOOR_REASON_EXPIRED_FACT: RiskFloorReason
 RISK_FLOOR_REASON_MISRECKONED: RiskFloorReason
+RISK_FLOOR_REASON_ANSWER_REVERSED: RiskFloorReason
 BUILD_TRUST_UNSPECIFIED: BuildTrust
 BUILD_TRUST_SIGNED: BuildTrust
 BUILD_TRUST_UNVERIFIED: BuildTrust

@@ -6,7 +6,6 @@ conversation: what it states is compared with what the answer states, by rules a
 the texts.
 """
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final
@@ -77,13 +76,7 @@ def grounds_of(texts: Sequence[GroundText]) -> Grounds:
 
 
 def analysis_input(prompt: str, response: str, grounds: Grounds) -> AnalysisInput:
-    """Return what the provenance stages are given: the prompt is asked, and it is what was said before.
-
-    The "no" that answers a question is blanked out where a statement of its own follows ("No, smoking is prohibited"):
-    the statement says it all, and no fact begins so. A "yes" is left: beside a condition it says more than the rest.
-    Offsets stay what they were.
-    """
-    response = _ANSWERING.sub(lambda match: " " * len(match.group()), response)
+    """Return what the provenance stages are given: the prompt is asked, and it is what was said before."""
     prior = PriorWindow(f"{GUARD_ID}-prompt", 1, prompt)
     return AnalysisInput(
         GUARD_ID, GUARD_ID, 2, asked(prompt), response, grounds.facts, prior_windows=(prior,) if prompt.strip() else ()
@@ -99,11 +92,6 @@ def asked(prompt: str) -> str:
     return (questions or " ".join(texts) or prompt)[:QUERY_CHARS]
 
 
-_ANSWERING: Final = re.compile(
-    r"(?:^|(?<=[.!?]\s)|(?<=\n))no,\s(?=(?!(?:unless|except|if|but|only|not|provided|as|when|because)\b)"
-    r"(?:[\w'-]+\s){2})",
-    re.IGNORECASE,
-)
 _CLOSERS: Final = "\"'”’)]}»*_` \n"  # noqa: RUF001 - typographic closers
 
 

@@ -65,21 +65,3 @@ def test_the_prompt_is_what_was_said_before():
     given_ = analysis_input("I moved in on Monday.", "You moved in on Tuesday.", grounds_of([]))
     assert [prior.text for prior in given_.prior_windows] == ["I moved in on Monday."]
     assert given_.window_number == 2
-
-
-@pytest.mark.parametrize(
-    ("response", "read"),
-    [
-        ("No, smoking is prohibited.", "    smoking is prohibited."),
-        ("Ask us. No, it is closed on Monday.", "Ask us.     it is closed on Monday."),
-        ("Yes, you can take it if you are well.", "Yes, you can take it if you are well."),
-        ("No, unless the landlord agrees in writing.", "No, unless the landlord agrees in writing."),
-        ("Yes, but only with consent.", "Yes, but only with consent."),
-        ("No.", "No."),
-        ("No, thanks.", "No, thanks."),
-        ("No dogs, no cats in the house.", "No dogs, no cats in the house."),
-    ],
-)
-def test_the_no_that_answers_is_blanked_before_a_statement(response, read):
-    found = analysis_input("May I?", response, grounds_of([])).answer
-    assert (found, len(found)) == (read, len(response))
