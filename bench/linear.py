@@ -76,39 +76,40 @@ class Measure:
         """Lengthen the text until a call takes 0.2 s, then double it once more."""
         used, top = self.used_s, min(place.most, LONG)
         chars = min(FIRST, top)
-        seconds, said = await self._confirmed(place, kind.make(chars))
+        seconds, said = await self._confirmed(place, kind, chars)
         while seconds < FLOOR_S and chars < top:
             chars = min((4 if seconds < FLOOR_S / 8 else 2) * chars, top)
-            seconds, said = await self._confirmed(place, kind.make(chars))
+            seconds, said = await self._confirmed(place, kind, chars)
         if seconds < FLOOR_S:
             return Cost(place, kind, chars, seconds, None, seconds, said, self.used_s - used)
         if 2 * chars > place.most:
             chars = place.most // 2
-            seconds, said = await self.spent(place, kind.make(chars))
-        twice, said = await self.spent(place, kind.make(2 * chars))
+            seconds, said = await self._made(place, kind, chars)
+        twice, said = await self._made(place, kind, 2 * chars)
         if twice / seconds > MOST_RATIO:  # once more: what else goes on can cost once
-            seconds = min(seconds, (await self.spent(place, another(kind.make(chars), 2)))[0])
-            again, said = await self.spent(place, another(kind.make(2 * chars), 3))
+            seconds = min(seconds, (await self._made(place, kind, chars))[0])
+            again, said = await self._made(place, kind, 2 * chars)
             twice = min(twice, again)
             if seconds < FLOOR_S and 4 * chars <= place.most:  # it was less than it seemed: too little to measure
                 chars, seconds = 2 * chars, twice
-                twice, said = await self.spent(place, kind.make(2 * chars))
+                twice, said = await self._made(place, kind, 2 * chars)
         ratio = twice / max(seconds, 0.01)
         long_s = twice * max(1.0, ratio if ratio > MOST_RATIO else 2.0) ** math.log2(max(1.0, top / (2 * chars)))
         if long_s > MOST_S * SURE and twice < MOST_S and 2 * chars < top:
-            long_s, said = await self.spent(place, kind.make(top))
+            long_s, said = await self._made(place, kind, top)
         ratio_told = ratio if seconds >= FLOOR_S / 2 else None
         return Cost(place, kind, chars, seconds, ratio_told, long_s, said, self.used_s - used)
 
-    async def _confirmed(self, place: Place, text: str) -> tuple[float, str]:
-        """Return what a call costs; what is worth measuring is called twice: what else goes on can cost once.
-
-        The second text is another one, since what was said of the first is remembered.
-        """
-        seconds, said = await self.spent(place, text)
+    async def _confirmed(self, place: Place, kind: Kind, chars: int) -> tuple[float, str]:
+        """Return what a call costs; what is worth measuring is called twice: what else goes on can cost once."""
+        seconds, said = await self._made(place, kind, chars)
         if seconds >= FLOOR_S:
-            seconds = min(seconds, (await self.spent(place, another(text, 1)))[0])
+            seconds = min(seconds, (await self._made(place, kind, chars))[0])
         return seconds, said
+
+    async def _made(self, place: Place, kind: Kind, chars: int) -> tuple[float, str]:
+        """Return what a call with a text of a kind costs; each text is another one than those before it."""
+        return await self.spent(place, another(kind.make(chars), next(_TURNS)))
 
     async def spent(self, place: Place, text: str) -> tuple[float, str]:
         """Return the processor seconds of a call, the other tenant's reads taken off, and what was said."""
@@ -120,14 +121,21 @@ class Measure:
         return seconds, said
 
 
-def another(text: str, number: int) -> str:
+_TURNS: Final = itertools.cycle(range(10))
+
+
+def another(text: str, turn: int) -> str:
     """Return a text of the same kind whose sentences are not remembered: other digits, and some characters less.
 
-    Without other digits, half of the sentences of a text twice as long would be known from the shorter one, all of
-    them the second time, and the ratio of the two would be that of what a cache holds.
+    With the same digits, half of the sentences of a text twice as long would be known from the shorter one, and the
+    ratio of the two would be that of what a cache holds.
+
+    Args:
+        text: what is changed.
+        turn: by how much each digit is raised, 0-9, and how many characters are left out.
     """
-    turned = "".join(str((digit + number) % 10) for digit in range(10))
-    return text[number:].translate(str.maketrans("0123456789", turned))
+    turned = "".join(str((digit + turn) % 10) for digit in range(10))
+    return text[turn:].translate(str.maketrans("0123456789", turned))
 
 
 @contextlib.asynccontextmanager

@@ -1,5 +1,8 @@
 """The benchmark of linear time tries every field that takes text, and finds what is not linear."""
 
+import re
+from itertools import combinations
+
 import httpx
 import pytest
 
@@ -81,6 +84,14 @@ async def test_costs_are_judged_by_their_growth_and_their_height(seconds, holds)
 async def test_what_else_was_computed_hides_no_growth():
     assert not (await Spending(lambda length: (length / 30_000) ** 2, disturbed=1.0).cost(PLACE, KIND)).holds
     assert (await Spending(lambda length: length / 50_000, disturbed=1.0).cost(PLACE, KIND)).holds
+
+
+def test_a_text_measured_again_shares_no_number_with_the_one_before():
+    texts = [linear.another("Rule 107 says so. " * 3, turn) for turn in range(10)]
+    numbers = [set(re.findall(r"\d{3}", text)) for text in texts]
+    assert all(one.isdisjoint(other) for one, other in combinations(numbers, 2))
+    assert texts[0] == "Rule 107 says so. " * 3
+    assert texts[7] == "4 says so. " + "Rule 874 says so. " * 2
 
 
 def test_the_sample_shows_every_call_25_kinds_and_every_kind_some_calls():
