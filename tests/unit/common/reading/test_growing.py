@@ -1,7 +1,7 @@
 """Sentences of a text that is still being written: told as soon as nothing can change them, and not before."""
 
 import pytest
-from groundtrail.reading.growing import CONTEXT_CHARS, MOST_SENTENCE_CHARS, GrowingText
+from groundtrail.reading.growing import CONTEXT_CHARS, CONTEXT_SENTENCES, MOST_SENTENCE_CHARS, GrowingText
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -94,6 +94,14 @@ def test_the_context_is_bounded_and_begins_with_a_sentence():
     assert all(len(one.context) <= CONTEXT_CHARS for one in found)
     assert found[-1].context.startswith("This is sentence")
     assert text[found[-1].start - len(found[-1].context) : found[-1].start] == found[-1].context
+
+
+def test_of_short_sentences_only_the_last_ones_are_told_with_the_next():
+    growing = GrowingText()
+    found = [*growing.add("".join(f"It is {number}. " for number in range(50))), *growing.end()]
+    assert len(found) == 50
+    assert found[3].context == "It is 0. It is 1. It is 2. "
+    assert found[49].context == "".join(f"It is {number}. " for number in range(49 - CONTEXT_SENTENCES, 49))
 
 
 @pytest.mark.parametrize("piece", ["word ", "Dr. ", "x", "... ", "* ", "#", "| ", "(", "\u00e9"])

@@ -31,6 +31,8 @@ MOST_SENTENCE_CHARS: Final = 4_000
 """A sentence that has no end after so many characters is cut at the last blank."""
 CONTEXT_CHARS: Final = 1_000
 """So much of what stands before a sentence is told with it, in whole sentences."""
+CONTEXT_SENTENCES: Final = 8
+"""And so many of them: each is read again with every sentence behind it."""
 _LOOK_AHEAD: Final = 200
 """Characters behind a boundary that any rule reads, at most."""
 _NEWLINES: Final = "\r\n\v\f\x1c\x1d\x1e\x85\u2028\u2029"
@@ -290,7 +292,7 @@ class GrowingText:
         clear = skip_blanks(self._text, end)
         if span is not None:
             start, stop = span
-            begin = min((at for at in self._starts if start - (at - self._base) <= CONTEXT_CHARS), default=None)
+            begin = min((at for at in self._context() if start - (at - self._base) <= CONTEXT_CHARS), default=None)
             context = "" if begin is None else self._text[begin - self._base : start]
             kind = self._kind or SentenceKind.PROSE
             words = self._text[start:stop]
@@ -301,9 +303,13 @@ class GrowingText:
         self._left = end
         self._scan = max(self._scan, end)
 
+    def _context(self) -> list[int]:
+        """Return where the last sentences begin that can be told with the next one."""
+        return self._starts[-CONTEXT_SENTENCES:]
+
     def _forget(self) -> None:
         """Drop what stands before the context of the unfinished sentence."""
-        self._starts = [at for at in self._starts if self._left - (at - self._base) <= CONTEXT_CHARS]
+        self._starts = [at for at in self._context() if self._left - (at - self._base) <= CONTEXT_CHARS]
         kept = (
             self._left - _LOOK_AHEAD
             if not self._starts
