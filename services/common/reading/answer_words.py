@@ -15,7 +15,7 @@ from services.common.reading.words import words
 _THAT_IS: Final = r"(?:that(?:['\u2019]s| is) |this is |you(?:['\u2019]re| are) )(?:quite |absolutely |completely )?"
 _YES: Final = (
     rf"{_THAT_IS}(?:right|correct|true|so|the case)|yes|yeah|yep|correct|exactly|indeed|certainly|definitely|absolutely"
-    r"|of course|i(?:['\u2019]m| am) afraid so"
+    r"|sure|of course|i(?:['\u2019]m| am) afraid so"
 )
 _NO: Final = (
     rf"{_THAT_IS}(?:wrong|incorrect|false|untrue|not (?:right|correct|true|so|the case))|no|nope|incorrect"

@@ -204,13 +204,13 @@ IMPERATIVES: Final = _listed(
 
 _JUDGEMENTS: Final = (
     "good|bad|great|excellent|poor|terrible|wonderful|amazing|awful|best|worst|better|worse|ideal|perfect|beautiful|ugly"
-    "|impressive|interesting|attractive|generous|fair|unfair|reasonable|unreasonable|wise|unwise|sensible|advisable"
-    "|worthwhile|promising|disappointing|exciting|fantastic|outstanding|remarkable|valuable|useful|helpful|preferable"
+    "|impressive|interesting|attractive|generous|unfair|unreasonable|wise|unwise|sensible|advisable"
+    "|worthwhile|promising|disappointing|exciting|fantastic|remarkable|useful|helpful|preferable"
     "|convenient|inconvenient|elegant|confusing|overpriced|overrated|underrated|outdated|worrying|alarming|reassuring"
-    "|convincing|unconvincing|fascinating|boring|dull|pleasant|unpleasant|lovely|nice|ridiculous|absurd|brilliant|superb"
-    "|mediocre|clumsy|awkward|annoying|frustrating|exhausting|tedious|painful|delightful|charming|inspiring|admirable"
-    "|shameful|questionable|dubious|solid|spectacular|stunning|enjoyable|rewarding|tempting|troubling|unfortunate|sad"
-    "|stressful|vague|harsh|lenient|sound|smart|clever|stupid|foolish|bold|cautious|welcome|intuitive|user-friendly"
+    "|convincing|unconvincing|fascinating|boring|dull|pleasant|unpleasant|lovely|nice|ridiculous|absurd|brilliant|superb|outstanding|solid|fair"
+    "|mediocre|clumsy|awkward|annoying|frustrating|exhausting|tedious|delightful|charming|inspiring|admirable"
+    "|shameful|questionable|dubious|spectacular|stunning|enjoyable|rewarding|tempting|troubling|unfortunate|sad"
+    "|stressful|vague|harsh|lenient|smart|clever|stupid|foolish|bold|cautious|intuitive|user-friendly"
 )
 _GRADED: Final = "useful|helpful|simple|easy|hard|difficult|tricky|demanding|challenging"
 _COMPARED: Final = (
@@ -228,13 +228,10 @@ _DEGREE: Final = (
 )
 
 OPINION_MARKERS: Final = (
-    r"\b(?:I|we) (?:think|believe|feel|find|would argue|suspect|guess|prefer|like|love|recommend)\b",
+    r"\b(?:I|we) (?:feel|find|would argue|prefer|like|love)\b",
     r"\bin my (?:humble )?(?:opinion|view|experience|eyes)\b|\bto my (?:ears?|eyes?|mind|taste)\b",
-    (
-        r"\b(?:arguably|unfortunately|fortunately|hopefully|frankly|admittedly|regrettably|honestly|personally|sadly"
-        r"|undoubtedly|perhaps|probably the)\b"
-    ),
-    rf"\b(?:seems?|appears?|looks?|sounds?|feels?) (?:to be )?(?:(?:{_DEGREE}) )?(?:{_JUDGEMENTS}|likely|unlikely)\b",
+    rf"\barguably\b|\b(?:perhaps|probably) the [^.;]{{0,40}}\b(?:{_COMPARED}|best|worst)\b",
+    rf"\b(?:seems?|appears?|looks?|sounds?|feels?) (?:to be )?(?:(?:{_DEGREE}) )?(?:{_JUDGEMENTS})\b",
     rf"\b(?:{_DEGREE})\s+(?:{_JUDGEMENTS}|{_GRADED})\b",
     (
         rf"\b(?:is|are|was|were|remains?|makes?|be|been) (?:an? |the |another |such an? )?(?:(?:{_DEGREE}) )?"
@@ -250,8 +247,18 @@ OPINION_MARKERS: Final = (
     r"\b(?:deserves?|ought to|worth (?:considering|reading|trying|noting the)|good value|worth it)\b",
     r"\b(?:well[ -](?:written|made|designed|done)|easy to (?:use|read|follow|understand|learn))\b",
 )
-"""Patterns of subjective evaluation."""
+"""Patterns of subjective evaluation.
 
+Words that only comment on a statement or hedge it ("unfortunately", "perhaps", "I think") are none, nor are those that
+documents have for facts ("dogs are welcome"): what they stand with is claimed.
+"""
+OWED: Final = (
+    r"\b(?:balances?|amounts?|debts?|payments?|invoices?|fees?|loans?|rent|sums?|arrears|bills?|charges?|premiums?|dues"
+    r"|instal?lments?|costs?|contributions?|fines?|orders?|claims?|requests?|tasks?|items?)\b[^.;,]{0,40}\boutstanding\b"
+)
+"""What is outstanding and no praise."""
+
+_MENTIONED: Final = "mentioned|noted|stated|described|explained|discussed|outlined|said|shown"
 _ANSWERED_VERBS: Final = "contain|mention|includ|specif|provid|stat|sa[yi]|cover|address|answer|information|enough"
 _HELPING: Final = (
     "answer|help|assist|provide|find|determine|access|question|sorry|happy|information|know|confirm|say|tell|summari[sz]e|explain"
@@ -259,10 +266,7 @@ _HELPING: Final = (
 )
 
 META_MARKERS: Final = (
-    (
-        r"^(?:as|like) (?:i |we )?(?:have |was )?"
-        r"(?:mentioned|noted|stated|described|explained|discussed|outlined|said|shown)\b"
-    ),
+    (rf"^(?:as|like) (?:i |we )?(?:have |was )?(?:{_MENTIONED})\b[^,:]{{0,60}}$"),
     r"^(?:here (?:is|are|'s)|below (?:is|are)|the following (?:is|are|list|table|section|points?|steps?))\b",
     r"^(?:in (?:summary|short|conclusion)|to (?:summari[sz]e|sum up|conclude)|overall)[,:]?\s*$",
     r"\b(?:this|my) (?:answer|response|reply|summary|overview|explanation|list|table)\b",
@@ -276,8 +280,12 @@ META_MARKERS: Final = (
     ),
     r"^(?:i'm|i am) (?:sorry|unable|not able|happy|glad|an ai)\b",
     r"^(?:let me|let's|allow me)\b",
-    r"\b(?:let me know|feel free to|please (?:ask|let)|if you have (?:any )?(?:further|more|other) questions)\b",
-    r"^(?:sure|certainly|of course|great question|absolutely|thank you|thanks)\b[!,.]?",
+    (
+        r"^(?:[^,]{0,40},\s)?(?:please )?(?:let me know|feel free to|please (?:ask|let)"
+        r"|if you have (?:any )?(?:further|more|other) questions)\b"
+    ),
+    r"^(?:great question|thank you|thanks)\b",
+    r"^(?:sure|certainly|of course|absolutely)\b[!,.]?\s*$",
     r"^(?:building on (?:this|that|the above)|continuing from|turning (?:now )?to|as (?:a )?follow-up)\b[^.]{0,60}$",
     r"^(?:sources?|references?|note|notes|citations?|key points?|summary|answer)\s*:?$",
     r"^(?:based on|from|according to) [^,]{3,80}, (?:here (?:is|are)|this is what)\b",
@@ -304,6 +312,8 @@ DISCOURSE_PREFIX: Final = (
     r"|thus|hence|consequently|in addition|for example|for instance|in fact|specifically|note that|please note that"
     r"|based on (?:the|this) (?:provided |given |supplied )?(?:context|facts?|sources?|documents?|information)"
     r"|according to (?:the|this) (?:provided |given |supplied )?(?:context|facts?|sources?|documents?|information)"
+    rf"|(?:as|like) (?:i |we )?(?:have |was )?(?:{_MENTIONED})(?: (?:above|before|earlier|already))?"
+    r"|unfortunately|fortunately|regrettably|sadly|frankly|honestly|admittedly"
     r"|to summari[sz]e|first|second|third|next|then|importantly|notably)\s*[,:]\s*)+"
 )
 """Introductory words that do not change what kind of claim follows."""

@@ -21,6 +21,7 @@ from services.common.reading.lexicon import (
     IRREGULAR_VERBS,
     META_MARKERS,
     OPINION_MARKERS,
+    OWED,
     STOPWORDS,
     SUBORDINATORS,
 )
@@ -36,10 +37,12 @@ _READ_CHARS: Final = 2_000
 """Rules look at the first 2,000 characters of a claim: bounded work on hostile input."""
 
 _OPINION: Final = re.compile("|".join(OPINION_MARKERS), re.IGNORECASE)
+_OWED: Final = re.compile(OWED, re.IGNORECASE)
 _META: Final = re.compile("|".join(META_MARKERS), re.IGNORECASE)
 _PREFIX: Final = re.compile(DISCOURSE_PREFIX, re.IGNORECASE)
 _ADVICE: Final = re.compile(
-    r"^(?:please\s+|you\s+(?:should|must|need to|have to|will need to|are advised to)\s+"
+    r"^(?:(?:i|we)(?:['\u2019]d| would)?\s(?:recommend|suggest|advise)\b|please\s+"
+    r"|you\s+(?:should|must|need to|have to|will need to|are advised to)\s+"
     r"|(?:to|in order to)\s+[^,]{3,120},\s+(?:please\s+|you\s+(?:should|must|need to|have to|can)\s+)?(?=[a-z]))",
     re.IGNORECASE,
 )
@@ -91,6 +94,8 @@ _NO_VERBS: Final = (
     )
 )
 _FIRST_PERSON: Final = re.compile(r"^I(?:'m|'ve|'d|'ll|\u2019m|\u2019ve|\u2019d|\u2019ll)?\s")
+_HEDGE: Final = re.compile(r"^(?:I|we) (?:think|believe|suspect|guess|assume)(?: that)?\s", re.IGNORECASE)
+"""What is claimed with less than certainty is claimed."""
 _COURTESY: Final = re.compile(
     r"^(?:let me|let's|allow me|feel free|please (?:let|ask|feel)|have a|hope|thanks?"
     r"|see (?:the )?\w* ?(?:above|below))\b",
@@ -113,7 +118,7 @@ def classify(text: str, *, has_values: bool, kind: SentenceKind) -> ClaimType:
         kind: what the sentence is part of.
     """
     bare = text[:_READ_CHARS].strip(_MARKUP)
-    core = _PREFIX.sub("", bare, count=1).lstrip(_MARKUP)
+    core = _HEDGE.sub("", _PREFIX.sub("", bare, count=1).lstrip(_MARKUP), count=1)
     # A refusal speaks of the sources, not of the matter (ADR 0096).
     if not has_values and (_COURTESY.match(core) or refuses(bare)):
         return ClaimType.META
@@ -128,7 +133,7 @@ def _type_without_values(text: str, bare: str, core: str, kind: SentenceKind) ->
     leads_in = not core or kind is SentenceKind.HEADING or text.rstrip(_MARKUP).endswith((":", "?"))
     if leads_in or _META.search(bare) or _META.search(core):
         return ClaimType.META
-    if _OPINION.search(bare):
+    if _OPINION.search(_OWED.sub(" ", bare)):
         return ClaimType.OPINION
     if _FIRST_PERSON.match(core):
         # What the assistant says of itself.

@@ -8,6 +8,7 @@ rests on a probability, or on nothing, makes it MEDIUM and never more.
 from collections.abc import Callable, Iterable, Iterator
 from typing import Final
 
+from services.common.reading.text_types import ClaimType
 from services.common.reading.words import normal_text
 from services.common.taxonomy import GroundingMode, RiskLevel
 from services.dpe.domain.analysis import Analysis
@@ -109,11 +110,15 @@ def _fabricated(analysis: Analysis) -> Iterator[RiskFloor]:
 
 
 def _undecided(analysis: Analysis) -> Iterator[RiskFloor]:
-    """A claim that gets a verdict, and about which nothing that ran could say anything, or nothing sure."""
-    verdicts = analysis.outputs.fidelity.verdicts
+    """A claim that gets a verdict, and about which nothing that ran could say anything, or nothing sure.
+
+    Of an answer in which nothing gets one, what it calls its opinion: nobody has checked a word of it.
+    """
+    verdicts, claims = analysis.outputs.fidelity.verdicts, analysis.outputs.text.claims
+    judged = judged_claims(claims)
     ids = [
         claim.claim_id
-        for claim in judged_claims(analysis.outputs.text.claims)
+        for claim in judged or [one for one in claims if one.claim_type is ClaimType.OPINION]
         if verdicts.get(claim.claim_id, Verdict.NONE) in {Verdict.NONE, Verdict.UNDECIDED}
     ]
     yield from _floor(analysis, RiskLevel.MEDIUM, FloorReason.UNDECIDED, ids)

@@ -14,6 +14,7 @@ from services.dpe.domain.rules.denials import denied_part
 from services.dpe.domain.rules.displaced import displaced
 from services.dpe.domain.rules.empty_cells import turned_cell
 from services.dpe.domain.rules.finding import Departure
+from services.dpe.domain.rules.foreign_cells import foreign_cell
 from services.dpe.domain.rules.frequency import changed_frequency, changed_part_of_day
 from services.dpe.domain.rules.governed import exchanged_phrases
 from services.dpe.domain.rules.meanings import changed_cause, changed_term
@@ -49,6 +50,7 @@ RULES: Final[tuple[Callable[[Reading, list[Reading]], Departure | None], ...]] =
     changed_column,
     changed_state,
     foreign_state,
+    foreign_cell,
     changed_code,
     denied_part,
     turned_cell,

@@ -19,7 +19,9 @@ _DENIES: Final = re.compile(
 )
 _CONDITION: Final = re.compile(r"\b(?:if|unless|when|where|until|before|after|except)\b", re.IGNORECASE)
 _THERE_IS_NO: Final = re.compile(
-    r"\b(?:there\s(?:is|are|was|were)|has|have|had)\s(?P<no>no)\s(?P<thing>\w+)", re.IGNORECASE
+    r"\b(?:there\s(?:is|are|was|were)|has|have|had|gives?|gets?|offers?|includes?|provides?|carr(?:y|ies)|comes?\swith)"
+    r"\s(?P<no>no)\s(?P<thing>\w+)",
+    re.IGNORECASE,
 )
 
 

@@ -89,7 +89,7 @@ def changed_row(claim: Reading, sources: list[Reading]) -> Departure | None:
     said_of_it = [joined(cell.words) for cell in own.cells]
     spoken = joined(word.text for word in claim.tokens)
     for other, _ in rows:
-        if other.heads != own.heads or other.name == own.name or _is_named(other, own, claim):
+        if other.heads != own.heads or other.name == own.name or is_named(other, own, claim):
             continue
         for ours, theirs in zip(own.cells[1:], other.cells[1:], strict=True):
             if (
@@ -97,7 +97,7 @@ def changed_row(claim: Reading, sources: list[Reading]) -> Departure | None:
                 and joined(theirs.words) in spoken
                 and not any(joined(theirs.words) in cell for cell in said_of_it)
                 and joined(ours.words) not in spoken
-                and not _is_said_elsewhere(own, theirs, sources)
+                and not is_said_elsewhere(own, theirs, sources)
             ):
                 at = spoken[: spoken.index(joined(theirs.words))].count(" ")
                 return _departure(claim, at, at + len(theirs.words), source, ours)
@@ -146,7 +146,7 @@ def _is_longer(row: Row, other: Row) -> bool:
     return row.name != other.name and other.name in row.name
 
 
-def _is_named(other: Row, own: Row, claim: Reading) -> bool:
+def is_named(other: Row, own: Row, claim: Reading) -> bool:
     """Say whether the claim speaks of another row too, beside words that both labels share."""
     spoken = joined(word.text for word in claim.tokens)
     if other.name in spoken and not _is_longer(own, other):
@@ -160,7 +160,7 @@ def _changed_value(
     """Return the value of another row that a claim gives in the place of its own row's, or ``None``."""
     given = claim.once(values_of)
     for other, _ in rows if given else ():
-        if other.heads != own.heads or other.name == own.name or _is_named(other, own, claim):
+        if other.heads != own.heads or other.name == own.name or is_named(other, own, claim):
             continue
         for ours, theirs in zip(own.cells[1:], other.cells[1:], strict=True):
             known, foreign = one_value(ours), one_value(theirs)
@@ -172,7 +172,7 @@ def _changed_value(
                 and not any(agrees(value, known) for value in given)
                 and not any(agrees(taken[0], value) for cell in own.cells for value in scan_values(cell.read))
                 and _is_of_column(taken[0], ours, claim)
-                and not _gives_elsewhere(own, taken[0], sources)
+                and not gives_elsewhere(own, taken[0], sources)
             ):
                 span = claim.span(taken[0].start, taken[0].end)
                 return Departure(DistortionType.NUMBER_CHANGED, Rule.ROW, span, source, source.span(*ours.place))
@@ -198,7 +198,7 @@ def _is_of_column(value: Value, cell: Cell, claim: Reading) -> bool:
     return bool(roots(cell.head) & (claim.content | roots(value.text)))
 
 
-def _gives_elsewhere(own: Row, value: Value, sources: list[Reading]) -> bool:
+def gives_elsewhere(own: Row, value: Value, sources: list[Reading]) -> bool:
     """Say whether a sentence that names the row, and is no row of its table, gives the value."""
     return any(
         own.label <= source.known and any(agrees(value, other) for other in source.once(values_of))
@@ -233,7 +233,7 @@ def joined(spoken: Iterable[str]) -> str:
     return f" {' '.join(spoken)} "
 
 
-def _is_said_elsewhere(own: Row, cell: Cell, sources: list[Reading]) -> bool:
+def is_said_elsewhere(own: Row, cell: Cell, sources: list[Reading]) -> bool:
     """Say whether a sentence that names the row, and is no other row, holds the words of the cell."""
     wanted = joined(cell.words)
     return any(
