@@ -8,7 +8,7 @@ that one of them occurs somewhere says nothing.
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum, unique
 from typing import Final
 
@@ -137,6 +137,7 @@ class _Read:
     analysis: Analysis
     limits: Limits
     unnamed: set[tuple[int, int]]
+    indexed: dict[tuple[int, ...], ValueIndex] = field(default_factory=dict)
 
     def claim(self, heard: ModelOpinion, found: Sequence[Distortion]) -> Weighed:
         case, outputs = heard.case, self.analysis.outputs
@@ -193,10 +194,10 @@ class _Read:
             for pair in aligned
             if pair.equal and not pair.turned
         }
-        views = [self.analysis.outputs.text.fact_views[near.fact_index] for near in case.passages]
-        near = ValueIndex([value for view in views for value in view.values], len(views))
         borne = [
-            float(near.traces(value)) if value.kind not in ALIGNABLE else placed.get((value.start, value.end), 0.0)
+            placed.get((value.start, value.end), 0.0)
+            if value.kind in ALIGNABLE
+            else float(self._values_of(case).traces(value))
             for value in values
         ]
         share = sum(borne) / len(borne)
@@ -204,6 +205,14 @@ class _Read:
             return Signal(SignalKind.NUMBER, share, Vote.SUPPORTS)
         invented = any((value.start, value.end) in self.unnamed for value in values)
         return Signal(SignalKind.NUMBER, share, Vote.FABRICATES if invented else Vote.NEUTRAL)
+
+    def _values_of(self, case: Case) -> ValueIndex:
+        """Return the values of the passages near a claim, indexed once for all claims with the same ones."""
+        key = tuple(near.fact_index for near in case.passages)
+        if key not in self.indexed:
+            views = [self.analysis.outputs.text.fact_views[index] for index in key]
+            self.indexed[key] = ValueIndex([value for view in views for value in view.values], len(views))
+        return self.indexed[key]
 
     def _traceability(self, case: Case, contents: Sequence[str]) -> Signal:
         """Share of the claim's content words that the passages near it have."""
