@@ -96,6 +96,7 @@ class FactView:
         parts: texts that a claim may match besides the whole fact: its clauses, and what stands after a lead-in
             ("Deadlines: report a loss within 14 days"); empty when the fact is one plain clause.
         places: its values with what each is said of.
+        stems: of the words of content of the whole fact.
     """
 
     fact: EnvelopeFact
@@ -103,12 +104,13 @@ class FactView:
     values: tuple[Value, ...]
     parts: tuple[str, ...] = ()
     places: tuple[Place, ...] = ()
+    stems: frozenset[str] = frozenset()
 
 
 def read_fact(index: int, fact: EnvelopeFact, names: Sequence[Entity]) -> FactView:
     """Split a fact into clauses."""
     values = scan_values(fact.content)
-    places = sorted((name.start, at) for at, name in enumerate(names))
+    begun = sorted((name.start, at) for at, name in enumerate(names))
     read: list[FactClause] = []
     for sentence in sentences(fact.content):
         for span in clauses(fact.content, sentence.start, sentence.end):
@@ -122,10 +124,11 @@ def read_fact(index: int, fact: EnvelopeFact, names: Sequence[Entity]) -> FactVi
                     content_stems(without_values(fact.content, span, within(values, span))),
                     normal_text(text),
                     within(values, span),
-                    _inside(names, places, span),
+                    _inside(names, begun, span),
                 )
             )
-    return FactView(fact, tuple(read), values, _parts(fact.content, read), read_places(index, fact.content, values))
+    parts, places = _parts(fact.content, read), read_places(index, fact.content, values)
+    return FactView(fact, tuple(read), values, parts, places, content_stems(fact.content))
 
 
 def _inside(names: Sequence[Entity], places: Sequence[tuple[int, int]], span: Span) -> tuple[Entity, ...]:

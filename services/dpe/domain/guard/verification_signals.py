@@ -150,7 +150,7 @@ class _Read:
             self._entity(case, contents),
             self._number(case, aligned),
             _negation(case, nearest),
-            self._traceability(case, contents),
+            self._traceability(case),
         ]
         told = {SIGNAL_OF_RULE[item.rule] for item in found}
         deciding = frozenset(SIGNAL_OF_RULE[item.rule] for item in found if decides(item))
@@ -214,19 +214,20 @@ class _Read:
             self.indexed[key] = ValueIndex([value for view in views for value in view.values], len(views))
         return self.indexed[key]
 
-    def _traceability(self, case: Case, contents: Sequence[str]) -> Signal:
+    def _traceability(self, case: Case) -> Signal:
         """Share of the claim's content words that the passages near it have."""
         stems = content_stems(case.claim.text)
-        if not stems or not contents:
+        if not stems or not case.passages:
             return Signal(SignalKind.TRACEABILITY)
-        share = 1.0 if case.quotation is not None else _share(stems, contents)
+        near = [self.analysis.outputs.text.fact_views[one.fact_index].stems for one in case.passages]
+        share = 1.0 if case.quotation is not None else _share(stems, near)
         vote = Vote.SUPPORTS if share >= self.limits.traceable else Vote.NEUTRAL
         return Signal(SignalKind.TRACEABILITY, share, Vote.FABRICATES if share < self.limits.untraceable else vote)
 
 
-def _share(stems: frozenset[str], contents: Sequence[str]) -> float:
-    known = frozenset[str]().union(*(content_stems(text) for text in contents))
-    return len(stems & known) / len(stems)
+def _share(stems: frozenset[str], near: Sequence[frozenset[str]]) -> float:
+    """Return which share of stems is among any of some others."""
+    return sum(any(stem in known for known in near) for stem in stems) / len(stems)
 
 
 def _is_mark(value: Value) -> bool:
