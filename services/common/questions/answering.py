@@ -30,6 +30,8 @@ ECHO: Final = 0.20
 """A sentence that says nothing but the question's own words, and no "yes", "no" or value."""
 DENIED_THING: Final = 0.50
 _FRAGMENT_WORDS: Final = 6
+MOST_BARE_CHARS: Final = 1_000
+"""What is longer is no answer in short, and its values are not read for it."""
 
 _SURE: Final = frozenset({Kind.NUMBER, Kind.TIME, Kind.CODE})
 _FINITE: Final = re.compile(
@@ -93,6 +95,8 @@ def is_bare_answer(question: Question, text: str) -> bool:
     """Say whether a text is an answer in short: "Within 7 days.", "Ingrid Solheim.", "No.", "The deposit is 9 EUR."."""
     if question.kind is Kind.YES_NO:
         return bool(_YES_OR_NO.match(text))
+    if len(text) > MOST_BARE_CHARS:
+        return False
     if _gives_value_of_it(question, text):
         return question.kind not in CLOSED or _holds(question, text)
     return question.kind in CLOSED and _is_fragment(text) and _holds(question, text)

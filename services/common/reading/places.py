@@ -8,11 +8,12 @@ of its column. Linear in the text.
 import re
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import pairwise
-from typing import Final
+from typing import Final, TypeVar, cast
 
 from services.common.ports.recognition import EntityKind
 from services.common.reading.bounds import Bound, limit_of
@@ -26,6 +27,7 @@ from services.common.reading.terms import terms, terms_without, value_terms
 from services.common.reading.text_types import Sentence, SentenceKind, Span, Value
 from services.common.reading.words import words
 
+_ItemT = TypeVar("_ItemT")
 PLACED: Final = frozenset(
     {EntityKind.NUMBER, EntityKind.QUANTITY, EntityKind.MONEY, EntityKind.PERCENT, EntityKind.DATE, EntityKind.TIME}
 )
@@ -41,6 +43,8 @@ _BEFORE_CHARS: Final = 160
 _BEHIND_CHARS: Final = 64
 _CUE: Final = re.compile(r"\b(?P<word>from|to|until|till|by|since|between|and|of)\s(?:the\s)?$", re.IGNORECASE)
 _NONE: Final[frozenset[str]] = frozenset()
+MAX_STRETCH_CHARS: Final = 1_000
+"""Behind so many characters without a break a stretch ends with the value that stands there."""
 _Read = tuple[Value | None, frozenset[str], Span]
 """A value of a line, or ``None`` for words without one; the terms of its stretch; the stretch."""
 
@@ -91,7 +95,7 @@ class Place:
     in_table: bool = False
     negated: bool = False
     each: bool = False
-    before: frozenset[str] = _NONE
+    before: AbstractSet[str] = _NONE
     beside: tuple[Beside, ...] = ()
     cell: LabelledCell | None = None
 
@@ -151,15 +155,46 @@ def _cell_of(row: Sequence[LabelledCell], value: Value) -> LabelledCell | None:
     return row[at] if at >= 0 and value.end <= row[at].end else None
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class _Before(AbstractSet[str]):
+    """The terms of the stretches of a clause before one of them, kept once for all of its places.
+
+    Attributes:
+        first: number of the stretch in which each term of the clause stands first; it may grow while places are read.
+        stretch: number of the stretch before which they stand.
+    """
+
+    first: Mapping[str, int]
+    stretch: int
+
+    def __contains__(self, term: object) -> bool:
+        return self.first.get(cast("str", term), self.stretch) < self.stretch
+
+    def __iter__(self) -> Iterator[str]:
+        return (term for term, at in self.first.items() if at < self.stretch)
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+    def __hash__(self) -> int:
+        return self._hash()
+
+    @classmethod
+    def _from_iterable(cls, it: Iterable[_ItemT]) -> AbstractSet[_ItemT]:
+        return frozenset(it)
+
+
 def _with_before(line: Sequence[Place], parts: Sequence[Span]) -> list[Place]:
     """Return the places of a line with the terms of the stretches before each, in the same clause."""
-    found, before, last, at = list[Place](), _NONE, _NONE, 0
+    found, first, last, number, at = list[Place](), dict[str, int](), _NONE, 0, 0
     for place in line:
         while at + 1 < len(parts) and place.value.start >= parts[at + 1].start:
-            at, before, last = at + 1, _NONE, _NONE
+            at, first, last, number = at + 1, {}, _NONE, 0
         if place.stretch != last:
-            before, last = before | last, place.stretch
-        found.append(replace(place, before=before))
+            for term in last:
+                first.setdefault(term, number)
+            number, last = number + 1, place.stretch
+        found.append(replace(place, before=_Before(first, number)) if first else place)
     return found
 
 
@@ -267,14 +302,16 @@ _NO_LABELS: Final = STOPWORDS | FINITE_VERBS | APPROXIMATORS | frozenset({"least
 def stretches(text: str, start: int, end: int, values: Sequence[Value], *, apart: bool = False) -> list[Span]:
     """Return the stretch of each value of ``text[start:end]``: up to the first break behind the value before.
 
-    Without a break between two values both have the words of both, unless they are to be kept apart.
+    Without a break between two values both have the words of both, unless they are to be kept apart, or have no break
+    for longer than any person writes.
     """
     found: list[Span] = []
     begin, since = start, 0
     for number, (value, following) in enumerate(pairwise(values)):
         cut = _BREAK.search(text, value.end, max(value.end, following.start))
-        if cut is None and apart:
-            found, begin, since = found + [Span(begin, value.end)] * (number + 1 - since), value.end, number + 1
+        if cut is None and (apart or value.end - begin > MAX_STRETCH_CHARS):
+            found += [Span(begin, value.end)] * (number + 1 - since)
+            begin, since = value.end, number + 1
         if cut is not None:
             found += [Span(begin, cut.start())] * (number + 1 - since)
             begin, since = cut.end(), number + 1

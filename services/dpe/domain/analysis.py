@@ -70,6 +70,8 @@ class AnalysisInput:
     """Nobody was given an answer of any window before this one (ADR 0160)."""
     is_beginning: bool = False
     """The answer goes on: whether it answers its question is not asked yet (ADR 0172)."""
+    scored_from: int = 0
+    """What ends before is context alone: its claims are read, and no distortions are looked for in them (ADR 0123)."""
 
     @property
     def questions(self) -> tuple[str, ...]:
@@ -120,6 +122,10 @@ class Analysis:
             former=None,
         )
         return self.with_results(found)
+
+    def is_scored(self, claim: Claim) -> bool:
+        """Say whether a claim is more than context."""
+        return claim.end > self.input.scored_from
 
     @property
     def factual_claims(self) -> tuple[Claim, ...]:

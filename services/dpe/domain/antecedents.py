@@ -5,6 +5,7 @@ about; its neighbours do. Only subjects are carried on, and only to the next sen
 """
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Final
 
 from services.common.reading.text_types import Claim
@@ -17,8 +18,14 @@ _REACH_SENTENCES: Final = 2
 
 def opens_with_pronoun(text: str) -> bool:
     """Say whether a claim's first word stands for something said before it."""
-    opening = words(text[:_OPENING_CHARS])
-    return bool(opening) and opening[0].text in _PRONOUNS
+    return _is_pronoun(text[:_OPENING_CHARS])
+
+
+@lru_cache(maxsize=4_096)
+def _is_pronoun(opening: str) -> bool:
+    """Say whether the first word is one; asked of each claim by several rules."""
+    said = words(opening)
+    return bool(said) and said[0].text in _PRONOUNS
 
 
 def antecedents(claims: Sequence[Claim], text: str) -> Mapping[str, frozenset[str]]:

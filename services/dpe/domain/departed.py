@@ -71,7 +71,7 @@ def departed(analysis: Analysis, meant: Mapping[str, frozenset[str]]) -> Departe
     unworded: list[str] = []
     in_cells: list[str] = []
     for claim in judged_claims(analysis.outputs.text.claims):
-        if claim.sentence_index in analysis.outputs.attribution.quotations:
+        if claim.sentence_index in analysis.outputs.attribution.quotations or not analysis.is_scored(claim):
             continue
         reading, known = read_claim(claim.text, claim.start, meant.get(claim.claim_id, frozenset())), sources.of(claim)
         if not is_worded(reading, known):

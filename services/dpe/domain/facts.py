@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
+from functools import cached_property
 from typing import Final
 
 import numpy as np
@@ -95,6 +96,7 @@ class FactView:
         parts: texts that a claim may match besides the whole fact: its clauses, and what stands after a lead-in
             ("Deadlines: report a loss within 14 days"); empty when the fact is one plain clause.
         places: its values with what each is said of.
+        stems: of the words of content of the whole fact.
     """
 
     fact: EnvelopeFact
@@ -102,11 +104,13 @@ class FactView:
     values: tuple[Value, ...]
     parts: tuple[str, ...] = ()
     places: tuple[Place, ...] = ()
+    stems: frozenset[str] = frozenset()
 
 
 def read_fact(index: int, fact: EnvelopeFact, names: Sequence[Entity]) -> FactView:
     """Split a fact into clauses."""
     values = scan_values(fact.content)
+    begun = sorted((name.start, at) for at, name in enumerate(names))
     read: list[FactClause] = []
     for sentence in sentences(fact.content):
         for span in clauses(fact.content, sentence.start, sentence.end):
@@ -120,10 +124,17 @@ def read_fact(index: int, fact: EnvelopeFact, names: Sequence[Entity]) -> FactVi
                     content_stems(without_values(fact.content, span, within(values, span))),
                     normal_text(text),
                     within(values, span),
-                    tuple(name for name in names if span.start <= name.start and name.end <= span.end),
+                    _inside(names, begun, span),
                 )
             )
-    return FactView(fact, tuple(read), values, _parts(fact.content, read), read_places(index, fact.content, values))
+    parts, places = _parts(fact.content, read), read_places(index, fact.content, values)
+    return FactView(fact, tuple(read), values, parts, places, content_stems(fact.content))
+
+
+def _inside(names: Sequence[Entity], places: Sequence[tuple[int, int]], span: Span) -> tuple[Entity, ...]:
+    """Return the names that lie inside the span, in their order; ``places`` are where each begins, in order."""
+    begun = places[bisect_left(places, (span.start, 0)) : bisect_left(places, (span.end + 1, 0))]
+    return tuple(names[at] for at in sorted(at for _, at in begun) if names[at].end <= span.end)
 
 
 def _parts(content: str, read: Sequence[FactClause]) -> tuple[str, ...]:
@@ -170,8 +181,6 @@ class ValueIndex:
         self._numbers: set[Decimal] = set()
         self._bare_numbers: set[Decimal] = set()
         self._numerals: set[Decimal] = set()
-        self._rounded: set[tuple[str, Decimal]] = set()
-        self._floors: set[tuple[str, Decimal]] = set()
         self._across: dict[str, list[Value]] = {}
         self._dates: set[str] = set()
         for value in values:
@@ -192,11 +201,20 @@ class ValueIndex:
                 self._bare_numbers.add(value.number)
                 if not value.counted or value.text[-2:].lower() in _ORDINAL_ENDINGS:
                     self._numerals.add(value.number)  # "from the fourth day" bears "after four days" out
-            self._rounded |= {(value.unit, rounded) for rounded in _roundings(value.magnitude)}
-            self._rounded |= {("", rounded) for rounded in _roundings(value.number)}
-            self._floors |= {(value.unit, rounded) for rounded in _roundings(value.magnitude, ROUND_FLOOR)}
             if any(value.unit in pair for pair in ONE_MEASURE):
                 self._across.setdefault(value.unit, []).append(value)
+
+    @cached_property
+    def _rounded(self) -> frozenset[tuple[str, Decimal]]:
+        """What the values come to when they are rounded; few answers ask for it."""
+        known = [*self._measured, *(("", number) for number in self._numbers)]
+        return frozenset((unit, rounded) for unit, number in known for rounded in _roundings(number))
+
+    @cached_property
+    def _floors(self) -> frozenset[tuple[str, Decimal]]:
+        return frozenset(
+            (unit, rounded) for unit, number in self._measured for rounded in _roundings(number, ROUND_FLOOR)
+        )
 
     def traces(self, value: Value) -> bool:
         """Say whether the value is among those indexed, in whatever notation."""

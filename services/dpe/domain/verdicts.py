@@ -122,12 +122,13 @@ def cases(analysis: Analysis) -> list[Case]:
             is_near = nearest is not None and nearest.similarity >= MIXED_SIMILARITY
             aligned = analysis.outputs.attribution.alignments.get(claim.claim_id, ())
             asked = in_fact_notation(claim, aligned, contents)
+            is_fitting = _is_fitting(analysis, claim, passages)
             case = replace(
                 case,
                 rewriting=asked,
                 is_derived=any(pair.equal and pair.derivation for pair in aligned),
-                is_fitting=_is_fitting(analysis, claim, passages),
-                is_stated=_is_stated(analysis, claim, passages),
+                is_fitting=is_fitting,
+                is_stated=is_fitting and _is_stated(analysis, claim, passages),
                 request=GroundingRequest(asked.text, contents, analysis.input.query or None, WINDOWS_READ),
                 pair=(analysis.input.facts[nearest.fact_index].content, asked.text) if nearest and is_near else None,
             )
@@ -150,21 +151,24 @@ def _is_fitting(analysis: Analysis, claim: Claim, passages: Sequence[NearFact]) 
     read = _stems_read(analysis, passages)
     homes = _homes(aligned) & read.keys()
     # What another fact says of somebody else is not borne out by a value that fits: "calibrated by the pharmacist".
-    own = frozenset[str]().union(*(read[index] for index in homes))
-    others = frozenset[str]().union(*(known for index, known in read.items() if index not in homes))
+    own, others = ([known for index, known in read.items() if (index in homes) is own] for own in (True, False))
     said = claim_stems(claim) - (RECKONING if reckoned else frozenset())
-    return not (said - own) & others
+    return not any(_is_among(stem, others) for stem in said if not _is_among(stem, own))
+
+
+def _is_among(stem: str, known: Sequence[frozenset[str]]) -> bool:
+    """Say whether one of some facts has a word; of what long facts say no union is made for each claim."""
+    return any(stem in one for one in known)
 
 
 def _is_stated(analysis: Analysis, claim: Claim, passages: Sequence[NearFact]) -> bool:
-    """Say whether the facts give every value of the claim for what the claim gives it for (ADR 0095)."""
-    if not _is_fitting(analysis, claim, passages):
-        return False
+    """Say whether facts that give every value of a claim give it for what the claim gives it for (ADR 0095)."""
     aligned = analysis.outputs.attribution.alignments.get(claim.claim_id, ())
     stems, read = _stems_said(claim, aligned), _stems_read(analysis, passages)
-    own = frozenset[str]().union(*(read[index] for index in _homes(aligned) & read.keys()))
+    own = [read[index] for index in _homes(aligned) & read.keys()]
     # Values that stand in several facts, as the addends of a sum, are borne out by what these say together.
-    return any(containment(stems, known) >= STATED_WORDS for known in (*read.values(), own))
+    together = frozenset(stem for stem in stems if _is_among(stem, own))
+    return any(containment(stems, known) >= STATED_WORDS for known in (*read.values(), together))
 
 
 def _stems_said(claim: Claim, aligned: Sequence[AlignedValue]) -> frozenset[str]:
@@ -173,7 +177,7 @@ def _stems_said(claim: Claim, aligned: Sequence[AlignedValue]) -> frozenset[str]
 
 
 def _stems_read(analysis: Analysis, passages: Sequence[NearFact]) -> dict[int, frozenset[str]]:
-    return {near.fact_index: content_stems(analysis.input.facts[near.fact_index].content) for near in passages}
+    return {near.fact_index: analysis.outputs.text.fact_views[near.fact_index].stems for near in passages}
 
 
 def _homes(aligned: Sequence[AlignedValue]) -> set[int]:

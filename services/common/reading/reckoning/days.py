@@ -2,7 +2,7 @@
 
 import calendar
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
@@ -75,9 +75,10 @@ def wrong_days(lines: Sequence[Line]) -> Iterator[Slip]:
         yield from _weekdays(line, named[at])
         yield from _ranges(line, named[at])
         yield from _order(line, named[at])
+    by_start = {line.start: named[at] for at, line in enumerate(lines)}
     for first, second in neighbours(lines):
-        yield from _terms(first, second, named)
-        yield from _nights(first, second, named)
+        yield from _terms(first, second, by_start)
+        yield from _nights(first, second, by_start[first.start])
 
 
 def named_days(lines: Sequence[Line]) -> dict[int, list[Day]]:
@@ -185,12 +186,18 @@ def _days_why(days: int, length: Value) -> str:
     return "" if fits else f"it is {days} days from the first to the last, not {length.text}"
 
 
-def _terms(first: Line, second: Line, named: dict[int, list[Day]]) -> Iterator[Slip]:
-    """Yield an end that does not lie so long behind the beginning as both sentences say."""
+def _terms(first: Line, second: Line, by_start: Mapping[int, Sequence[Day]]) -> Iterator[Slip]:
+    """Yield an end that does not lie so long behind the beginning as both sentences say.
+
+    Args:
+        first: says when something begins and how long it lasts.
+        second: says when it ends.
+        by_start: the days that each sentence names, by where it begins.
+    """
     if _SO.match(second.words) is None:
         return
-    start, length = _begun(first, named), _lasting(first)
-    ends = [each for each in _days_of(second, named) if _UNTIL.search(second.before(each.value))]
+    start, length = _begun(first, by_start[first.start]), _lasting(first)
+    ends = [each for each in by_start[second.start] if _UNTIL.search(second.before(each.value))]
     if start is None or length is None or len(ends) != 1 or start.has_year != ends[0].has_year:
         return
     reached = _after(start, length)
@@ -200,12 +207,7 @@ def _terms(first: Line, second: Line, named: dict[int, list[Day]]) -> Iterator[S
         yield Slip(Span(first.start, first.end), Span(value.start, value.end), why)
 
 
-def _days_of(line: Line, named: dict[int, list[Day]]) -> list[Day]:
-    return [each for days in named.values() for each in days if line.start <= each.value.start < line.end]
-
-
-def _begun(line: Line, named: dict[int, list[Day]]) -> Day | None:
-    days = _days_of(line, named)
+def _begun(line: Line, days: Sequence[Day]) -> Day | None:
     return days[0] if len(days) == 1 and _FROM.search(line.before(days[0].value)) else None
 
 
@@ -223,9 +225,8 @@ def _after(start: Day, length: Value) -> date | None:
     return date_after(start.day.isoformat(), int(amount), in_months=length.unit == "month")
 
 
-def _nights(first: Line, second: Line, named: dict[int, list[Day]]) -> Iterator[Slip]:
-    """Yield "out on 8 June, back on the 14th. That makes five nights in Porto and two in Lisbon"."""
-    days = _days_of(first, named)
+def _nights(first: Line, second: Line, days: Sequence[Day]) -> Iterator[Slip]:
+    """Yield "out on 8 June, back on the 14th. That makes five nights in Porto and two in Lisbon"; days of the first."""
     counts = [each for each in second.values if each.kind is EntityKind.NUMBER and not each.unit]
     if len(days) != _BOTH or days[0].has_year != days[1].has_year or not counts or len(counts) != len(second.values):
         return

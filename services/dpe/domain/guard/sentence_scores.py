@@ -67,7 +67,7 @@ class SentenceScore:
 
 def sentence_input(prompt: str, asked: SentenceToScore, grounds: Grounds) -> AnalysisInput:
     """Return what the provenance stages are given of a sentence."""
-    return analysis_input(prompt, asked.context + asked.text, grounds)
+    return replace(analysis_input(prompt, asked.context + asked.text, grounds), scored_from=len(asked.context))
 
 
 def sentence_score(

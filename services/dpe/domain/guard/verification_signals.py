@@ -8,7 +8,7 @@ that one of them occurs somewhere says nothing.
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum, unique
 from typing import Final
 
@@ -137,6 +137,7 @@ class _Read:
     analysis: Analysis
     limits: Limits
     unnamed: set[tuple[int, int]]
+    indexed: dict[tuple[int, ...], ValueIndex] = field(default_factory=dict)
 
     def claim(self, heard: ModelOpinion, found: Sequence[Distortion]) -> Weighed:
         case, outputs = heard.case, self.analysis.outputs
@@ -149,7 +150,7 @@ class _Read:
             self._entity(case, contents),
             self._number(case, aligned),
             _negation(case, nearest),
-            self._traceability(case, contents),
+            self._traceability(case),
         ]
         told = {SIGNAL_OF_RULE[item.rule] for item in found}
         deciding = frozenset(SIGNAL_OF_RULE[item.rule] for item in found if decides(item))
@@ -193,10 +194,10 @@ class _Read:
             for pair in aligned
             if pair.equal and not pair.turned
         }
-        views = [self.analysis.outputs.text.fact_views[near.fact_index] for near in case.passages]
-        near = ValueIndex([value for view in views for value in view.values], len(views))
         borne = [
-            float(near.traces(value)) if value.kind not in ALIGNABLE else placed.get((value.start, value.end), 0.0)
+            placed.get((value.start, value.end), 0.0)
+            if value.kind in ALIGNABLE
+            else float(self._values_of(case).traces(value))
             for value in values
         ]
         share = sum(borne) / len(borne)
@@ -205,19 +206,28 @@ class _Read:
         invented = any((value.start, value.end) in self.unnamed for value in values)
         return Signal(SignalKind.NUMBER, share, Vote.FABRICATES if invented else Vote.NEUTRAL)
 
-    def _traceability(self, case: Case, contents: Sequence[str]) -> Signal:
+    def _values_of(self, case: Case) -> ValueIndex:
+        """Return the values of the passages near a claim, indexed once for all claims with the same ones."""
+        key = tuple(near.fact_index for near in case.passages)
+        if key not in self.indexed:
+            views = [self.analysis.outputs.text.fact_views[index] for index in key]
+            self.indexed[key] = ValueIndex([value for view in views for value in view.values], len(views))
+        return self.indexed[key]
+
+    def _traceability(self, case: Case) -> Signal:
         """Share of the claim's content words that the passages near it have."""
         stems = content_stems(case.claim.text)
-        if not stems or not contents:
+        if not stems or not case.passages:
             return Signal(SignalKind.TRACEABILITY)
-        share = 1.0 if case.quotation is not None else _share(stems, contents)
+        near = [self.analysis.outputs.text.fact_views[one.fact_index].stems for one in case.passages]
+        share = 1.0 if case.quotation is not None else _share(stems, near)
         vote = Vote.SUPPORTS if share >= self.limits.traceable else Vote.NEUTRAL
         return Signal(SignalKind.TRACEABILITY, share, Vote.FABRICATES if share < self.limits.untraceable else vote)
 
 
-def _share(stems: frozenset[str], contents: Sequence[str]) -> float:
-    known = frozenset[str]().union(*(content_stems(text) for text in contents))
-    return len(stems & known) / len(stems)
+def _share(stems: frozenset[str], near: Sequence[frozenset[str]]) -> float:
+    """Return which share of stems is among any of some others."""
+    return sum(any(stem in known for known in near) for stem in stems) / len(stems)
 
 
 def _is_mark(value: Value) -> bool:

@@ -51,7 +51,7 @@ def changed_code(claim: Reading, sources: list[Reading]) -> Departure | None:
 def _coded(reading: Reading) -> tuple[tuple[str, str, Reading], ...]:
     """Return the pieces of a sentence in which one coded thing stands, with the root of its name and its code."""
     found: list[tuple[str, str, Reading]] = []
-    for piece in pieces(reading):
+    for piece in pieces(reading) if _CODED.search(reading.text) else ():
         named = [(root(match["noun"].lower()), match["code"]) for match in _CODED.finditer(piece.text)]
         if len(named) == 1 and any(
             root(word.text) == named[0][0] and is_content(word, piece.text) for word in piece.tokens

@@ -59,7 +59,7 @@ def apply(analysis: Analysis) -> Analysis:
     """Compare every grounded claim with its facts."""
     if analysis.outputs.attribution.by_claim is None:
         return analysis.ended(StageOutcome(STAGE, StageStatus.SKIPPED, Reason.ATTRIBUTION_NOT_AVAILABLE))
-    grounded = _grounded(analysis)
+    grounded = [item for item in _grounded(analysis) if analysis.is_scored(item.claim)]
     meant = antecedents(analysis.outputs.text.claims, analysis.input.answer)
     if not grounded and not judged_claims(analysis.outputs.text.claims):
         return analysis.ended(
@@ -79,7 +79,7 @@ def apply(analysis: Analysis) -> Analysis:
     # What no fact is near enough to ground is held against the facts that it is judged by.
     compared = {item.claim.claim_id for item in grounded}
     for claim in judged_claims(analysis.outputs.text.claims):
-        if claim.claim_id not in compared:
+        if claim.claim_id not in compared and analysis.is_scored(claim):
             own = [pair for pair in analysis.outputs.attribution.alignments.get(claim.claim_id, ()) if _differs(pair)]
             told = _told(known.get(claim.claim_id, []), heard.get(claim.claim_id))
             found += without_echoes(_value_distortions(analysis, claim, own) + told)

@@ -80,10 +80,12 @@ def _within(draft: Statements) -> Iterator[Pair]:
     for at, given in enumerate(draft.amounts):
         for kind in {each.kind for each in given}:
             places[kind].append(at)
+    names = [_names(sentence) for sentence in draft.sentences]
     for kind, numbers in places.items():
+        own = {at: of_kind(draft.amounts[at], kind) for at in numbers}
         for place, first in enumerate(numbers):
             for second in islice(numbers, place + 1, place + 1 + _NEAREST):
-                if _gives_otherwise(draft, first, second, kind):
+                if names[first] == names[second] and _give_otherwise(draft, first, second, own[first], own[second]):
                     yield Pair(second, first, None, kind, _shared(draft.topics[first], draft.topics[second], kind))
     yield from _turned(draft)
 
@@ -102,13 +104,10 @@ def _turned_subjects(first: Topic, second: Topic) -> bool:
     return bool(first.subject - second.subject) and bool(second.subject - first.subject)
 
 
-def _gives_otherwise(draft: Statements, first: int, second: int, kind: str) -> bool:
-    one, other = draft.topics[first], draft.topics[second]
-    mine, theirs = (of_kind(draft.amounts[at], kind) for at in (first, second))
+def _give_otherwise(draft: Statements, first: int, second: int, mine: Sequence[Given], theirs: Sequence[Given]) -> bool:
     return (
         not agree(mine, theirs)
-        and _may_be_one(one, other)
-        and _names(draft.sentences[first]) == _names(draft.sentences[second])
+        and _may_be_one(draft.topics[first], draft.topics[second])
         and not readings.apart(draft.facts, draft.sentences[first], draft.sentences[second])
     )
 

@@ -57,6 +57,8 @@ class Interval:
 
     def meets(self, other: "Interval") -> bool:
         """Say whether some value lies in both."""
+        if self.is_point and other.is_point:  # most values are, and many are held against many
+            return self.low == other.low and not (self.is_empty or other.is_empty)
         return not self.intersection(other).is_empty
 
     def intersection(self, other: "Interval") -> "Interval":

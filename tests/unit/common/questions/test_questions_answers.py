@@ -104,3 +104,9 @@ def test_statements_that_deny_are_no_refusals(text):
 )
 def test_what_a_sentence_leaves_out_the_question_has(question, answer, is_answer):
     assert is_bare_answer(read_question(question, ()), answer) is is_answer
+
+
+def test_a_long_text_is_no_answer_in_short():
+    question = read_question("What is the deposit for a cargo bike?", ())
+    assert is_bare_answer(question, "The deposit is 9 EUR. " * 45)
+    assert not is_bare_answer(question, "The deposit is 9 EUR. " * 46)

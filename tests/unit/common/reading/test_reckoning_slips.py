@@ -7,6 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from services.common.reading.reckoning import slips
+from services.common.reading.reckoning.days import wrong_days
+from services.common.reading.reckoning.lines import lines_of
 from tests.each import each
 
 WRONG = (
@@ -142,6 +144,17 @@ def test_the_work_grows_with_the_text_and_no_faster(text):
 
     slips(text * 50)
     assert seconds(2_000) < 8 * max(seconds(500), 0.02)
+
+
+def test_days_of_a_sentence_are_not_looked_for_in_all_others():
+    lines = lines_of("It grew by 5%. " * 4_000)
+
+    def seconds(some):
+        began = time.process_time()
+        assert not list(wrong_days(some))
+        return time.process_time() - began
+
+    assert seconds(lines) < 8 * max(seconds(lines[:1_000]), 0.02)
 
 
 def test_a_sentence_with_too_many_values_is_left_alone():

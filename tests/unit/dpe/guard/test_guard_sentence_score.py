@@ -1,5 +1,7 @@
 """The score of one sentence of a text that is still being written (ADR 0123)."""
 
+from dataclasses import replace
+
 import pytest
 
 from services.dpe.domain.guard.coherence import CoherencePolicy
@@ -28,6 +30,20 @@ async def test_a_sentence_that_says_otherwise_is_no_mere_doubt_and_is_shown_wher
     assert found.coherence is not None
     assert not found.doubtful
     assert all(one.answer_span.start >= 100 - len(context) for one in found.exhibits)
+
+
+@pytest.mark.parametrize("text", ["The deposit for a locker is 30 euros.", "The deposit for a locker is 20 euros."])
+async def test_what_stands_before_is_read_and_not_held_against_the_facts(text):
+    context = "Lockers are never emptied on Fridays. The deposit for a locker is 40 euros. "
+    asked = SentenceToScore(100, text, context)
+    given = sentence_input("What does a locker cost?", asked, GROUNDS)
+    alone, whole = [(await app().analyze(one)).analysis for one in (given, replace(given, scored_from=0))]
+    found = [{item.claim_id for item in one.outputs.distortion.found} for one in (alone, whole)]
+    own = {claim.claim_id for claim in alone.outputs.text.claims if claim.start >= len(context)}
+    assert found[0] == found[1] & own
+    assert found[1] - own
+    scores = [sentence_score(one, asked, GROUNDS, CoherencePolicy()) for one in (alone, whole)]
+    assert scores[0] == scores[1]
 
 
 async def test_a_sentence_that_asserts_nothing_has_no_score():
