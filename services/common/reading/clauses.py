@@ -74,7 +74,7 @@ def clauses(text: str, start: int, end: int) -> list[Span]:
         # After a semicolon a subject is enough: its verb may be one that the lists do not know.
         needs_verb = kind != "hard"
         if kind in _JOINING and (
-            _is_conditioned(sentence, chosen[-1], left_end, marks)
+            _is_conditioned(sentence, chosen[-1], left_end, marks, right_start)
             or _goes_on(sentence, left_end, right)
             or _BETWEEN.search(sentence, max(chosen[-1], left_end - _BETWEEN_CHARS), left_end)
         ):
@@ -110,13 +110,15 @@ class _Marks:
         return pause == len(self.pauses) or self.pauses[pause] >= end
 
 
-def _is_conditioned(sentence: str, begin: int, end: int, marks: _Marks) -> bool:
+def _is_conditioned(sentence: str, begin: int, end: int, marks: _Marks, right_start: int) -> bool:
     """Say whether a coordinator stands within a condition, or behind one that opens the clause.
 
-    "Paid if the form is signed and the police were told": what is cut off a condition would be asserted.
+    "Paid if the form is signed and the police were told": what is cut off a condition would be asserted. "But" turns to
+    something else: "If it fails, a charge is added, but access is kept" would else be borne out by its charge alone.
     """
     if _CONDITION_OPENS.match(sentence, begin, end):
-        return True
+        turns = sentence[end : end + 1] == "," and _TURNS.match(sentence, right_start) is not None
+        return not turns or marks.is_open(begin, end)
     return marks.is_open(begin, end)
 
 
@@ -140,6 +142,7 @@ _CONDITION_OPENS: Final = re.compile(
     r"(?:if|unless|when|where|once|provided|in case|except|apart from|subject to)\b",
     re.IGNORECASE,
 )
+_TURNS: Final = re.compile(r"(?:but|yet)\s(?!not\b|only\b|never\b|then\b)", re.IGNORECASE)
 _PAUSE: Final = re.compile(r"[,;:]")
 _BETWEEN: Final = re.compile(r"\bbetween\s(?:(?!\band\b)[^,;])+$", re.IGNORECASE)
 _BETWEEN_CHARS: Final = 48

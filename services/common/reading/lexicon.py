@@ -207,7 +207,7 @@ _JUDGEMENTS: Final = (
     "|impressive|interesting|attractive|generous|unfair|unreasonable|wise|unwise|sensible|advisable"
     "|worthwhile|promising|disappointing|exciting|fantastic|remarkable|useful|helpful|preferable"
     "|convenient|inconvenient|elegant|confusing|overpriced|overrated|underrated|outdated|worrying|alarming|reassuring"
-    "|convincing|unconvincing|fascinating|boring|dull|pleasant|unpleasant|lovely|nice|ridiculous|absurd|brilliant|superb|outstanding|solid|fair"
+    "|convincing|unconvincing|fascinating|boring|dull|pleasant|unpleasant|lovely|nice|ridiculous|absurd|brilliant|superb|outstanding|solid|fair|sound|reasonable|valuable|painful"
     "|mediocre|clumsy|awkward|annoying|frustrating|exhausting|tedious|delightful|charming|inspiring|admirable"
     "|shameful|questionable|dubious|spectacular|stunning|enjoyable|rewarding|tempting|troubling|unfortunate|sad"
     "|stressful|vague|harsh|lenient|smart|clever|stupid|foolish|bold|cautious|intuitive|user-friendly"
@@ -230,7 +230,7 @@ _DEGREE: Final = (
 OPINION_MARKERS: Final = (
     r"\b(?:I|we) (?:feel|find|would argue|prefer|like|love)\b",
     r"\bin my (?:humble )?(?:opinion|view|experience|eyes)\b|\bto my (?:ears?|eyes?|mind|taste)\b",
-    rf"\barguably\b|\b(?:perhaps|probably) the [^.;]{{0,40}}\b(?:{_COMPARED}|best|worst)\b",
+    rf"\b(?:arguably|hopefully)\b|\b(?:perhaps|probably) the [^.;]{{0,40}}\b(?:{_COMPARED}|best|worst)\b",
     rf"\b(?:seems?|appears?|looks?|sounds?|feels?) (?:to be )?(?:(?:{_DEGREE}) )?(?:{_JUDGEMENTS})\b",
     rf"\b(?:{_DEGREE})\s+(?:{_JUDGEMENTS}|{_GRADED})\b",
     (

@@ -27,8 +27,15 @@ _ALL: Final = re.compile(
     r"\b(?:total|totals|totalling|sum|altogether|overall|combined|together|across|all|both|each\sof)\b", re.IGNORECASE
 )
 _PER: Final = re.compile(
-    r"\b(?:per|for\s(?:each|every)|each|every)\s(?:(?P<count>\d[\d,.]{0,20})\s?)?(?P<unit>[a-z]{2,30})?", re.IGNORECASE
+    r"\b(?:per|for\s(?:each|every)|each|every)\s(?:(?P<count>\d[\d,.]{0,20})\s?)?(?P<unit>[a-z]{2,30})?"
+    r"|\b(?P<adverb>hourly|daily|weekly|monthly|quarterly|yearly|annual)\b",
+    re.IGNORECASE,
 )
+_ADVERBS: Final = {"daily": "day", "annual": "year"}
+_OVER: Final = re.compile(
+    r"\b(?:an?|one|(?:a|the)\s(?:whole|full))\s(?P<unit>hour|day|week|month|quarter|year)\b", re.IGNORECASE
+)
+"""A length of one period, which is no value: "a year of Premium"."""
 _LENGTHS: Final = frozenset({"month", "second"})
 _ALSO: Final = {"annum": "year", "night": "day"}
 
@@ -97,7 +104,10 @@ def _multiplied(want: Wanted, claim: Claim, operands: Sequence[Place]) -> Deriva
             if rate is None or not terms(naming) & said:
                 continue
             counts = (_times(counted, rate, terms(rated)) for counted in (*want.others, *_lengths(cell.row)))
-            for times in (periods(own.per, (rate["unit"] or "").lower()), *counts):
+            over = (
+                () if own.per else (periods(told["unit"].lower(), _unit(rate)) for told in _OVER.finditer(claim.text))
+            )
+            for times in (periods(own.per, _unit(rate)), *over, *counts):
                 if times is not None and times != 1 and is_worth(own, own.magnitude, times_worth(one, times)):
                     text = f"{how_often(one, times)} = {shown(own, times_worth(one, times))}"
                     return Derivation(one, equal=True, text=text)
@@ -138,11 +148,16 @@ def times_worth(one: Place, times: Fraction) -> Decimal:
     return worth(one) * times.numerator / times.denominator
 
 
+def _unit(rate: re.Match[str]) -> str:
+    adverb = (rate["adverb"] or "").lower()
+    return _ADVERBS.get(adverb, adverb.removesuffix("ly")) or (rate["unit"] or "").lower()
+
+
 def _times(counted: Value, rate: re.Match[str], rated: frozenset[str]) -> Fraction | None:
     """Return how often a rate counts for a value: 36 months are three times "per year"."""
     if counted.magnitude is None:
         return None
-    unit = (rate["unit"] or "").lower()
+    unit = _unit(rate)
     period = _length(unit)
     if period is not None and counted.unit == period[1]:
         return Fraction(counted.magnitude) / period[0]

@@ -50,8 +50,10 @@ DISPUTED: Final = 0.6
 that the grounding model supports; chosen on pairs, corpus and answers to documents (ADR 0181)."""
 STATED_WORDS: Final = 0.4
 """Share of a claim's content words in one fact from which on equal values bear it out; fitted to development pairs."""
-RECKONING: Final = content_stems("pay cost total sum come altogether together amount owe charge bill")
-"""What a sum is called beside its addends."""
+RECKONING: Final = content_stems(
+    "pay cost total sum come altogether together amount owe charge bill year month week day quarter hour"
+)
+"""What a sum is called beside its addends, and a product beside its rate."""
 DECIDING: Final = frozenset(Rule) - {
     Rule.LIMIT,
     Rule.ALLEGED,
@@ -172,8 +174,9 @@ def _is_stated(analysis: Analysis, claim: Claim, passages: Sequence[NearFact]) -
 
 
 def _stems_said(claim: Claim, aligned: Sequence[AlignedValue]) -> frozenset[str]:
-    """Return the stems of a claim without what a sum is called, which no addend's fact says."""
-    return content_stems(claim.text) - (RECKONING if any(pair.derivation for pair in aligned) else frozenset())
+    """Return the stems of a claim without a sum and what it is called, which no addend's fact says."""
+    derived = [pair.claimed.text for pair in aligned if pair.derivation]
+    return content_stems(claim.text) - (RECKONING.union(*map(content_stems, derived)) if derived else frozenset())
 
 
 def _stems_read(analysis: Analysis, passages: Sequence[NearFact]) -> dict[int, frozenset[str]]:

@@ -137,6 +137,9 @@ def _superseded(grounds: Grounds) -> str:
 
 def _same_values(equal: Sequence[AlignedValue], place: str) -> str:
     named = equal[:MAX_NAMED]
+    reckoned = [_short(pair.derivation) for pair in named if pair.derivation]
+    if any(reckoned):
+        return f"{'; '.join(filter(None, dict.fromkeys(reckoned)))}, by {place}."
     if all(pair.known.text.casefold() == pair.claimed.text.casefold() for pair in named):
         return f"{_listed([pair.known.text for pair in named])} in {place}, as the answer says."
     says = _listed([pair.claimed.text for pair in named])

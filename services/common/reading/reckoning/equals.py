@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import Final
 
 from services.common.ports.recognition import EntityKind
-from services.common.reading.reckoning.lines import Line, Slip, is_plain, magnitude, spell
+from services.common.reading.reckoning.lines import Line, Slip, as_written, is_plain, magnitude, spell
 from services.common.reading.reckoning.shares import IS
 from services.common.reading.text_types import Span, Value
 from services.common.reading.units import UNIT_WORDS, in_base_units
@@ -98,7 +98,7 @@ def _told_twice(line: Line) -> Iterator[Slip]:
         if first.unit == _DEGREE and _is_difference(first, second):
             continue
         if not _near(magnitude(first), magnitude(second), _ROUGH if "(" in gap else _NEAR):
-            why = f"{first.text} is {_as_written(second, magnitude(first))}, not {second.text}"
+            why = f"{first.text} is {as_written(second, magnitude(first))}, not {second.text}"
             yield Slip(Span(first.start, first.end), Span(second.start, second.end), why)
 
 
@@ -116,7 +116,7 @@ def _rates(line: Line) -> Iterator[Slip]:
             continue
         expected = magnitude(first) * _PERIOD[second.per] / _PERIOD[first.per]
         if not _near(expected, magnitude(second)):
-            why = f"{first.text} a {first.per} is {_as_written(second, expected)} a {second.per}, not {second.text}"
+            why = f"{first.text} a {first.per} is {as_written(second, expected)} a {second.per}, not {second.text}"
             yield Slip(Span(first.start, first.end), Span(second.start, second.end), why)
 
 
@@ -137,7 +137,7 @@ def _products(line: Line) -> Iterator[Slip]:
             continue
         expected = magnitude(count) * magnitude(each)
         if expected != magnitude(whole) and not (whole.approximate and _near(expected, magnitude(whole))):
-            why = f"{count.text} × {each.text} is {_as_written(whole, expected)}, not {whole.text}"  # noqa: RUF001
+            why = f"{count.text} × {each.text} is {as_written(whole, expected)}, not {whole.text}"  # noqa: RUF001
             yield Slip(Span(count.start, each.end), Span(whole.start, whole.end), why)
 
 
@@ -188,13 +188,6 @@ def _converted(before: Line, line: Line) -> Iterator[Slip]:
 
 def _unit_word(value: Value) -> str:
     return value.text.split()[-1].lstrip("0123456789.,'\u2019").casefold().rstrip("s")
-
-
-def _as_written(like: Value, amount: Decimal) -> str:
-    """Return an amount in the unit that another is written in."""
-    if like.number is None or not magnitude(like):
-        return spell(amount)
-    return spell((amount * like.number / magnitude(like)).quantize(Decimal("0.01")))
 
 
 def _is_difference(first: Value, second: Value) -> bool:

@@ -97,6 +97,13 @@ def spell(number: Decimal) -> str:
     return f"{number.normalize():f}" if number else "0"
 
 
+def as_written(like: Value, amount: Decimal) -> str:
+    """Return an amount in the unit that another is written in."""
+    if like.number is None or not magnitude(like):
+        return spell(amount)
+    return spell((amount * like.number / magnitude(like)).quantize(Decimal("0.01")))
+
+
 def within(values: Sequence[Value]) -> Span:
     """Return the stretch from the first to the last of some values."""
     return Span(values[0].start, values[-1].end)

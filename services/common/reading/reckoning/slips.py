@@ -7,6 +7,7 @@ from typing import Final
 from services.common.reading.reckoning.days import wrong_days
 from services.common.reading.reckoning.equals import unequal
 from services.common.reading.reckoning.lines import MOST_VALUES, Line, Slip, lines_of, neighbours
+from services.common.reading.reckoning.over_time import over_time
 from services.common.reading.reckoning.parts import wrong_parts
 from services.common.reading.reckoning.shares import wrong_shares
 
@@ -32,5 +33,6 @@ def slips_of(lines: Sequence[Line]) -> list[Slip]:
             found += wrong_parts(line)
             found += wrong_shares(line)
             found += unequal(line, befores.get(line.start))
+            found += over_time(line)
     places = {(each.wrong.start, each.wrong.end): each for each in found}
     return [places[place] for place in sorted(places)][:_MOST]

@@ -95,6 +95,15 @@ def forces(text: str) -> list[tuple[Force, int, int]]:
     return [(one.force, one.start, one.end) for one in _said(reading) if not one.conditional]
 
 
+def _means(source: Reading) -> frozenset[str]:
+    """Return what a sentence says an act is done by: "by giving notice"."""
+    acts = [match["act"].lower() for match in _BY.finditer(source.text)]
+    return frozenset(each for act in acts for each in (root(act), act.removesuffix("ing")))
+
+
+_BY: Final = re.compile(r"\bby\s(?P<act>[a-z]{3,20}ing)\b", re.IGNORECASE)
+
+
 def changed_force(claim: Reading, sources: list[Reading]) -> Departure | None:
     """Return where a claim says an act with another force than its source, or ``None``."""
     ours = _said(claim)
@@ -106,6 +115,8 @@ def changed_force(claim: Reading, sources: list[Reading]) -> Departure | None:
     parts = [part for source in sources for part in source.once(statements)]
     for rate, source in nearest(claim.content, parts, claim.names)[:_READ]:
         theirs = _said(source)
+        if own.force is Force.MUST and own.verb in _means(source):
+            return None  # "ended by giving notice": whoever ends it needs to give notice
         same_verb = [one for one in theirs if one.verb and one.verb == own.verb]
         compared = same_verb if rate >= SAME_VERB else []
         if not compared and not sets_limit and rate >= SAME_SENTENCE and len({one.force for one in theirs}) == 1:
