@@ -18,6 +18,8 @@ from services.allinone.check import CheckOrder
 from services.common.taxonomy import RiskLevel
 
 FOLDER: Final = Path(__file__).resolve().parents[1] / "tests" / "vectors" / "dpe" / "answers"
+REPLIES: Final = FOLDER.with_name("replies")
+"""Answers of several sentences, as chat models write them."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@
     python -m tools.evaluate_verdicts corpus | rewordings [--kind KIND]
     python -m tools.evaluate_verdicts second-opinion [--kind KIND]
     python -m tools.evaluate_verdicts answers [--part development | --part test --open-test]
+    python -m tools.evaluate_verdicts replies
     python -m tools.evaluate_verdicts questions [--part development | --part test --open-test]
     python -m tools.evaluate_verdicts misquotes | neighbours | planted --open-test [--data DIR] [--documents DIR]
 
@@ -48,6 +49,7 @@ SETS: Final = {
     two_windows.PLANTED: (two_windows.FOLDER, "planted"),
     "questions": (asked_questions.FOLDER, "{part}-questions"),
     "answers": (whole_documents.FOLDER, "{part}"),
+    "replies": (whole_documents.REPLIES, "{part}"),
 }
 """Folder of each set, and the file without which it is not there."""
 EVERY: Final = ("pairs", "corpus", "rewordings", "second-opinion", *SETS)
@@ -108,8 +110,8 @@ class Runs:
             return await self._second_opinion()
         if task == "misquotes":
             return await self._misquotes()
-        if task == "answers":
-            return await self._answers()
+        if task in {"answers", "replies"}:
+            return await self._answers(task)
         return await (self._questions() if task == "questions" else self._windows(task))
 
     async def _pairs(self, task: str) -> Report:
@@ -152,9 +154,9 @@ class Runs:
         document = {"sentences": len(sentences)} | misquotes.document_of_sentences(found)
         return Report((misquotes.table_of_sentences(found),), document, misquotes.mistakes_of_sentences(found))
 
-    async def _answers(self) -> Report:
+    async def _answers(self, task: str) -> Report:
         part, open_test = self._options.part, self._options.open_test
-        answers = whole_documents.read_answers(part, self._folder("answers"), open_test=open_test)
+        answers = whole_documents.read_answers(part, self._folder(task), open_test=open_test)
         answers = answers[: self._options.limit]
         async with open_verdict_engine(self._settings, self._memory) as engine:
             found = await whole_documents.measure_answers(answers, engine)

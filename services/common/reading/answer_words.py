@@ -45,6 +45,9 @@ _ECHO: Final = re.compile(
     re.IGNORECASE,
 )
 """What only repeats the answering word: "it does", "you can't"."""
+_POINTS: Final = re.compile(r"\b(?:this|that|it|so|them|those)[.!]?$", re.IGNORECASE)
+_MOST_ECHOED: Final = 7
+"""So few words that end in a pronoun only say the question again: "you can claim for this"."""
 _LEAST_WORDS: Final = 2
 
 
@@ -91,7 +94,9 @@ def _stands_alone(rest: str, *, after_stop: bool) -> bool:
     opening = words(rest[:_READ_CHARS])
     if len(opening) < _LEAST_WORDS or opening[0].text in _BOUND_TO_IT:
         return False
-    if (after_stop and not rest[:1].isupper()) or _ECHO.fullmatch(rest.strip()):
+    is_pointing = len(opening) <= _MOST_ECHOED and opening[1].text in AUXILIARIES and _POINTS.search(rest.strip())
+    echoes = is_pointing or _ECHO.fullmatch(rest.strip())
+    if (after_stop and not rest[:1].isupper()) or echoes:
         return False  # "No. 5", "no. of rooms", "No, it does not."
     if opening[0].text in _BIDDING or _SUBJECT.fullmatch(opening[0].text):
         return True

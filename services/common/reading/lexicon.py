@@ -281,7 +281,7 @@ META_MARKERS: Final = (
     r"^(?:i'm|i am) (?:sorry|unable|not able|happy|glad|an ai)\b",
     r"^(?:let me|let's|allow me)\b",
     (
-        r"^(?:[^,]{0,40},\s)?(?:please )?(?:let me know|feel free to|please (?:ask|let)"
+        r"^(?:(?:for|if|should|in case)\b[^,]{0,60},\s)?(?:please )?(?:let me know|feel free to|please (?:ask|let)"
         r"|if you have (?:any )?(?:further|more|other) questions)\b"
     ),
     r"^(?:great question|thank you|thanks)\b",

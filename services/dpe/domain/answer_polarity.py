@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from services.common.questions.kinds import Kind
-from services.common.questions.reading import Question, needs, read_question
+from services.common.questions.reading import Question, read_question
 from services.common.questions.terms import terms
+from services.common.questions.told import question_sentences
 from services.common.reading.answer_words import AnswerWord, answer_word, only_answers
 from services.common.reading.polarity import compared, is_negated
 from services.common.reading.words import words
@@ -38,7 +39,7 @@ class Mismatch:
 
 def mismatch(analysis: Analysis) -> Mismatch | None:
     """Return how an answer's first word and first statement contradict each other, or ``None``."""
-    asked, sentences = needs(analysis.input.query), analysis.outputs.text.sentences
+    asked, sentences = question_sentences(analysis.input.query), analysis.outputs.text.sentences
     if len(asked) != 1 or not sentences:
         return None
     question, first = read_question(asked[0]), sentences[0]

@@ -12,6 +12,8 @@ from itertools import takewhile
 from typing import Final
 
 from services.common.ports.recognition import Entity, EntityKind
+from services.common.questions.terms import terms
+from services.common.questions.told import question_sentences
 from services.common.reading.answer_words import answer_word, only_answers
 from services.common.reading.clauses import clauses, finite_verb_at
 from services.common.reading.lexicon import FINITE_VERBS, SUBJECT_OPENERS
@@ -28,6 +30,8 @@ _VALUE_KINDS: Final = frozenset(
     }
 )  # fmt: skip
 _MIN_HEADING_WORDS: Final = 4
+TAKEN_UP: Final = 0.5
+"""Share of the words of a question from which on statements take it up."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +51,11 @@ class _Text:
 
 
 def segment(
-    text: str, found: Sequence[Sentence], recognised: Mapping[str, tuple[Entity, ...]] | None, prefix: str = "c"
+    text: str,
+    found: Sequence[Sentence],
+    recognised: Mapping[str, tuple[Entity, ...]] | None,
+    prefix: str = "c",
+    asked: str = "",
 ) -> Segmentation:
     """Return the claims of a text.
 
@@ -56,6 +64,7 @@ def segment(
         found: its sentences.
         recognised: entities by sentence text; ``None`` when the recogniser gave nothing.
         prefix: what claim ids begin with; the number that follows counts from 1.
+        asked: the question that the text answers; empty where it is not known.
 
     Raises:
         KeyError: a sentence was not recognised while others were.
@@ -68,7 +77,8 @@ def segment(
         if sentence.index not in joined
         for span in listed.get(sentence.index) or _behind_answer_word(text, _claim_spans(text, sentence))
     ]
-    claims = [replace(one, claim_id=f"{prefix}{at}") for at, one in enumerate(_without_answer_words(claims), start=1)]
+    kept = _without_answer_words(claims, asked)
+    claims = [replace(one, claim_id=f"{prefix}{at}") for at, one in enumerate(kept, start=1)]
     return Segmentation(
         tuple(claims),
         tuple(value for value in read.values if not _inside(claims, value.start, value.end)),
@@ -169,11 +179,18 @@ def _behind_answer_word(text: str, spans: list[Span]) -> list[Span]:
     return spans if word is None else [Span(first.start + word.end, first.end), *spans[1:]]
 
 
-def _without_answer_words(claims: list[Claim]) -> list[Claim]:
-    """Return the claims but for a "Yes." that others of the text make good; one that stands alone is claimed."""
+def _without_answer_words(claims: list[Claim], asked: str) -> list[Claim]:
+    """Return the claims but for a "Yes." that others of the text make good, which take up what was asked.
+
+    One that stands alone, or beside what says nothing of the question, is claimed: it is all that answers.
+    """
     stating = [one for one in claims if only_answers(one.text) is None]
-    is_made_good = any(one.claim_type in {ClaimType.FACTUAL, ClaimType.PROCEDURAL} for one in stating)
-    return stating if is_made_good else claims
+    checked = [one for one in stating if one.claim_type in {ClaimType.FACTUAL, ClaimType.PROCEDURAL}]
+    if len(stating) == len(claims) or not checked:
+        return claims
+    wanted = frozenset(term for question in question_sentences(asked)[:1] for term in terms(question))
+    told = frozenset(term for one in checked for term in terms(one.text))
+    return stating if len(wanted & told) >= TAKEN_UP * len(wanted) else claims
 
 
 def _claim(read: _Text, sentence: Sentence, span: Span, claim_id: str) -> Claim:

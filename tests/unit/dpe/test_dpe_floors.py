@@ -256,6 +256,14 @@ async def test_nothing_is_reversed_where_the_statement_is_not_all_that_was_asked
     assert reversals(await analysed(answer, LORRIES, query=query)) == []
 
 
+async def test_an_answer_of_opinions_alone_is_not_low():
+    risk = (await analysed("It is a great gym.", FACT)).analysis.outputs.risk
+    assert [(floor.reason, floor.claim_ids) for floor in risk.floors] == [(FloorReason.UNDECIDED, ("c1",))]
+    assert risk.level is RiskLevel.MEDIUM
+    beside = (await analysed(f"It is a great gym. {FACT}", FACT)).analysis.outputs.risk
+    assert (beside.floors, beside.level) == ((), RiskLevel.LOW)
+
+
 async def test_a_word_alone_is_undecided_whatever_the_encoders_say():
     finished = await analysed("Yes.", LORRIES, support=0.1)
     assert finished.analysis.outputs.fidelity.verdicts == {"c1": Verdict.UNDECIDED}

@@ -27,6 +27,7 @@ HOLD = "The belt is changed by a dealer every two years; the blade may be sharpe
         ("The belt must be changed by a dealer after two years.", HOLD),
         ("The warning of the fire alarm cannot be muted.", SOUND),
         ("When the plan is refused, neighbours cannot appeal.", APPEAL),
+        ("You need to give 30 days' notice.", "Membership may be ended by giving 30 days' notice."),
         ("She may drive if she goes without a sedative.", "If you are given a sedative, you must not drive."),
         (
             "Even so, green ones can be sold as long as they are dry.",
@@ -43,6 +44,7 @@ def test_a_force_that_speaks_of_another_case_is_no_change(claim, fact):
     [
         ("Loans of over 500 may be signed by the treasurer.", LOAN),
         ("If the plan is refused, the owner must appeal within a month.", APPEAL),
+        ("You need to end membership by notice.", "You may end membership by giving notice."),
         ("The horn cannot be muted for a minute.", "The horn can be muted for a minute."),
     ],
 )

@@ -103,10 +103,21 @@ def test_clauses(text, expected):
         ("Submit the form within 5 days.", True, ClaimType.PROCEDURAL),
         ("I cannot answer this question.", False, ClaimType.META),
         ("However, the fee is due.", False, ClaimType.FACTUAL),
+        ("Unfortunately, members cannot bring guests.", False, ClaimType.FACTUAL),
+        ("Perhaps members may bring guests.", False, ClaimType.FACTUAL),
+        ("I think members may bring guests.", False, ClaimType.FACTUAL),
+        ("I think it is a great gym.", False, ClaimType.OPINION),
+        ("As noted, members may bring guests.", False, ClaimType.FACTUAL),
+        ("As noted above.", False, ClaimType.META),
+        ("We recommend that children swim alone.", False, ClaimType.PROCEDURAL),
+        ("Sure, members may bring guests.", False, ClaimType.FACTUAL),
+        ("Dogs are welcome in every room.", False, ClaimType.FACTUAL),
+        ("You keep your access while the balance is outstanding.", False, ClaimType.FACTUAL),
+        ("The food is outstanding.", False, ClaimType.OPINION),
+        ("Members may bring guests, let me know if you need more.", False, ClaimType.FACTUAL),
         ("Wear and tear is not covered.", False, ClaimType.FACTUAL),
         ("The following points matter:", False, ClaimType.META),
     ],
-    ids=["opinion-with-value", "meta-with-value", "opinion", "instruction", "meta", "prefix", "noun", "lead-in"],
 )
 def test_types(text, has_values, expected):
     assert classify(text, has_values=has_values, kind=SentenceKind.PROSE) is expected
@@ -176,8 +187,9 @@ async def test_hostile_text_takes_linear_time(piece):
 @each(
     ("answer", "claims"),
     [
+        ("Yes. Permits cost £4 at the desk.", ["Yes.", "Permits cost £4 at the desk."]),
         ("No, permits are not issued to lorries.", ["permits are not issued to lorries."]),
-        ("Yes. A household may hold two permits.", ["A household may hold two permits."]),
+        ("Yes. A fee for two permits is due.", ["A fee for two permits is due."]),
         ("A fee is due. No, it isn't. It is £4.", ["A fee is due.", "It is £4."]),
         ("Yes; the fee is £4 and the deposit is £9.", ["the fee is £4", "the deposit is £9."]),
         ("Yes, if the seal is whole.", ["Yes, if the seal is whole."]),
@@ -186,7 +198,7 @@ async def test_hostile_text_takes_linear_time(piece):
     ],
 )
 async def test_the_word_that_answers_is_claimed_only_where_nothing_else_is(answer, claims):
-    found = (await analyse(answer)).analysis.outputs.text.claims
+    found = (await analyse(answer, query="My aunt pays. Is a fee due for two?")).analysis.outputs.text.claims
     assert [claim.text for claim in found] == claims
     assert [answer[claim.start : claim.end] for claim in found] == claims
     assert [claim.claim_id for claim in found] == [f"c{at}" for at in range(1, len(claims) + 1)]

@@ -6,9 +6,11 @@ from services.common.reading.text_types import Claim, ClaimType
 from services.common.reading.values import scan_values
 from services.dpe.domain.alignment import align_values
 from services.dpe.domain.facts import EnvelopeFact, read_fact
+from services.dpe.domain.findings import Verdict
 from services.dpe.domain.worked_out import values_beside
 from tests.each import each
 from tests.fakes.dpe_world import analyse
+from tests.unit.dpe.test_dpe_floors import analysed
 
 ROW = "Plot type: Full plot; Annual rent: £76; Water charge: £22; Deposit: £50"
 HALF = "Tenants aged 66 or over pay half the annual rent, but the full water charge."
@@ -118,3 +120,31 @@ async def test_an_answer_that_explains_its_total_fabricates_nothing():
     right, wrong = [await analyse(answer.format(total), ROW, HALF) for total in (60, 61)]
     assert not right.analysis.outputs.fabrication.found
     assert "£61" in [item.entity.text for item in wrong.analysis.outputs.fabrication.found]
+
+
+PLAN = "Fees: Plan: Premium; Monthly fee: £55; Guest passes: 3 a month"
+OTHER = "Fees: Plan: Standard; Monthly fee: £38; Guest passes: 1 a month"
+
+
+@each(
+    ("claim", "how"),
+    [
+        ("A year of Premium costs £660.", "12 x £55 = 660 GBP"),
+        ("Premium costs £660 a year.", "12 x £55 = 660 GBP"),
+        ("At £55 a month, a whole year of Premium comes to £660.", "12 x £55 = 660 GBP"),
+        ("A quarter of Premium costs £165.", "3 x £55 = 165 GBP"),
+        ("A year of Premium costs £600.", None),
+        ("A year of Standard costs £660.", None),
+    ],
+)
+def test_a_monthly_fee_over_a_year(claim, how):
+    (found,) = reckoned([claim], PLAN, OTHER)
+    assert found == ([how] if how else [])
+
+
+async def test_what_follows_from_a_rate_is_borne_out_and_told():
+    finished = await analysed("A year of Premium costs £660.", PLAN, OTHER, support=0.1)
+    (judgement,) = finished.analysis.outputs.fidelity.judgements.values()
+    assert judgement.verdict is Verdict.SUPPORTED
+    (told,) = [item.why for item in finished.analysis.outputs.fidelity.judgements.values()]
+    assert told.startswith("12 x £55 = 660 GBP, by ")

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Final
 
 from services.common.reading.polarity import is_negated
+from services.dpe.domain.rules.anchors import changed_anchor
 from services.dpe.domain.rules.attribution import changed_source, changed_status, planned_as_fact, told_as_fact
 from services.dpe.domain.rules.bearers import changed_bearer
 from services.dpe.domain.rules.cells import changed_cell, changed_period
@@ -12,6 +13,7 @@ from services.dpe.domain.rules.columns import changed_column, changed_state, for
 from services.dpe.domain.rules.contrasts import changed_contrast
 from services.dpe.domain.rules.denials import denied_part
 from services.dpe.domain.rules.displaced import displaced
+from services.dpe.domain.rules.edges import changed_edge
 from services.dpe.domain.rules.empty_cells import turned_cell
 from services.dpe.domain.rules.finding import Departure
 from services.dpe.domain.rules.foreign_cells import foreign_cell
@@ -63,6 +65,8 @@ RULES: Final[tuple[Callable[[Reading, list[Reading]], Departure | None], ...]] =
     changed_term,
     changed_condition,
     changed_exception,
+    changed_anchor,
+    changed_edge,
     changed_source,
     told_as_fact,
     changed_status,

@@ -30,7 +30,7 @@ def ask_names(analysis: Analysis) -> Requests:
 def apply(analysis: Analysis) -> Analysis:
     """Segment the answer and the earlier windows, and read the facts, which several answers may have in common."""
     recognised = analysis.models.recognised
-    found = segment(analysis.input.answer, analysis.outputs.text.sentences, recognised)
+    found = segment(analysis.input.answer, analysis.outputs.text.sentences, recognised, asked=analysis.input.query)
     known = recognised is not None
     outcome = StageOutcome(STAGE, *_status(analysis, known=known), findings=len(found.claims))
     reading = TextReading(

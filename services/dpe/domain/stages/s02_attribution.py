@@ -13,7 +13,9 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from services.common.reading.text_types import Claim
+from services.common.questions.told import told_values
+from services.common.reading.agreement import agrees
+from services.common.reading.text_types import Claim, Value
 from services.common.taxonomy import GroundingMode, StageStatus
 from services.dpe.domain.alignment import ClaimWords, align_values
 from services.dpe.domain.analysis import Analysis, fact_vectors
@@ -129,6 +131,7 @@ def _compare(analysis: Analysis, among: Sequence[int]) -> list[_Compared]:
     units, starts = _units(analysis, table)
     otherwise = _restated(analysis)
     meant = antecedents(analysis.outputs.text.claims, analysis.input.answer)
+    told = told_values(analysis.input.query)
     mentions = MentionIndex.of(analysis.outputs.text.fact_views)
     lengths = [len(fact.content) for fact in analysis.input.facts]
     sentences: defaultdict[int, list[Claim]] = defaultdict(list)
@@ -153,12 +156,18 @@ def _compare(analysis: Analysis, among: Sequence[int]) -> list[_Compared]:
             places = [place for index in near for place in analysis.outputs.text.fact_views[index].places]
             others = values_beside(claim, sentences[claim.sentence_index])
             aligned = align_values(claim, places, meant.get(claim.claim_id, frozenset()), others)
+            aligned = [pair for pair in aligned if pair.equal or pair.derivation or not _is_told(pair.claimed, told)]
             if quotation is not None:
                 aligned = [pair for pair in aligned if pair.equal and not pair.turned]
             one = _one(analysis, claim, order, raw[row], similar[row], aligned)
             one = replace(one, type=_type(claim, float(similar[row][raw[row].argmax()])))
             found.append(_Compared(one, passages, tuple(aligned)))
     return found
+
+
+def _is_told(value: Value, told: Sequence[Value]) -> bool:
+    """Say whether the asker states a value of their own case: no document is to know it (ADR 0213)."""
+    return any(agrees(value, own) for own in told)
 
 
 def _restated(analysis: Analysis) -> dict[str, str]:

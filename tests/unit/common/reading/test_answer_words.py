@@ -34,6 +34,7 @@ def test_a_word_that_answers_is_told_from_the_statement_behind_it(text, affirms,
     [
         "Yes, if you ask in time.",
         "Yes, within 14 days.",
+        "Yes, you can claim for this.",
         "Yes, but only with consent.",
         "No, unless the landlord agrees in writing.",
         "No. 5 is closed.",
@@ -53,7 +54,13 @@ def test_what_says_nothing_without_the_word_and_what_is_no_such_word_stay_whole(
 
 @each(
     ("text", "affirms"),
-    [("Yes.", True), ("No", False), ("That's right!", True), ("No, it doesn't.", False), ("Yes \u2013 they can.", True)],
+    [
+        ("Yes.", True),
+        ("No", False),
+        ("That's right!", True),
+        ("No, it doesn't.", False),
+        ("Yes \u2013 they can.", True),
+    ],
 )
 def test_a_sentence_that_is_nothing_but_the_answering_word(text, affirms):
     assert only_answers(text).affirms == affirms

@@ -31,6 +31,11 @@ WRONG = (
     ("20% of 250 EUR is 60 EUR.", "20% of 250 EUR is 50, not 60 EUR"),
     ("You pay 4 instalments of 250 EUR, 900 EUR in all.", "4 × 250 EUR is 1000, not 900 EUR"),  # noqa: RUF001
     ("The drum weighs 34 kg, or 3,400 g.", "34 kg is 34000, not 3,400 g"),
+    ("At £55 a month, a year of Premium comes to £600.", "£55 a month over a year is 660, not £600"),
+    ("12 months at £55 per month comes to £600.", "£55 a month over 12 months is 660, not £600"),
+    ("At £10 a week, two weeks come to £25.", "£10 a week over two weeks is 20, not £25"),
+    ("At 5 GB a day, one week is 40 GB.", "5 GB a day over one week is 35, not 40 GB"),
+    ("At $20 an hour, a whole day makes $400.", "$20 a hour over a whole day is 480, not $400"),
     ("We need 6 m3 of concrete. In litres that is 600.", "6 m3 is 6000 litres, not 600"),
     ("Rate limit: 600 calls an hour, that is ten a second.", "600 a hour is 0.17 a second, not ten"),
     ("The cable to the mast is 85 m2 long.", "85 m2 is no length"),
@@ -59,6 +64,14 @@ WRONG = (
     ),
 )
 RIGHT = (
+    "At £55 a month, a year of Premium comes to £660.",
+    "At £8.33 a month, a year is £100.",
+    "At £55 a month, a year costs £600 with the discount.",
+    "At £55 a month, a year comes to about £600.",
+    "At £55 a month, a season comes to £600.",
+    "At £55 a month, a year comes to 600 visits.",
+    "At £55 a month it is dear, and a year of the other one costs £300.",
+    "At £10 an hour, a month is £1,000.",
     "We close 29 tickets: 14 bugs, 9 feature requests and 6 chores.",
     "In 2027 it is 8,640 EUR: 5,200 EUR for a conductor, 1,900 EUR for the hall and 1,540 EUR for scores.",
     "The way is 12.5 km long: 4.2 km on road, 3.9 km on gravel and 4.3 km on sand.",

@@ -1,6 +1,5 @@
 """Facts cut into passages with their offsets, and what a prompt asks (Director-AI page, D2; ADR 0122)."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
