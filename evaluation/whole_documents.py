@@ -99,7 +99,7 @@ def tables_of_answers(found: Sequence[Checked]) -> tuple[Table, ...]:
     )
     heads = ("answers", *(str(level) for level in RiskLevel))
     return (
-        Table("answers", "One-sentence answers beside whole documents", heads, rows),
+        Table("answers", "Answers beside whole documents", heads, rows),
         Table("answer-kinds", "Kinds with mistakes", ("mistake", "kind", "share"), by_kind),
     )
 

@@ -269,3 +269,12 @@ async def test_a_word_alone_is_undecided_whatever_the_encoders_say():
     assert finished.analysis.outputs.fidelity.verdicts == {"c1": Verdict.UNDECIDED}
     assert [floor.reason for floor in finished.analysis.outputs.risk.floors] == [FloorReason.UNDECIDED]
     assert finished.analysis.outputs.risk.level is RiskLevel.MEDIUM
+
+
+async def test_what_askers_tell_of_themselves_is_not_held_against_the_facts():
+    fact, answer = "Lunch is refunded up to £12 a day.", "Your lunch was £62 a day."
+    told = await analysed(answer, fact, query="I've lost the receipt for a lunch of £62 a day. Can I claim it?")
+    asked = await analysed(answer, fact, query="Is lunch refunded up to £62 a day?")
+    reasons = [[floor.reason for floor in one.analysis.outputs.risk.floors] for one in (told, asked)]
+    assert FloorReason.CONTRADICTED_BY_RULE not in reasons[0]
+    assert FloorReason.CONTRADICTED_BY_RULE in reasons[1]

@@ -18,8 +18,8 @@ _MORE_BEFORE: Final = rf"{_NOT}\b(?:(?:{_UP})\sthan|over|above|exceed(?:s|ing)|i
 _LESS_BEFORE: Final = rf"{_NOT}\b(?:(?:{_DOWN})\sthan|under|below)\s$"
 _LEAST_BEFORE: Final = rf"\b(?:at\sleast|minimum\sof|(?:no|not)\s(?:{_DOWN})\sthan)\s$"
 _MOST_BEFORE: Final = rf"\b(?:at\smost|up\sto|maximum\sof|(?:no|not)\s(?:{_UP})\sthan|not\sexceed(?:ing)?)\s$"
-_MORE_BEHIND: Final = rf"\s?(?:[a-z]{1, 20}\s)?or\s(?:{_UP}|over|above)\b|\s?(?:and|or)\s(?:over|above)\b"
-_LESS_BEHIND: Final = rf"\s?(?:[a-z]{1, 20}\s)?or\s(?:{_DOWN}|under|below)\b"
+_MORE_BEHIND: Final = rf"\s?(?:[a-z]{{1,20}}\s)?or\s(?:{_UP}|over|above)\b|\s?(?:and|or)\s(?:over|above)\b"
+_LESS_BEHIND: Final = rf"\s?(?:[a-z]{{1,20}}\s)?or\s(?:{_DOWN}|under|below)\b"
 _BEFORE: Final = tuple(
     (re.compile(pattern, re.IGNORECASE), edge)
     for pattern, edge in (
