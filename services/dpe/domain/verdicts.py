@@ -174,9 +174,8 @@ def _is_stated(analysis: Analysis, claim: Claim, passages: Sequence[NearFact]) -
 
 
 def _stems_said(claim: Claim, aligned: Sequence[AlignedValue]) -> frozenset[str]:
-    """Return the stems of a claim without a sum and what it is called, which no addend's fact says."""
-    derived = [pair.claimed.text for pair in aligned if pair.derivation]
-    return content_stems(claim.text) - (RECKONING.union(*map(content_stems, derived)) if derived else frozenset())
+    """Return the stems of a claim without what a sum is called, which no addend's fact says."""
+    return content_stems(claim.text) - (RECKONING if any(pair.derivation for pair in aligned) else frozenset())
 
 
 def _stems_read(analysis: Analysis, passages: Sequence[NearFact]) -> dict[int, frozenset[str]]:

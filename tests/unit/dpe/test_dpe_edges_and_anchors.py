@@ -51,6 +51,12 @@ def test_a_length_counts_from_an_event(claim, fact, expected):
     assert (departure and departure[0].strip(" .")) == expected
 
 
+def test_a_sentence_that_names_the_event_beside_the_length_clears_it():
+    claim, box = "Return it within 21 days of the end of service.", "Return it within 21 days of receipt of the box."
+    assert found(changed_anchor, claim, box) is not None
+    assert found(changed_anchor, claim, f"{box} When service has ended, 21 days are left.") is None
+
+
 def test_another_sentence_that_counts_from_the_event_clears_it():
     claim = "Submit it within 30 days of the end of your trip."
     other = "Mileage is claimed within 30 days of the end of the trip."

@@ -33,6 +33,21 @@ def test_the_cell_of_another_row(claim, expected):
     assert found(foreign_cell, claim, *PLANS) == expected
 
 
+def test_a_word_that_the_row_has_in_another_cell_is_not_taken():
+    own = "Plan: Standard; Classes included: 4 a week; Lockers: unlimited"
+    other = "Plan: Premium; Classes included: unlimited; Lockers: 1"
+    claim = "Standard has unlimited lockers, and classes last an hour."
+    assert found(foreign_cell, claim, own, other) is None
+    assert found(foreign_cell, claim, own.replace("unlimited", "2"), other) is not None
+
+
+def test_a_claim_about_two_rows_takes_nothing_from_either():
+    rows = (PLANS[1], PLANS[2].replace("Premium", "Premium Plus"))
+    claim = "Plus members of Premium have unlimited classes beside those of Standard."
+    assert found(foreign_cell, claim, *rows) is None
+    assert found(foreign_cell, "Standard members have unlimited classes.", *rows) is not None
+
+
 def test_what_a_sentence_says_of_the_row_is_not_taken_from_another_row():
     claim = "The Off-peak plan gives 1 guest pass in its first month."
     assert found(foreign_cell, claim, *PLANS) is not None

@@ -72,6 +72,13 @@ def test_kinds():
         ("A nurse can watch the drip and take the needle out, but is not allowed to put it in.", None),
         ("Members pay 10 euros and 12 guests pay nothing.", ["Members pay 10 euros", "12 guests pay nothing."]),
         ("Article 4 applies and article 5 requires a form.", ["Article 4 applies", "article 5 requires a form."]),
+        (
+            "If a payment fails, a charge is added, but you keep your access.",
+            ["If a payment fails, a charge is added", "you keep your access."],
+        ),
+        ("If a payment fails, a charge is added and you lose your access.", None),
+        ("If the form is signed, but the police were not told, nothing is paid.", None),
+        ("If it rains, the game is off, but not before noon.", None),
     ],
     ids=[
         "nouns",
@@ -88,6 +95,10 @@ def test_kinds():
         "second-verb",
         "counted-subject",
         "label",
+        "but-behind-a-condition",
+        "and-behind-a-condition",
+        "but-within-a-condition",
+        "but-not",
     ],
 )
 def test_clauses(text, expected):
