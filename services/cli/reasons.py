@@ -81,7 +81,7 @@ _FLOORS: Final = {
     "EXPIRED_FACT": "only a document past its time to live bears a claim out",
     "BESIDE_QUESTION": "the answer is beside the question",
     "MISRECKONED": "the answer's own numbers do not add up",
-    "ANSWER_REVERSED": "the answer says the opposite of its own yes or no",
+    "ANSWER_REVERSED": "the answer says the opposite of its own yes",
     "NOT_COMPUTED": "not everything could be checked",
     "LEFT_OUT": "time ran out before everything was checked",
     "INCOMPLETE_UNDER_POLICY": "time ran out, and the policy asks for this level then",

@@ -10,15 +10,19 @@ from typing import Final
 from services.common.reading.sentences import sentences
 from services.common.reading.text_types import Value
 from services.common.reading.values import scan_values
+from services.common.reading.words import content_stems
 
 _OWN: Final = re.compile(r"\b(?:I|my|we|our|mine|I['\u2019](?:m|ve|d|ll)|we['\u2019](?:re|ve|d|ll))\b", re.IGNORECASE)
 _HEARD: Final = re.compile(
-    r"\b(?:told|hear|heard|read|says?|said|thinks?|thought|believes?|understand|understood|according|assum\w+|supposed)\b",
+    r"\b(?:told|hear|heard|read|says?|said|thinks?|thought|believes?|understand|understood|understanding|according|supposed"
+    r"|assum\w+|quoted|informed|know|known|sure|saw|seen|claims?|reckons?|contract|policy|bill|boss|friend|confirm|explain)\b",
     re.IGNORECASE,
 )
 _CASE: Final = re.compile(
     r"\b(?:if|when|since|as|because|given\sthat)\s(?:I|my|we|our)\b[^,?!.;]{0,160}(?=,)", re.IGNORECASE
 )
+_PERIODS: Final = content_stems("minute hour day night week month quarter year")
+"""What an amount is for tells nothing of what it is paid for."""
 _ASKS: Final = ("?", '?"', "?\u201d")
 _MOST_CHARS: Final = 4_000
 
@@ -30,14 +34,18 @@ def question_sentences(query: str) -> tuple[str, ...]:
     return tuple(one for one in said if one.rstrip().endswith(_ASKS)) or ((text,) if text.strip() else ())
 
 
-def told_values(query: str) -> tuple[Value, ...]:
-    """Return the values that the asker states of their own case, with offsets in their stretches; linear."""
+def told_values(query: str) -> tuple[tuple[Value, frozenset[str]], ...]:
+    """Return the values that the asker states of their own case, each with the stems that it stands with; linear.
+
+    A query without a question mark may ask in any of its sentences: nothing of it is told.
+    """
     text = query[:_MOST_CHARS]
-    found: list[Value] = []
-    for sentence in sentences(text):
+    found: list[tuple[Value, frozenset[str]]] = []
+    for sentence in sentences(text) if "?" in text else ():
         said = text[sentence.start : sentence.end]
         stretches = [match.group() for match in _CASE.finditer(said)] if said.rstrip().endswith(_ASKS) else [said]
         for stretch in stretches:
             if _OWN.search(stretch) and not _HEARD.search(stretch):
-                found += scan_values(stretch)
+                stems = content_stems(stretch) - _PERIODS
+                found += [(value, stems) for value in scan_values(stretch)]
     return tuple(found)

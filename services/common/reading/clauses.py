@@ -118,7 +118,10 @@ def _is_conditioned(sentence: str, begin: int, end: int, marks: _Marks, right_st
     """
     if _CONDITION_OPENS.match(sentence, begin, end):
         turns = sentence[end : end + 1] == "," and _TURNS.match(sentence, right_start) is not None
-        return not turns or marks.is_open(begin, end)
+        main = _MAIN.search(sentence, begin, end)
+        second = _SECOND.match(sentence, right_start)
+        is_same = main is not None and second is not None and main["word"].lower() == second["word"].lower()
+        return not turns or is_same or marks.is_open(begin, end)
     return marks.is_open(begin, end)
 
 
@@ -142,6 +145,9 @@ _CONDITION_OPENS: Final = re.compile(
     r"(?:if|unless|when|where|once|provided|in case|except|apart from|subject to)\b",
     re.IGNORECASE,
 )
+_MAIN: Final = re.compile(r",\s(?P<word>\w+)")
+"""Where the main clause behind a condition begins; its subject goes on: "you may swim, but you may not dive"."""
+_SECOND: Final = re.compile(r"\w+\s(?P<word>\w+)")
 _TURNS: Final = re.compile(r"(?:but|yet)\s(?!not\b|only\b|never\b|then\b)", re.IGNORECASE)
 _PAUSE: Final = re.compile(r"[,;:]")
 _BETWEEN: Final = re.compile(r"\bbetween\s(?:(?!\band\b)[^,;])+$", re.IGNORECASE)

@@ -278,13 +278,14 @@ META_MARKERS: Final = (
         r"\bi (?:can(?:not|'t)?|could(?:n't)?|do not|don't|am|have no|will|would|hope|apologi[sz]e|was)\b"
         rf".{{0,80}}\b(?:{_HELPING})"
     ),
-    r"^(?:i'm|i am) (?:sorry|unable|not able|happy|glad|an ai)\b",
+    r"^(?:i'm|i am) (?:unable|not able|an ai)\b",
+    r"^(?:i'm|i am) (?:sorry|happy|glad)\b(?!,? (?:but|that|to (?:say|tell|confirm)))",
     r"^(?:let me|let's|allow me)\b",
     (
         r"^(?:(?:for|if|should|in case)\b[^,]{0,60},\s)?(?:please )?(?:let me know|feel free to|please (?:ask|let)"
         r"|if you have (?:any )?(?:further|more|other) questions)\b"
     ),
-    r"^(?:great question|thank you|thanks)\b",
+    r"^(?:(?:great|good) question|thank you|thanks)\b[^,:!]{0,60}[,:!.]?\s*$",
     r"^(?:sure|certainly|of course|absolutely)\b[!,.]?\s*$",
     r"^(?:building on (?:this|that|the above)|continuing from|turning (?:now )?to|as (?:a )?follow-up)\b[^.]{0,60}$",
     r"^(?:sources?|references?|note|notes|citations?|key points?|summary|answer)\s*:?$",

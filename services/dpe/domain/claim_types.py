@@ -94,7 +94,13 @@ _NO_VERBS: Final = (
     )
 )
 _FIRST_PERSON: Final = re.compile(r"^I(?:'m|'ve|'d|'ll|\u2019m|\u2019ve|\u2019d|\u2019ll)?\s")
-_HEDGE: Final = re.compile(r"^(?:I|we) (?:think|believe|suspect|guess|assume)(?: that)?\s", re.IGNORECASE)
+_HEDGE: Final = re.compile(
+    r"^(?:(?:I|we) (?:think|believe|suspect|guess|assume)(?: that)?\s"
+    r"|(?:I['\u2019]m|I am) (?:afraid|sorry|(?:happy|glad|pleased|sorry) to (?:say|tell you|confirm))"
+    r"(?:,? but)?(?: that)?,?\s"
+    r"|(?:(?:great|good) question|thanks|thank you|happy to help)[^,:!.]{0,40}[,:!.]\s)",
+    re.IGNORECASE,
+)
 """What is claimed with less than certainty is claimed."""
 _COURTESY: Final = re.compile(
     r"^(?:let me|let's|allow me|feel free|please (?:let|ask|feel)|have a|hope|thanks?"
@@ -118,9 +124,10 @@ def classify(text: str, *, has_values: bool, kind: SentenceKind) -> ClaimType:
         kind: what the sentence is part of.
     """
     bare = text[:_READ_CHARS].strip(_MARKUP)
-    core = _HEDGE.sub("", _PREFIX.sub("", bare, count=1).lstrip(_MARKUP), count=1)
+    said = _PREFIX.sub("", bare, count=1).lstrip(_MARKUP)
+    core = _HEDGE.sub("", said, count=1)
     # A refusal speaks of the sources, not of the matter (ADR 0096).
-    if not has_values and (_COURTESY.match(core) or refuses(bare)):
+    if not has_values and (_COURTESY.match(core) or refuses(bare if core == said else core)):
         return ClaimType.META
     if _is_imperative(core):
         return ClaimType.PROCEDURAL

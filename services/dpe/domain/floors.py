@@ -174,7 +174,7 @@ def _misreckoned(analysis: Analysis) -> Iterator[RiskFloor]:
 
 
 def _answer_reversed(analysis: Analysis) -> Iterator[RiskFloor]:
-    """A "yes" or "no" that the answer's own next statement denies (ADR 0210)."""
+    """A "yes" that the answer's own next statement denies (ADR 0210)."""
     found = mismatch(analysis)
     if found is not None:
         claims = tuple(
@@ -182,7 +182,7 @@ def _answer_reversed(analysis: Analysis) -> Iterator[RiskFloor]:
             for claim in analysis.outputs.text.claims
             if found.start < claim.end and claim.start < found.end
         )
-        yield RiskFloor(RiskLevel.HIGH, FloorReason.ANSWER_REVERSED, claims, details=(found.why,))
+        yield RiskFloor(RiskLevel.MEDIUM, FloorReason.ANSWER_REVERSED, claims, details=(found.why,))
 
 
 def _bears_out(item: Evidence) -> bool:

@@ -32,8 +32,11 @@ _PER: Final = re.compile(
     re.IGNORECASE,
 )
 _ADVERBS: Final = {"daily": "day", "annual": "year"}
+_RATED: Final = re.compile(r"\b(?:hourly|daily|weekly|monthly|quarterly|yearly|annual)\b", re.IGNORECASE)
+_ONE: Final = r"(?:an?|one|(?:a|the)\s(?:whole|full))\s(?P<{}>hour|day|week|month|quarter|year)"
 _OVER: Final = re.compile(
-    r"\b(?:an?|one|(?:a|the)\s(?:whole|full))\s(?P<unit>hour|day|week|month|quarter|year)\b", re.IGNORECASE
+    rf"\b{_ONE.format('of')}\s(?:of|costs?|comes?|is|would|will)\b|\b(?:over|for)\s{_ONE.format('over')}(?=\s?[,.]|\s?$)",
+    re.IGNORECASE,
 )
 """A length of one period, which is no value: "a year of Premium"."""
 _LENGTHS: Final = frozenset({"month", "second"})
@@ -94,6 +97,7 @@ def _chosen(places: Sequence[Place], said: frozenset[str], *, is_all: bool) -> I
 def _multiplied(want: Wanted, claim: Claim, operands: Sequence[Place]) -> Derivation | None:
     """Return a cell's rate times how often it counts: by a value of the claim, or by a length in the same row."""
     own, said = want.value, terms(claim.text)
+    lengths = [] if own.per or _RATED.search(claim.text) else _lengths_said(claim.text)
     for one in operands:
         cell = one.cell
         if cell is None:
@@ -104,9 +108,7 @@ def _multiplied(want: Wanted, claim: Claim, operands: Sequence[Place]) -> Deriva
             if rate is None or not terms(naming) & said:
                 continue
             counts = (_times(counted, rate, terms(rated)) for counted in (*want.others, *_lengths(cell.row)))
-            over = (
-                () if own.per else (periods(told["unit"].lower(), _unit(rate)) for told in _OVER.finditer(claim.text))
-            )
+            over = (periods(unit, _unit(rate)) for unit in lengths)
             for times in (periods(own.per, _unit(rate)), *over, *counts):
                 if times is not None and times != 1 and is_worth(own, own.magnitude, times_worth(one, times)):
                     text = f"{how_often(one, times)} = {shown(own, times_worth(one, times))}"
@@ -146,6 +148,11 @@ def how_often(one: Place, times: Fraction) -> str:
 def times_worth(one: Place, times: Fraction) -> Decimal:
     """Return a place's worth so many times; exact where the result is."""
     return worth(one) * times.numerator / times.denominator
+
+
+def _lengths_said(text: str) -> list[str]:
+    """Return the periods that a claim gives a total for: "a year of Premium costs", "for a year."."""
+    return [(told["of"] or told["over"]).lower() for told in _OVER.finditer(text)]
 
 
 def _unit(rate: re.Match[str]) -> str:

@@ -139,7 +139,9 @@ def _same_values(equal: Sequence[AlignedValue], place: str) -> str:
     named = equal[:MAX_NAMED]
     reckoned = [_short(pair.derivation) for pair in named if pair.derivation]
     if any(reckoned):
-        return f"{'; '.join(filter(None, dict.fromkeys(reckoned)))}, by {place}."
+        plain = [pair.known.text for pair in named if not pair.derivation]
+        also = f", which has {_listed(plain)} too" if plain else ""
+        return f"{'; '.join(filter(None, dict.fromkeys(reckoned)))}, by {place}{also}."
     if all(pair.known.text.casefold() == pair.claimed.text.casefold() for pair in named):
         return f"{_listed([pair.known.text for pair in named])} in {place}, as the answer says."
     says = _listed([pair.claimed.text for pair in named])

@@ -40,6 +40,7 @@ def test_a_bound_includes_its_value_or_does_not(claim, fact, expected):
         ("Submit it within 30 days.", CLAIM, None),
         ("Submit it within 40 days of the end of your trip.", CLAIM, None),  # values are compared elsewhere
         ("Return it within 21 days of giving notice.", ROUTER, "giving notice"),
+        ("You get 21 days of paid leave.", "Staff get 21 days of annual holiday.", None),
         ("Return it within 21 days after your service ends.", ROUTER, None),
         ("Cancel at least 3 days before the invoice.", CANCEL, "the invoice"),
         ("Cancel at least 3 days before the first day of the course.", CANCEL, None),

@@ -227,19 +227,26 @@ def reversals(finished):
     [
         (ASKED, f"Yes. {LORRIES}", ("Yes", LORRIES)),
         (ASKED, "Yes, permits are not issued to lorries.", ("Yes", "permits are not issued to lorries.")),
-        ("Can lorries get permits?", "No, lorries can get permits in May.", ("No", "lorries can get permits in May.")),
+        ("Can lorries get permits?", "Yes. Lorries can't get permits.", ("Yes", "Lorries can't get permits.")),
     ],
 )
-async def test_a_yes_or_no_that_its_own_statement_denies_is_high(query, answer, said):
+async def test_a_yes_that_its_own_statement_denies_is_not_low(query, answer, said):
     (floor,) = reversals(await analysed(answer, LORRIES, query=query))
     why = f'"{said[0]}" to "{query}", yet "{said[1]}"'
-    assert floor == RiskFloor(RiskLevel.HIGH, FloorReason.ANSWER_REVERSED, ("c1",), details=(why,))
+    assert floor == RiskFloor(RiskLevel.MEDIUM, FloorReason.ANSWER_REVERSED, ("c1",), details=(why,))
 
 
 @each(
     ("query", "answer"),
     [
         (ASKED, f"No. {LORRIES}"),
+        ("Can I cancel my booking?", "Yes, you can cancel your booking at no cost."),
+        ("Is parking free?", "Yes. Parking is free of charge."),
+        ("Is the late fee £80?", "No. The late fee is £90, not £80."),
+        ("Do all members get a guest pass?", "No. Premium members get a guest pass."),
+        ("Are dogs allowed?", "Yes. Dogs are allowed, though not in the pool."),
+        ("Does the tenant pay the landlord?", "No. The landlord pays the tenant."),
+        ("Can I smoke on the balcony?", "No, smoking on the balcony is prohibited."),
         (ASKED, LORRIES),
         (ASKED, "Yes."),
         ("Are permits not issued to lorries?", f"Yes. {LORRIES}"),
@@ -275,7 +282,7 @@ async def test_a_word_alone_is_undecided_whatever_the_encoders_say():
 async def test_what_askers_tell_of_themselves_is_not_held_against_the_facts():
     fact, answer = "Lunch is refunded up to £12 a day.", "Your lunch was £62 a day."
     told = await analysed(answer, fact, query="I've lost the receipt for a lunch of £62 a day. Can I claim it?")
+    other = await analysed(answer, fact, query="I've paid £62 a day for parking. What of lunch?")
     asked = await analysed(answer, fact, query="Is lunch refunded up to £62 a day?")
-    reasons = [[floor.reason for floor in one.analysis.outputs.risk.floors] for one in (told, asked)]
-    assert FloorReason.CONTRADICTED_BY_RULE not in reasons[0]
-    assert FloorReason.CONTRADICTED_BY_RULE in reasons[1]
+    reasons = [[floor.reason for floor in one.analysis.outputs.risk.floors] for one in (told, asked, other)]
+    assert [FloorReason.CONTRADICTED_BY_RULE in one for one in reasons] == [False, True, True]

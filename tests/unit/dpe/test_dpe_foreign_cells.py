@@ -27,6 +27,8 @@ PLANS = (
         ("Standard and Premium differ: classes are unlimited on Premium.", None),
         ("The Standard plan has an unlimited number of lockers.", None),
         ("Classes are unlimited.", None),
+        ("The Standard plan has unlimited swimming besides its classes.", None),
+        ("Off-peak members may use the guest area for 1 hour.", None),
     ],
 )
 def test_the_cell_of_another_row(claim, expected):
@@ -36,7 +38,7 @@ def test_the_cell_of_another_row(claim, expected):
 def test_a_word_that_the_row_has_in_another_cell_is_not_taken():
     own = "Plan: Standard; Classes included: 4 a week; Lockers: unlimited"
     other = "Plan: Premium; Classes included: unlimited; Lockers: 1"
-    claim = "Standard has unlimited lockers, and classes last an hour."
+    claim = "Standard has unlimited classes."
     assert found(foreign_cell, claim, own, other) is None
     assert found(foreign_cell, claim, own.replace("unlimited", "2"), other) is not None
 
@@ -46,6 +48,11 @@ def test_a_claim_about_two_rows_takes_nothing_from_either():
     claim = "Plus members of Premium have unlimited classes beside those of Standard."
     assert found(foreign_cell, claim, *rows) is None
     assert found(foreign_cell, "Standard members have unlimited classes.", *rows) is not None
+
+
+def test_what_a_sentence_says_of_all_rows_is_taken_from_none():
+    claim = "The Standard plan includes unlimited classes."
+    assert found(foreign_cell, claim, *PLANS, "In August all plans include unlimited classes.") is None
 
 
 def test_what_a_sentence_says_of_the_row_is_not_taken_from_another_row():

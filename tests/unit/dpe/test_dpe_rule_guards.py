@@ -44,6 +44,7 @@ def test_a_force_that_speaks_of_another_case_is_no_change(claim, fact):
     [
         ("Loans of over 500 may be signed by the treasurer.", LOAN),
         ("If the plan is refused, the owner must appeal within a month.", APPEAL),
+        ("Members must book a class.", "Members may book a class, and save by booking early."),
         ("You need to end membership by notice.", "You may end membership by giving notice."),
         ("The horn cannot be muted for a minute.", "The horn can be muted for a minute."),
     ],

@@ -79,6 +79,7 @@ def test_kinds():
         ("If a payment fails, a charge is added and you lose your access.", None),
         ("If the form is signed, but the police were not told, nothing is paid.", None),
         ("If it rains, the game is off, but not before noon.", None),
+        ("If you are under 18, you may swim, but you may not dive.", None),
     ],
     ids=[
         "nouns",
@@ -99,6 +100,7 @@ def test_kinds():
         "and-behind-a-condition",
         "but-within-a-condition",
         "but-not",
+        "but-of-the-same-subject",
     ],
 )
 def test_clauses(text, expected):
@@ -120,6 +122,12 @@ def test_clauses(text, expected):
         ("I think it is a great gym.", False, ClaimType.OPINION),
         ("As noted, members may bring guests.", False, ClaimType.FACTUAL),
         ("As noted above.", False, ClaimType.META),
+        ("Great question, members may not freeze their membership.", False, ClaimType.FACTUAL),
+        ("I'm afraid members cannot freeze their membership.", False, ClaimType.FACTUAL),
+        ("I'm happy to say that members can freeze it.", False, ClaimType.FACTUAL),
+        ("I'm sorry, but dogs are banned.", False, ClaimType.FACTUAL),
+        ("I'm happy to help!", False, ClaimType.META),
+        ("Thanks for your question!", False, ClaimType.META),
         ("We recommend that children swim alone.", False, ClaimType.PROCEDURAL),
         ("Sure, members may bring guests.", False, ClaimType.FACTUAL),
         ("Dogs are welcome in every room.", False, ClaimType.FACTUAL),

@@ -135,6 +135,8 @@ OTHER = "Fees: Plan: Standard; Monthly fee: £38; Guest passes: 1 a month"
         ("A quarter of Premium costs £165.", "3 x £55 = 165 GBP"),
         ("A year of Premium costs £600.", None),
         ("A year of Standard costs £660.", None),
+        ("The monthly fee of Premium is £660 for whoever signs up for a year.", None),
+        ("The joining fee of Premium is £660, valid a year.", None),
     ],
 )
 def test_a_monthly_fee_over_a_year(claim, how):

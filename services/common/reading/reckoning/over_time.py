@@ -10,7 +10,8 @@ from services.common.reading.text_types import Span, Value
 
 _UNIT: Final = "minute|hour|day|week|month|quarter|year"
 _MONTHS: Final = {"month": Decimal(1), "quarter": Decimal(3), "year": Decimal(12)}
-_MINUTES: Final = {"minute": Decimal(1), "hour": Decimal(60), "day": Decimal(1_440), "week": Decimal(10_080)}
+_SECONDS: Final = {"minute": 60, "hour": 3_600, "day": 86_400, "week": 604_800}
+"""Units that make no other one here: a week has five days of work or seven."""
 _PER: Final = rf"\s?(?:/\s?|per\s|an?\s|each\s|every\s)(?:{_UNIT})\b"
 _MAKES: Final = (
     r"(?:comes?\s(?:up\s)?to|adds?\sup\sto|amounts?\sto|works?\sout\s(?:at|as|to)|is|are|costs?|makes?|totals?|would\s(?:be|cost)"
@@ -23,7 +24,7 @@ _RATE_FIRST: Final = re.compile(
     re.IGNORECASE,
 )
 _LENGTH_FIRST: Final = re.compile(
-    rf"(?P<length>{_COUNT}\s(?P<unit>{_UNIT})s?){_WORDS}\s(?:at|[x×*])\s$",  # noqa: RUF001 - as people write it
+    rf"(?:^|[,;:]\s|\bfor\s)(?P<length>{_COUNT}\s(?P<unit>{_UNIT})s?){_WORDS}\s(?:at|[x×*])\s$",  # noqa: RUF001 - as people write it
     re.IGNORECASE,
 )
 _THEN: Final = re.compile(rf"{_PER},?\s(?:{_MAKES}|which\s{_MAKES})|{_PER}\s=\s", re.IGNORECASE)
@@ -32,7 +33,9 @@ _FAR: Final = 120
 _NEAR: Final = Decimal("0.01")
 """A rate is rounded: £8.33 a month are £100 a year."""
 _REST: Final = re.compile(
-    r"\b(?:plus|less|minus|discount\w*|free|extra|except|before|without|from|off)\b", re.IGNORECASE
+    r"\b(?:plus|less|minus|discount\w*|free|extra|except|before|without|from|off|if|paid|sav(?:es?|ing)|half|each|people|persons?"
+    r"|children|adults?|guests?|members?|students?|hours\sa|days\sa|working|weekdays?)\b",
+    re.IGNORECASE,
 )
 """A sentence with one of these reckons with more than the rate."""
 
@@ -50,7 +53,7 @@ def over_time(line: Line) -> Iterator[Slip]:
                 continue
             expected = magnitude(each) * times[0]
             if abs(expected - magnitude(whole)) > _NEAR * expected:
-                why = f"{each.text} a {each.per} over {times[1]} is {as_written(whole, expected)}, not {whole.text}"
+                why = f"{each.text} per {each.per} over {times[1]} is {as_written(whole, expected)}, not {whole.text}"
                 yield Slip(Span(each.start, each.end), Span(whole.start, whole.end), why)
             break
 
@@ -67,10 +70,10 @@ def _times(line: Line, each: Value, whole: Value) -> tuple[Decimal, str] | None:
     start, end = told.span("length")
     count = next((one.magnitude for one in line.values if one.start >= start and one.end <= end), None)
     unit, per = told["unit"].lower(), each.per
-    family = next((one for one in (_MONTHS, _MINUTES) if unit in one and per in one), None)
-    if family is None:
+    if unit in _MONTHS and per in _MONTHS:
+        times = _MONTHS[unit] / _MONTHS[per] if count is None else count / _MONTHS[per]
+    elif unit == per and unit in _SECONDS:
+        times = Decimal(1) if count is None else count / _SECONDS[unit]
+    else:
         return None
-    if count is None:
-        return (family[unit] / family[per], told["length"]) if _ONE.match(told["length"]) else None
-    base = Decimal(1) if family is _MONTHS else Decimal(1) / 60  # what values have: months, or seconds
-    return count * base / family[per], told["length"]
+    return (times, told["length"]) if count is not None or _ONE.match(told["length"]) else None

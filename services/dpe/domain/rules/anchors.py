@@ -2,7 +2,7 @@
 
 "Within 30 days of the end of your trip" beside "within 30 days of the date of the expense": the length is right, the
 event is another one. Many words name one event, so that a difference alone decides nothing: it keeps a claim from being
-borne out by its figure.
+borne out.
 """
 
 import re
@@ -22,6 +22,8 @@ _ANCHOR: Final = re.compile(
     r"(?P<event>(?:(?!(?:and|or|but|if|when|which|that|unless|to|you)\b)[\w'\u2019-]{1,40}\s?){1,8})",
     re.IGNORECASE,
 )
+_IN_TIME: Final = re.compile(r"\b(?:within|in|after|inside|later\sthan|at\s(?:most|least))\s$", re.IGNORECASE)
+_REACH: Final = 16
 _BEFORE: Final = frozenset({"before", "prior to", "ahead of"})
 _PLAIN: Final = frozenset(
     roots("date day end start beginning time moment point first last next day of the your its their our my this that")
@@ -39,11 +41,11 @@ class _Counted(NamedTuple):
 
 def changed_anchor(claim: Reading, sources: list[Reading]) -> Departure | None:
     """Return the event from which a claim counts a length that its source counts from another one, or ``None``."""
-    for own in _counted(claim):
+    for own in claim.once(_counted):
         alike = [
             (known, source)
             for source in sources
-            for known in _counted(source)
+            for known in source.once(_counted)
             if agrees(own.value, known.value) and own.is_back == known.is_back
         ]
         # Any sentence that counts from this event, or names it beside the same length, clears the claim.
@@ -65,12 +67,19 @@ def changed_anchor(claim: Reading, sources: list[Reading]) -> Departure | None:
     return None
 
 
-def _counted(reading: Reading) -> Iterator[_Counted]:
-    """Yield the lengths of a sentence that are counted from an event, with the words of the event."""
+def _counted(reading: Reading) -> tuple[_Counted, ...]:
+    """Return the lengths of a sentence that are counted from an event, with the words of the event."""
+    return tuple(_read(reading))
+
+
+def _read(reading: Reading) -> Iterator[_Counted]:
     for value in reading.once(values_of):
         match = _ANCHOR.match(reading.text, value.end) if value.unit in _TIMES else None
         if match is None:
             continue
+        before = reading.text[max(0, value.start - _REACH) : value.start]
+        if match["way"].lower() == "of" and not _IN_TIME.search(before):
+            continue  # "25 days of leave"
         event = roots(match["event"]) - _PLAIN
         if event:
             yield _Counted(value, match["way"].lower() in _BEFORE, event, *match.span("event"))

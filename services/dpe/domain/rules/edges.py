@@ -3,7 +3,6 @@
 import re
 from typing import Final
 
-from services.common.reading.agreement import agrees
 from services.common.reading.text_types import Value
 from services.dpe.domain.findings import DistortionType, Rule
 from services.dpe.domain.rules.finding import Departure
@@ -37,25 +36,27 @@ _BEHIND: Final = (
 
 
 def changed_edge(claim: Reading, sources: list[Reading]) -> Departure | None:
-    """Return the bound that a claim includes and its source does not, or the other way round, or ``None``."""
-    for value in claim.once(values_of):
-        own = _edge(claim, value)
-        if own is None:
+    """Return the bound that a claim includes and its nearest source does not, or the other way round, or ``None``."""
+    for key, (value, includes) in claim.once(_edges).items():
+        alike = [(source.once(_edges)[key], source) for source in sources if key in source.once(_edges)]
+        if not alike:
             continue
-        alike = [
-            (known, source, edge)
-            for source in sources
-            for known in source.once(values_of)
-            if agrees(value, known) and (edge := _edge(source, known)) is not None and edge[0] == own[0]
-        ]
-        if not alike or any(edge == own for _, _, edge in alike):
-            continue
-        known, source, _ = max(alike, key=lambda one: len(claim.content & one[1].content))
-        span = claim.span(value.start, value.end)
-        return Departure(
-            DistortionType.CONDITION_ALTERED, Rule.LIMIT, span, source, source.span(known.start, known.end)
-        )
+        (known, known_includes), source = max(alike, key=lambda one: len(claim.content & one[1].content))
+        if known_includes != includes:
+            span = claim.span(value.start, value.end)
+            known_span = source.span(known.start, known.end)
+            return Departure(DistortionType.CONDITION_ALTERED, Rule.LIMIT, span, source, known_span)
     return None
+
+
+def _edges(reading: Reading) -> dict[tuple[str, bool], tuple[Value, bool]]:
+    """Return the bounds of a sentence by value and side, each with whether the value is within."""
+    found: dict[tuple[str, bool], tuple[Value, bool]] = {}
+    for value in reading.once(values_of):
+        edge = _edge(reading, value)
+        if edge is not None:
+            found.setdefault((value.normal, edge[0]), (value, edge[1]))
+    return found
 
 
 def _edge(reading: Reading, value: Value) -> tuple[bool, bool] | None:

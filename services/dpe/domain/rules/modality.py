@@ -115,9 +115,9 @@ def changed_force(claim: Reading, sources: list[Reading]) -> Departure | None:
     parts = [part for source in sources for part in source.once(statements)]
     for rate, source in nearest(claim.content, parts, claim.names)[:_READ]:
         theirs = _said(source)
-        if own.force is Force.MUST and own.verb in _means(source):
-            return None  # "ended by giving notice": whoever ends it needs to give notice
         same_verb = [one for one in theirs if one.verb and one.verb == own.verb]
+        if own.force is Force.MUST and not same_verb and own.verb in _means(source):
+            continue  # "ended by giving notice": whoever ends it needs to give notice
         compared = same_verb if rate >= SAME_VERB else []
         if not compared and not sets_limit and rate >= SAME_SENTENCE and len({one.force for one in theirs}) == 1:
             compared = [one for one in theirs if one.conditional == own.conditional][:1]

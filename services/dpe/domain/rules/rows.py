@@ -97,7 +97,7 @@ def changed_row(claim: Reading, sources: list[Reading]) -> Departure | None:
                 and joined(theirs.words) in spoken
                 and not any(joined(theirs.words) in cell for cell in said_of_it)
                 and joined(ours.words) not in spoken
-                and not is_said_elsewhere(own, theirs, sources)
+                and not _is_said_elsewhere(own, theirs, sources)
             ):
                 at = spoken[: spoken.index(joined(theirs.words))].count(" ")
                 return _departure(claim, at, at + len(theirs.words), source, ours)
@@ -172,7 +172,7 @@ def _changed_value(
                 and not any(agrees(value, known) for value in given)
                 and not any(agrees(taken[0], value) for cell in own.cells for value in scan_values(cell.read))
                 and _is_of_column(taken[0], ours, claim)
-                and not gives_elsewhere(own, taken[0], sources)
+                and not _gives_elsewhere(own, taken[0], sources)
             ):
                 span = claim.span(taken[0].start, taken[0].end)
                 return Departure(DistortionType.NUMBER_CHANGED, Rule.ROW, span, source, source.span(*ours.place))
@@ -198,7 +198,7 @@ def _is_of_column(value: Value, cell: Cell, claim: Reading) -> bool:
     return bool(roots(cell.head) & (claim.content | roots(value.text)))
 
 
-def gives_elsewhere(own: Row, value: Value, sources: list[Reading]) -> bool:
+def _gives_elsewhere(own: Row, value: Value, sources: list[Reading]) -> bool:
     """Say whether a sentence that names the row, and is no row of its table, gives the value."""
     return any(
         own.label <= source.known and any(agrees(value, other) for other in source.once(values_of))
@@ -233,7 +233,7 @@ def joined(spoken: Iterable[str]) -> str:
     return f" {' '.join(spoken)} "
 
 
-def is_said_elsewhere(own: Row, cell: Cell, sources: list[Reading]) -> bool:
+def _is_said_elsewhere(own: Row, cell: Cell, sources: list[Reading]) -> bool:
     """Say whether a sentence that names the row, and is no other row, holds the words of the cell."""
     wanted = joined(cell.words)
     return any(

@@ -17,7 +17,7 @@ from services.common.questions.told import told_values
 from services.common.reading.agreement import agrees
 from services.common.reading.text_types import Claim, Value
 from services.common.taxonomy import GroundingMode, StageStatus
-from services.dpe.domain.alignment import ClaimWords, align_values
+from services.dpe.domain.alignment import ClaimWords, align_values, claim_stems
 from services.dpe.domain.analysis import Analysis, fact_vectors
 from services.dpe.domain.antecedents import antecedents
 from services.dpe.domain.findings import AlignedValue, Attribution, AttributionType, NearFact
@@ -156,7 +156,7 @@ def _compare(analysis: Analysis, among: Sequence[int]) -> list[_Compared]:
             places = [place for index in near for place in analysis.outputs.text.fact_views[index].places]
             others = values_beside(claim, sentences[claim.sentence_index])
             aligned = align_values(claim, places, meant.get(claim.claim_id, frozenset()), others)
-            aligned = [pair for pair in aligned if pair.equal or pair.derivation or not _is_told(pair.claimed, told)]
+            aligned = [pair for pair in aligned if pair.equal or pair.derivation or not _is_told(claim, pair, told)]
             if quotation is not None:
                 aligned = [pair for pair in aligned if pair.equal and not pair.turned]
             one = _one(analysis, claim, order, raw[row], similar[row], aligned)
@@ -165,9 +165,10 @@ def _compare(analysis: Analysis, among: Sequence[int]) -> list[_Compared]:
     return found
 
 
-def _is_told(value: Value, told: Sequence[Value]) -> bool:
-    """Say whether the asker states a value of their own case: no document is to know it (ADR 0213)."""
-    return any(agrees(value, own) for own in told)
+def _is_told(claim: Claim, pair: AlignedValue, told: Sequence[tuple[Value, frozenset[str]]]) -> bool:
+    """Say whether the asker states a value of the same thing in their own case (ADR 0213)."""
+    said = claim_stems(claim) if told else frozenset()
+    return any(agrees(pair.claimed, own) and said & stems for own, stems in told)
 
 
 def _restated(analysis: Analysis) -> dict[str, str]:
