@@ -52,6 +52,12 @@ def test_a_length_counts_from_an_event(claim, fact, expected):
     assert (departure and departure[0].strip(" .")) == expected
 
 
+def test_a_bound_is_held_against_the_nearest_sentence_that_has_it():
+    deposit, discount = "Stays over 5 nights need a deposit.", "Guests who stay at least 5 nights get a discount."
+    assert found(changed_edge, "Guests get a discount for at least 5 nights.", deposit, discount) is None
+    assert found(changed_edge, "Guests get a discount for over 5 nights.", deposit, discount) == ("5", "5")
+
+
 def test_a_sentence_that_names_the_event_beside_the_length_clears_it():
     claim, box = "Return it within 21 days of the end of service.", "Return it within 21 days of receipt of the box."
     assert found(changed_anchor, claim, box) is not None

@@ -242,6 +242,7 @@ async def test_a_yes_that_its_own_statement_denies_is_not_low(query, answer, sai
         (ASKED, f"No. {LORRIES}"),
         ("Can I cancel my booking?", "Yes, you can cancel your booking at no cost."),
         ("Is parking free?", "Yes. Parking is free of charge."),
+        ("Do members get refunds?", "Yes. Members hardly get refunds."),
         ("Is the late fee £80?", "No. The late fee is £90, not £80."),
         ("Do all members get a guest pass?", "No. Premium members get a guest pass."),
         ("Are dogs allowed?", "Yes. Dogs are allowed, though not in the pool."),
