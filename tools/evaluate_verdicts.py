@@ -4,7 +4,7 @@
     python -m tools.evaluate_verdicts corpus | rewordings [--kind KIND]
     python -m tools.evaluate_verdicts second-opinion [--kind KIND]
     python -m tools.evaluate_verdicts answers [--part development | --part test --open-test]
-    python -m tools.evaluate_verdicts replies
+    python -m tools.evaluate_verdicts replies [--part development | --part test --open-test]
     python -m tools.evaluate_verdicts questions [--part development | --part test --open-test]
     python -m tools.evaluate_verdicts misquotes | neighbours | planted --open-test [--data DIR] [--documents DIR]
 
@@ -74,7 +74,7 @@ def parser() -> argparse.ArgumentParser:
         type=pairs.Part,
         choices=tuple(pairs.Part),
         default=pairs.Part.DEVELOPMENT,
-        help="half of pairs, questions and answers",
+        help="half of pairs, questions, answers and replies",
     )
     found.add_argument("--open-test", action="store_true", help="open what is held back, which is done once")
     found.add_argument("--kind", action="append", metavar="KIND", help="of the pairs these kinds alone; repeatable")
@@ -195,7 +195,7 @@ def give(task: str, options: argparse.Namespace, report: Report) -> None:
     """Print and keep what was measured."""
     text = json.dumps(plain(report.document), indent=1, ensure_ascii=False)
     if options.save:
-        name = f"{task}-{options.part}" if task in {"pairs", "questions", "answers"} else task
+        name = f"{task}-{options.part}" if task in {"pairs", "questions", "answers", "replies"} else task
         (RESULTS / f"{name}.json").write_text(text + "\n", encoding="utf-8")
     if options.mistakes is not None:
         lines = [json.dumps({"task": task} | plain(one), ensure_ascii=False) + "\n" for one in report.mistakes]
