@@ -6,7 +6,8 @@ judged by what it changes; ``make test-faults`` sets GROUNDTRAIL_TEST_EXPLORE an
 fixed tenth runs, and the last lines say how many that were (tests/tenth.py). No test is given up before its time times
 GROUNDTRAIL_TEST_PATIENCE is over (tests/patience.py), and no process that a test started outlives it (tests/leash.py).
 Byte code is kept for all of them, outside the tree where it is not wanted in it (tests/bytecode.py). Coverage is
-measured while tests run (tests/covering.py). Files lie in memory (tests/memory_folder.py).
+measured while tests run (tests/covering.py). Files lie in memory (tests/memory_folder.py). Certificates that clients
+trust are read once for a process (tests/one_trust.py).
 """
 
 import gc
@@ -18,11 +19,12 @@ import pytest
 import structlog
 from hypothesis import HealthCheck, settings
 
-from tests import bytecode, costs, covering, leash, memory_folder, tenth
+from tests import bytecode, costs, covering, leash, memory_folder, one_trust, tenth
 from tests.patience import patient
 
 memory_folder.choose()
 bytecode.keep()  # before anything of ours is imported, and before workers are started
+one_trust.share()
 VARIABLE = "REQUIRE_BACKENDS"
 
 UNHURRIED = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}  # both ask the clock on the wall

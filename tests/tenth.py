@@ -5,7 +5,8 @@ machine, spread over all kinds of cases, and the same for a case that stays when
 run says how many of how many cases were run.
 
 - ``@pytest.mark.whole`` for one long story that has no cases: ``make test-faults`` alone runs it,
-- ``@pytest.mark.tenth`` where every case is a test of its own; whoever names one case on the command line gets it,
+- ``@pytest.mark.tenth`` where every case is a test of its own; whoever names one case on the command line gets it;
+  ``share=40`` takes one of forty where a tenth takes half a minute,
 - ``tenth(label, cases, name=…)`` where a test loops over cases; ``@pytest.mark.tenth(inside=True)`` has it run whole in
   ``make test-faults``,
 - ``examples(n)`` for the number of examples that Hypothesis generates.
@@ -21,7 +22,7 @@ import pytest
 VARIABLE: Final = "GROUNDTRAIL_TEST_WHOLE"
 WHOLE: Final = os.environ.get(VARIABLE, "0") not in {"", "0"}
 SHARE: Final = 10
-LEAST_EXAMPLES: Final = 10
+LEAST_EXAMPLES: Final = 6
 counts: Final[dict[str, tuple[int, int]]] = {}
 """By label: how many cases were taken, of how many."""
 
@@ -56,14 +57,17 @@ def tenth_of_tests(items: Sequence[pytest.Item], *, named: bool = False) -> list
         counts[STORIES] = (len(stories) if WHOLE else 0, len(stories))
     left_out = [] if WHOLE else stories
     cases: dict[str, list[pytest.Item]] = {}
+    shares: dict[str, int] = {}
     for item in items:
         mark = item.get_closest_marker("tenth")
         if mark and not mark.kwargs.get("inside"):
-            cases.setdefault(item.nodeid.partition("[")[0], []).append(item)
+            label = item.nodeid.partition("[")[0]
+            cases.setdefault(label, []).append(item)
+            shares[label] = mark.kwargs.get("share", SHARE)
     for label, every in cases.items():
         if len(every) == 1:
             continue  # it loops over its cases itself
-        taken = set(tenth(label, every, name=lambda item: item.nodeid))
+        taken = set(tenth(label, every, name=lambda item: item.nodeid, share=shares[label]))
         left_out += [item for item in every if item not in taken]
     return left_out
 
@@ -73,7 +77,7 @@ def examples(number: int, least: int = LEAST_EXAMPLES, *, share: int = SHARE) ->
 
     Args:
         number: of the whole.
-        least: what is generated at any rate; less than ten where one example takes a tenth of a second.
+        least: what is generated at any rate; less than six where one example takes a tenth of a second.
         share: one of how many is generated; more than ten where a tenth takes seconds.
     """
     return number if WHOLE else max(min(number, least), number // share)

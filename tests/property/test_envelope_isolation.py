@@ -160,7 +160,7 @@ async def _run(adapter, steps):
 @pytest.mark.timeout(600)
 def test_no_read_gives_what_is_not_the_tenants_to_read(adapter):
     @settings(
-        max_examples=examples(EXAMPLES.get(adapter.name, 2)),
+        max_examples=examples(EXAMPLES.get(adapter.name, 2), least=4),
         deadline=None,
         suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
     )

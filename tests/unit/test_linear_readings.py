@@ -1,7 +1,5 @@
 """What took more than linear time once, and what it must still say: one test for each."""
 
-import time
-
 import pytest
 
 from services.common.document_kinds import MediaType
@@ -17,6 +15,7 @@ from services.common.documents.html.reading import MAX_ATTRIBUTES, read_html
 from services.common.errors import ErrorReason, LimitExceededError
 from services.common.reading.clauses import clauses
 from services.dpe.domain import quotations, roles
+from tests.speed import processor_time_below
 
 MOST_SECONDS = 2.0
 """Of processor time: each takes a tenth of it here and took several times as much, or did not end."""
@@ -24,9 +23,8 @@ MOST_SECONDS = 2.0
 
 @pytest.fixture(autouse=True)
 def _in_time():
-    began = time.thread_time()
-    yield
-    assert time.thread_time() - began < MOST_SECONDS
+    with processor_time_below(MOST_SECONDS):
+        yield
 
 
 def words(text):

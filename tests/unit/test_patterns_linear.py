@@ -26,6 +26,7 @@ import services
 from services.common.documents.pdf.joining import NOTICE_CHARS
 from services.common.questions.decomposition import LONGEST_SENTENCE_CHARS
 from services.ercp.domain.wording.understanding import MAX_WORDS_CHARS
+from tests.speed import NOMINAL_S, reference_s
 from tests.tenth import tenth
 
 PACKAGES = (services, groundtrail)
@@ -318,7 +319,19 @@ def _may_be_steep(pattern, *, anchored):
 def _slow(pattern, *, most, anchored, is_line):
     """Return a piece of which ``most`` characters take the pattern long, or ``None``."""
     seconds = partial(_seconds, pattern, length=most, anchored=anchored, is_line=is_line)
-    return next((piece for piece in _pieces(pattern) if seconds(piece) > MOST_BOUNDED_S), None)
+    slow = (piece for piece in _pieces(pattern) if seconds(piece) > MOST_BOUNDED_S)
+    return next((piece for piece in slow if _quickest(seconds, piece) > MOST_BOUNDED_S), None)
+
+
+def _quickest(seconds, piece):
+    """Return the least of some times, on the machine for which bounds are written (tests/speed.py)."""
+    slowness = max(1.0, reference_s() / NOMINAL_S)
+    return min(seconds(piece) for _ in range(3)) / slowness
+
+
+def _name_of(item):
+    pattern, places = item
+    return f"{places[0]} {pattern.pattern}"
 
 
 @pytest.fixture
@@ -339,10 +352,13 @@ def test_every_pattern_is_searched_in_linear_time():
     assert len(patterns) > 350
     assert {place for places in patterns.values() for place in places} >= ANCHORED.keys() | BOUNDED.keys()
     searched = _searched_names()
-    chosen = dict(tenth("patterns", patterns.items(), name=lambda item: f"{item[1][0]} {item[0].pattern}"))
+    chosen = dict(tenth("patterns", patterns.items(), name=_name_of, share=20))
+    looked_at = dict(tenth("patterns, a quick look", patterns.items(), name=_name_of, share=4))
     steep = {}
     for pattern, places in patterns.items():
         bounds = [BOUNDED.get(place) for place in places]
+        if pattern not in chosen | looked_at:
+            continue
         anchored = _is_anchored(places, searched)
         if pattern not in chosen and (None not in bounds or not _may_be_steep(pattern, anchored=anchored)):
             continue

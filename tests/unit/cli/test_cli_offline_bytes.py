@@ -129,9 +129,9 @@ def test_a_changed_byte_anywhere_is_found(key):
     whole = "".join(f"{line}\n" for line in EXPORTS["two keys"]).encode()
     log_from = len(whole) - len(EXPORTS["two keys"][-1].encode()) - 1
     steps = 1 if key is KEY else 7
-    places = tenth("bytes of an export", range(0, len(whole), steps))
+    places = tenth("bytes of an export", range(0, len(whole), steps), share=40)
     assert {place < log_from for place in places} == {True, False}
-    assert len(places) > 100
+    assert len(places) > 20
     for place in places:
         for flipped in (whole[place] ^ 1, whole[place] ^ 0x20):
             try:

@@ -3,6 +3,7 @@
 import ast
 import re
 import subprocess
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
@@ -56,7 +57,15 @@ def tree(path: Path) -> ast.Module:
 
 @cache
 def functions(path: Path) -> tuple[ast.FunctionDef | ast.AsyncFunctionDef, ...]:
-    return tuple(node for node in ast.walk(tree(path)) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef))
+    return tuple(node for node in statements(tree(path)) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef))
+
+
+def statements(node: ast.AST) -> Iterator[ast.AST]:
+    """Yield the statements within one, and not their expressions, which are nine nodes in ten."""
+    for name in ("body", "orelse", "handlers", "finalbody", "cases"):
+        for one in getattr(node, name, ()) if not isinstance(node, ast.expr) else ():
+            yield one
+            yield from statements(one)
 
 
 def name_of(path: Path) -> str:

@@ -45,6 +45,7 @@ def test_a_module_that_still_imports_the_checkout_stops_the_build(tmp_path):
         build_wheels.copy_tree(tmp_path / "from", tmp_path / "to")
 
 
+@pytest.mark.whole
 def test_a_literal_that_is_gone_stops_the_build(tmp_path, monkeypatch):
     monkeypatch.setitem(build_wheels.ONCE, "no such literal", "x")
     with pytest.raises(ValueError, match="no such literal"):

@@ -16,6 +16,7 @@ from urllib.parse import urlsplit
 
 import httpx
 
+from services.common.adapters.http.trust import trusted
 from services.common.errors import ErrorReason, UnavailableError
 from services.common.ports.chat_provider import NO_HEADERS, ChatReply, ChatStream
 from services.common.provider_circuit import ProviderCircuit
@@ -115,7 +116,7 @@ class HttpChatProvider:
         # The transport alone: a client would add redirects, cookies and proxies, which are not wanted, at a quarter of
         # the time that a call takes.
         limits = httpx.Limits(max_connections=None, max_keepalive_connections=_KEPT)
-        self._transport = httpx.AsyncHTTPTransport(limits=limits, trust_env=False)
+        self._transport = httpx.AsyncHTTPTransport(verify=trusted(), limits=limits, trust_env=False)
 
     async def ask(self, body: bytes, headers: Mapping[str, str] = NO_HEADERS) -> ChatReply:
         """Post a body."""

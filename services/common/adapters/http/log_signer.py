@@ -9,6 +9,7 @@ import httpx
 
 from services.common.adapters.http.event_endpoint import MIN_KEY_CHARS, read_secret
 from services.common.adapters.http.guarded import named
+from services.common.adapters.http.trust import trusted
 from services.common.errors import ErrorReason, UnavailableError
 from services.common.ports.log_signer import SignerAnswer
 from services.common.settings import SettingsError
@@ -33,7 +34,9 @@ class HttpLogSigner:
         self._socket = socket
         self._credential_file = credential_file
         self._client = httpx.AsyncClient(
-            transport=httpx.AsyncHTTPTransport(uds=str(socket)), base_url="http://log-signer", timeout=timeout_s
+            transport=httpx.AsyncHTTPTransport(verify=trusted(), uds=str(socket)),
+            base_url="http://log-signer",
+            timeout=timeout_s,
         )
 
     async def key(self, origin: str) -> NoteKey:
