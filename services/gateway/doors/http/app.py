@@ -77,7 +77,7 @@ def create_app(
     routers = ErcpRoutes(stub, gate, settings, clock).router(), *(routes.router() for routes in more)
     app.router.routes.append(FixedPaths(fixed_endpoints(*routers)))
     for router in routers:
-        app.include_router(router)
+        app.router.routes.extend(router.routes)  # whole as they are: to include them would build each a second time
     for routes in more:
         forms += routes.forms
     app.add_api_route(

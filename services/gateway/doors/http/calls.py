@@ -28,9 +28,24 @@ from services.gateway.doors.http.requests import call_metadata, idempotency_key,
 _LARGE_BYTES: Final = 8 * 1024
 """A larger body is read off the event loop."""
 _REQUEST_ID: Final = "request_id"
-REFUSALS: Final[dict[int | str, dict[str, Any]]] = {
-    status: {"model": RefusalAnswer, "description": text}
-    for status, text in {
+
+
+def refusals(form: type[BaseModel], texts: Mapping[int, str]) -> dict[int | str, dict[str, Any]]:
+    """Return the refusals of an operation, for the OpenAPI document: the form once, then by reference.
+
+    FastAPI builds a reader of its own for each form that it is given, which takes longer than all else of a route.
+    """
+    schema = {"$ref": f"#/components/schemas/{form.__name__}"}
+    by_reference = {"content": {"application/json": {"schema": schema}}}
+    first, *others = texts.items()
+    return {first[0]: {"model": form, "description": first[1]}} | {
+        status: {**by_reference, "description": text} for status, text in others
+    }
+
+
+REFUSALS: Final = refusals(
+    RefusalAnswer,
+    {
         400: "A field is malformed; nothing was done.",
         401: "The credential does not hold.",
         403: "The caller may not do this.",
@@ -43,8 +58,8 @@ REFUSALS: Final[dict[int | str, dict[str, Any]]] = {
         500: "A fault of the server.",
         503: "A backend does not serve now.",
         504: "No answer within the deadline.",
-    }.items()
-}
+    },
+)
 
 
 class Routes(Protocol):

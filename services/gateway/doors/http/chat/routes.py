@@ -19,6 +19,7 @@ from services.common.settings.chat import ChatMode, ChatSettings
 from services.common.settings.http import HttpSettings
 from services.common.telemetry import follow_trace
 from services.gateway.doors.http.callers import prove_caller
+from services.gateway.doors.http.calls import refusals
 from services.gateway.doors.http.chat.asks import Call, mode_of
 from services.gateway.doors.http.chat.checking import OK
 from services.gateway.doors.http.chat.dialect import Dialect
@@ -40,9 +41,9 @@ _CHECK: Final = "/crp.dpe.v1.ProvenanceService/Check"
 _CLIENT_GONE: Final = 499
 _LOG: Final = logging.getLogger(__name__)
 
-REFUSALS: Final[dict[int | str, dict[str, Any]]] = {
-    status: {"model": ChatRefusal, "description": text}
-    for status, text in {
+REFUSALS: Final = refusals(
+    ChatRefusal,
+    {
         400: "A field cannot be honoured; nothing was done.",
         401: "The credential does not hold.",
         403: "The caller may not do this.",
@@ -59,8 +60,8 @@ REFUSALS: Final[dict[int | str, dict[str, Any]]] = {
         502: "The provider failed.",
         503: "A backend, or the provider, does not serve now.",
         504: "No answer within the deadline.",
-    }.items()
-}
+    },
+)
 
 
 def _answers(form: type[BaseModel]) -> dict[str, Any]:
