@@ -78,6 +78,7 @@ def comparable(name: str, answer):
     return answer
 
 
+@pytest.mark.tenth(share=3)
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize("adapter", parameters(durable(FACT_STORES)))
 async def test_facts(adapter, seed, tmp_path):
@@ -140,6 +141,7 @@ async def everything(store):
     )
 
 
+@pytest.mark.tenth(share=3)
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize("adapter", parameters(durable(SESSION_STORES)))
 async def test_sessions(adapter, seed, tmp_path):

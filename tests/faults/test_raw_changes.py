@@ -39,7 +39,7 @@ async def wrong_of(group, template, changes, folder):
         f"raw changes: {group}",
         of_group(changes, group),
         name=lambda change: f"{change.kind}/{change.name}",
-        share=40,
+        share=120,
     )
     for change in chosen:
         outcome = await judge(template, change, folder)

@@ -38,6 +38,7 @@ def test_unset_skips_and_names_the_variable():
     assert f"set {VARIABLE}" in done.stdout
 
 
+@pytest.mark.whole
 def test_unset_fails_where_backends_are_required():
     done = outcome(REQUIRE_BACKENDS="1")
     assert done.returncode == 1, done.stdout
@@ -45,12 +46,14 @@ def test_unset_fails_where_backends_are_required():
     assert f"set {VARIABLE}" in done.stdout
 
 
+@pytest.mark.whole
 def test_set_and_not_to_be_reached_fails():
     done = outcome(**{VARIABLE: "http://127.0.0.1:9/v1"})
     assert done.returncode == 1, done.stdout
     assert f"{VARIABLE} is set, and the endpoint cannot be reached" in done.stdout
 
 
+@pytest.mark.whole
 def test_set_and_there_runs():
     with provider.running() as fake:
         fake.text = "Blue."

@@ -101,7 +101,10 @@ async def test_every_combination_of_if_match_and_cache_directives(tmp_path):
         before = await state_hash(caller)
         cases = itertools.product((None, UNKNOWN, etag, "*"), directive_lists())
         for presented, directives in tenth(
-            "If-Match with cache directives", cases, name=lambda case: repr((case[0] == etag or case[0], case[1]))
+            "If-Match with cache directives",
+            cases,
+            name=lambda case: repr((case[0] == etag or case[0], case[1])),
+            share=30,
         ):
             fields = {"if_match": presented or "", "cache_directives": directives, "max_envelope_tokens": whole}
             response = await caller.ask(QUERY, **fields)

@@ -156,6 +156,7 @@ async def test_only_the_wanted_half_is_opened(tmp_path):
 
 
 @pytest.mark.skipif(not FOLDER.is_dir(), reason="the corpora are not in this package")
+@pytest.mark.tenth(share=3)
 @pytest.mark.parametrize("name", CORPORA)
 async def test_every_question_of_the_corpora_has_its_answer_among_the_facts(name):
     found = await read_set(name, DEVELOPMENT)

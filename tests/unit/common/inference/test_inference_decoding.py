@@ -82,6 +82,7 @@ class Watched:
         return getattr(self._recognizer, name)
 
 
+@pytest.mark.tenth(share=3)
 @pytest.mark.parametrize("text", ["1-" * 10_000, "(2) " * 9_000, "a. 3 (b) = " * 4_000])
 def test_marks_and_digits_are_read_in_pieces_and_batches_of_bounded_size(pipeline, text, monkeypatch):
     reading = SpacyReading(pipeline)
