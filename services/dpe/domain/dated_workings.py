@@ -32,6 +32,7 @@ _WEEK: Final = 7
 _FRIDAY: Final = 4
 _DAY_MIN: Final = 1_440
 _SEVERAL: Final = 2
+_MOST_LENGTHS: Final = 60
 _YEAR: Final = re.compile(r"(?:19|20)\d\d")
 _NEXT: Final = re.compile(r"\b(?:next|following|year\safter|one\safter)\b", re.IGNORECASE)
 
@@ -48,6 +49,7 @@ def dated(lines: Sequence[Line], asked: Sequence[Value], places: Sequence[Place]
         and not place.value.per
         and any(value.unit == place.value.unit and agrees(value, place.value) for _, value in values)
     ]
+    lengths = lengths[:_MOST_LENGTHS]
     starts = [(start, place) for place in lengths for start in _starts(lines, asked, place)]
     for line, value in values:
         if value.kind is EntityKind.TIME:

@@ -35,10 +35,12 @@ _LEAST_ITEMS: Final = 2
 _ITEMS: Final = frozenset({SentenceKind.LIST_ITEM, SentenceKind.TABLE_ROW})
 _LABEL_CHARS: Final = 80
 _REST: Final = re.compile(
-    r"\b(?:remaining|remainder|rest|other|last|next|leav(?:es|ing)(?:\syou)?|left|further)\s(?:of\s)?(?:[A-Z]{2,4}\s)?$",
+    r"\b(?:remaining|remainder|rest|leav(?:es|ing)(?:\syou)?|left)\s(?:of\s)?(?:[A-Z]{2,4}\s)?$",
     re.IGNORECASE,
 )
-_REST_BEHIND: Final = re.compile(r"\s(?:[a-z]{2,12}\s)?(?:left|remaining|short|over|above|too\smuch)\b", re.IGNORECASE)
+_REST_BEHIND: Final = re.compile(
+    r"\s(?:[a-z]{2,12}\s)?(?:left|remaining|short|above\s(?:the|your|that|it)|too\smuch)\b", re.IGNORECASE
+)
 _LESS: Final = re.compile(r"\b(?:off|discount|reduc\w+|cut|less|relief|rebate|deduct\w*|minus)\b", re.IGNORECASE)
 _MORE: Final = re.compile(
     r"\b(?:increase[ds]?|rise[ns]?|up|added|adds|plus|on\stop|surcharge|extra|more)\b", re.IGNORECASE

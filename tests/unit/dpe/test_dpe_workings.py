@@ -10,6 +10,7 @@ from services.dpe.domain.findings import AlignedValue
 from services.dpe.domain.givens import Given, asked_values
 from services.dpe.domain.workings import with_workings, workings
 from tests.each import each
+from tests.fakes.dpe_world import analyse
 
 TERMS = (
     "Blaze 900 costs €49.00 a month. If you leave early, the exit fee is 60% of the monthly price for each month left."
@@ -17,6 +18,7 @@ TERMS = (
 BANDS = "Band 2 | 28,001 to 60,000 | 26% | 8,320. Band 3: above 60,000, 38%. Band 1 comes to 2,660 at most."
 RELIEF = "Your income tax is cut by 20%, by at most KM 1,000 a year. Interest is 0.5% a month."
 MILES = "We pay £0.45 per mile. Each colleague carried on business adds £0.05 per mile."
+BAND_LIST = "- Band 1: KM 2,660\n- Band 2, to 60,000: KM 8,320\n- the remaining 10,000 at 38%: KM 3,800"
 DESK = (
     "Working at home: KM 8 for each full day, at most 120 days. "
     "Dearer items are deducted in equal parts over four years."
@@ -66,9 +68,9 @@ def test_an_operand_that_stands_in_the_place_of_another_gives_nothing():
 @each(
     ("answer", "values"),
     [
-        ("- Band 1: KM 2,660\n- Band 2, to 60,000: KM 8,320\n- the remaining 10,000 at 38%: KM 3,800\n\nTotal: KM 14,780.",
+        (f"{BAND_LIST}\n\nTotal: KM 14,780.",
          {"10,000", "3,800", "14,780"}),
-        ("- Band 1: KM 2,660\n- Band 2, to 60,000: KM 8,320\n- the remaining 10,000 at 38%: KM 3,800\n\nTotal: KM 15,780.",
+        (f"{BAND_LIST}\n\nTotal: KM 15,780.",
          {"10,000", "3,800"}),
         ("- Band 1: KM 2,660\n- Band 2: KM 8,320\n- Fee: KM 45\n\nTotal: KM 11,025.", set()),
         ("You would owe KM 10,980:\n- Band 1: KM 2,660\n- Band 2: KM 8,320", {"10,980"}),
@@ -76,6 +78,7 @@ def test_an_operand_that_stands_in_the_place_of_another_gives_nothing():
         ("- Band 1: KM 2,660\n- Band 2: KM 8,320\n\nThe deposit is KM 10,980.", set()),
         ("| Band | Tax |\n|---|---|\n| Band 1 | 2,660 |\n| Band 2 | 8,320 |\n| **Total** | **10,980** |", {"10,980"}),
         ("| Band | Tax |\n|---|---|\n| Band 1 | 2,660 |\n| Band 2 | 8,320 |\n| **Total** | **11,980** |", set()),
+        ("Up to 60,000 you pay 26%. Over the last 10,000 you pay more.", set()),
         ("Up to 60,000 you pay 26%. The remaining 20,000 at 38%: KM 7,600.", set()),
     ],
 )  # fmt: skip
@@ -202,3 +205,13 @@ def test_what_stands_in_the_facts_is_not_said_to_follow():
     assert with_workings([pair], [value], known) == [pair]
     (other,) = with_workings([AlignedValue(value, places[0].value, equal=False, fact_index=0)], [value], known, [0])
     assert (other.equal, other.derivation, other.derived_from) == (True, "60% of €49.00 = 29.4 EUR", (0,))
+
+
+async def test_an_answer_that_shows_its_working_fabricates_nothing():
+    answer = "The exit fee would be €{0}. 60% of €49.00 is €29.40, and €29.40 × 8 = €{0}."
+    asked = "I want to leave Blaze 900 with 8 full months to go. What is the fee?"
+    right, wrong = [await analyse(answer.format(fee), TERMS, query=asked) for fee in ("235.20", "225.20")]
+    assert not right.analysis.outputs.fabrication.found
+    assert [one.entity.text for one in wrong.analysis.outputs.fabrication.found] == ["€225.20", "€225.20"]
+    assert "MISRECKONED" in {floor.reason.name for floor in wrong.analysis.outputs.risk.floors}
+    assert "MISRECKONED" not in {floor.reason.name for floor in right.analysis.outputs.risk.floors}

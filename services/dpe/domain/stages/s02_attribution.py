@@ -163,12 +163,13 @@ def _compare(analysis: Analysis, among: Sequence[int]) -> list[_Compared]:
             one = _one(analysis, claim, order, raw[row], similar[row], aligned)
             one = replace(one, type=_type(claim, float(similar[row][raw[row].argmax()])))
             found.append(_Compared(one, passages, tuple(aligned)))
-    return _with_workings(analysis, found, allowed)
+    return _with_workings(analysis, found)
 
 
-def _with_workings(analysis: Analysis, compared: Sequence[_Compared], allowed: frozenset[int]) -> list[_Compared]:
-    """Return the claims with what the answer itself works out from values of some facts and of the question."""
-    worked = answer_workings(analysis, [pair for one in compared for pair in one.aligned], allowed)
+def _with_workings(analysis: Analysis, compared: Sequence[_Compared]) -> list[_Compared]:
+    """Return the claims with what the answer works out from the question and the facts near any of its claims."""
+    read = frozenset(near.fact_index for one in compared for near in one.passages)
+    worked = answer_workings(analysis, [pair for one in compared for pair in one.aligned], read)
     found: list[_Compared] = []
     for one in compared:
         claim = one.attribution.claim
