@@ -12,10 +12,10 @@ from services.common.reading.text_types import Span, Value
 _ALL: Final = Decimal(100)
 _ROUNDED: Final = Decimal("0.6")
 _LEAST: Final = 2
-_PARTS: Final = {"half": 2, "third": 3, "quarter": 4, "fifth": 5, "sixth": 6, "eighth": 8, "tenth": 10}
+PARTS: Final = {"half": 2, "third": 3, "quarter": 4, "fifth": 5, "sixth": 6, "eighth": 8, "tenth": 10}
 _COUNTS: Final = {"a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4}
 _FRACTION: Final = re.compile(
-    rf"\b(?:(?P<n>{'|'.join(_COUNTS)})\s(?P<d>{'|'.join(_PARTS)})s?|(?P<half>half))\s(?=(?:of|from|for|to|by|on|into|in|at)\b)",
+    rf"\b(?:(?P<n>{'|'.join(_COUNTS)})\s(?P<d>{'|'.join(PARTS)})s?|(?P<half>half))\s(?=(?:of|from|for|to|by|on|into|in|at)\b)",
     re.IGNORECASE,
 )
 _OF: Final = re.compile(r"\s?of\s(?:the|all|our|its|their|this|these|those|his|her|my|your)\b", re.IGNORECASE)
@@ -54,7 +54,7 @@ def _shares(line: Line) -> list[tuple[Decimal, Span]]:
     for match in _FRACTION.finditer(line.text, line.start, line.end):
         if match.start() in taken:
             continue
-        share = Decimal(50) if match["half"] else _ALL * _COUNTS[match["n"].lower()] / _PARTS[match["d"].lower()]
+        share = Decimal(50) if match["half"] else _ALL * _COUNTS[match["n"].lower()] / PARTS[match["d"].lower()]
         found.append((share, Span(match.start(), match.end() - 1)))
     return sorted(found, key=lambda each: each[1].start)
 

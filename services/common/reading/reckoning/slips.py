@@ -10,6 +10,7 @@ from services.common.reading.reckoning.lines import MOST_VALUES, Line, Slip, lin
 from services.common.reading.reckoning.over_time import over_time
 from services.common.reading.reckoning.parts import wrong_parts
 from services.common.reading.reckoning.shares import wrong_shares
+from services.common.reading.reckoning.written import wrong_equations
 
 __all__ = ["MOST_CHARS", "slips", "slips_of"]
 
@@ -34,5 +35,6 @@ def slips_of(lines: Sequence[Line]) -> list[Slip]:
             found += wrong_shares(line)
             found += unequal(line, befores.get(line.start))
             found += over_time(line)
+            found += wrong_equations(line)
     places = {(each.wrong.start, each.wrong.end): each for each in found}
     return [places[place] for place in sorted(places)][:_MOST]

@@ -33,6 +33,7 @@ from services.dpe.domain.stage_row import RiskSignal, StageKey
 from services.dpe.domain.stages import s01_claims
 from services.dpe.domain.verdict_eligibility import judged_claims
 from services.dpe.domain.worked_out import values_beside
+from services.dpe.domain.workings import answer_workings, with_workings
 
 EVIDENCE_PER_CLAIM: Final = 3
 _ROWS_AT_ONCE: Final = 1_024
@@ -162,6 +163,26 @@ def _compare(analysis: Analysis, among: Sequence[int]) -> list[_Compared]:
             one = _one(analysis, claim, order, raw[row], similar[row], aligned)
             one = replace(one, type=_type(claim, float(similar[row][raw[row].argmax()])))
             found.append(_Compared(one, passages, tuple(aligned)))
+    return _with_workings(analysis, found)
+
+
+def _with_workings(analysis: Analysis, compared: Sequence[_Compared]) -> list[_Compared]:
+    """Return the claims with what the answer works out from the question and the facts near any of its claims."""
+    read = frozenset(near.fact_index for one in compared for near in one.passages)
+    worked = answer_workings(analysis, [pair for one in compared for pair in one.aligned], read)
+    found: list[_Compared] = []
+    for one in compared:
+        claim = one.attribution.claim
+        shown = [each.fact_index for each in one.attribution.evidence]
+        aligned = tuple(with_workings(one.aligned, claim.values, worked, shown))
+        if aligned != one.aligned:
+            nearest = [
+                NearFact(each.fact_index, each.raw_similarity, each.similarity) for each in one.attribution.evidence
+            ]
+            words = ClaimWords.of(claim)
+            again = tuple(evidence(analysis, words, near, aligned) for near in nearest)
+            one = replace(one, attribution=replace(one.attribution, evidence=again), aligned=aligned)  # noqa: PLW2901
+        found.append(one)
     return found
 
 

@@ -15,12 +15,12 @@ from typing import Final
 from services.common.ports.recognition import Entity, EntityKind
 from services.common.reading.intervals import APART
 from services.common.reading.text_types import Claim, Value
-from services.common.reading.values import scan_values
 from services.common.taxonomy import StageStatus
 from services.dpe.domain.alignment import NAMES
 from services.dpe.domain.analysis import Analysis
 from services.dpe.domain.facts import ValueIndex
 from services.dpe.domain.findings import Fabrication
+from services.dpe.domain.givens import asked_values
 from services.dpe.domain.names import NameIndex, name_key
 from services.dpe.domain.outcome import Reason, StageOutcome
 from services.dpe.domain.results import FabricationResult
@@ -33,7 +33,7 @@ def apply(analysis: Analysis) -> Analysis:
     """Look every entity of the answer up."""
     given, outputs = analysis.input, analysis.outputs
     known_values = [value for view in outputs.text.fact_views for value in view.values]
-    values = ValueIndex([*known_values, *scan_values(given.query)], len(given.facts))
+    values = ValueIndex([*known_values, *asked_values(given.query)], len(given.facts))
     names = NameIndex.of([*(fact.content for fact in given.facts), given.query], analysis.gazetteer)
     found: list[Fabrication] = []
     for claim in outputs.text.claims:

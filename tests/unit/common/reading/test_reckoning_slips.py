@@ -12,6 +12,9 @@ from services.common.reading.reckoning.lines import lines_of
 from tests.each import each
 
 WRONG = (
+    ("With 8 months remaining, you'd pay €29.40 × 8 = €225.20.", "€29.40 × 8 is 235.2, not €225.20"),  # noqa: RUF001
+    ("That is 120 x £0.05 x 2 = £10 for them.", "120 × £0.05 × 2 is 12, not £10"),  # noqa: RUF001
+    ("So it is £450 + £200 = £640 in all.", "£450 + £200 is 650, not £640"),
     ("We close 31 tickets: 14 bugs, 9 feature requests and 6 chores.", "14 + 9 + 6 is 29, not 31"),
     (
         "The total cost is 42,000 EUR: 20,000 for hardware, 15,000 for licences and 9,000 for the team.",
@@ -63,6 +66,11 @@ WRONG = (
     ),
 )
 RIGHT = (
+    "With 8 months remaining, you'd pay €29.40 × 8 = €235.20.",  # noqa: RUF001
+    "That is 2 × 3 + 4 = 10 and (3 + 4) × 2 = 14, and 4 × 3 + 1 = 13.",  # noqa: RUF001
+    "Two with 5p each are 120 × 5p × 2 = £12.",  # noqa: RUF001
+    "You get 2 × £45.50 = about £90.",  # noqa: RUF001
+    "The screen has 1920 × 1080 = Full HD, and 4 × 4 is a car.",  # noqa: RUF001
     "At £55 a month, a year of Premium comes to £660.",
     "At £8.33 a month, a year is £100.",
     "At £55 a month, a year costs £600 with the discount.",
