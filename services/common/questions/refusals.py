@@ -7,6 +7,8 @@ the same does not refuse; whether anything else is asserted is the caller's to s
 import re
 from typing import Final
 
+from services.common.reading.lexicon import SOURCE_NOUNS
+
 _READ_CHARS: Final = 2_000
 _SOURCES: Final = (
     r"(?:(?:provided|given|supplied|available|retrieved|above|these|those|this|your|the|our) ){0,3}"
@@ -38,7 +40,14 @@ _FIND: Final = (
 )
 _SUBJECT: Final = r"(?:this|that|it|the answer|the question|an answer|the (?:requested|required) \w+|such information)"
 _NOT: Final = r"(?:(?:is|was|are)(?: not|n['\u2019]t)|(?:cannot|can['\u2019]t|could not|can not) be|does not)"
+_NAMED: Final = (
+    rf"(?:the|this|your|our|these) (?:\w+ ){{0,2}}{SOURCE_NOUNS} (?:do|does|did)(?: not|n['\u2019]t) (?:\w+ )?"
+    r"(?:say|state|mention|specify|spell out|explain|indicate|make clear|go into|touch on) "
+    r"(?:how|what|when|where|which|who|whom|whose|why|whether|if|anything|another|other|further)\b"
+)
+"""By such names documents rule as well: neither "the policy does not cover floods" nor "… names a limit" is one."""
 _PATTERNS: Final = (
+    rf"^{_NAMED}",
     rf"^(?:{_SOURCES}) (?:{_NEGATED}) (?:\w+ )?{_SAYS}\b",
     rf"^(?:{_SOURCES}) (?:(?:say|contain|provide|give|include|hold|offer|mention)s? )(?:\w+ )?{_NOTHING}\b",
     rf"^(?:{_SOURCES}) (?:is|are) (?:silent|not sufficient|insufficient|not clear)\b",
@@ -81,3 +90,28 @@ def refuses(sentence: str) -> bool:
             return False
         text = shorter
     return False
+
+
+def only_refuses(sentence: str) -> bool:
+    """Say whether a sentence says that there is no answer, and concludes nothing from that but whom to ask.
+
+    "The guide doesn't say, so you may want to ask" refuses; "the guide names no limit, so there is none" does not.
+    """
+    text = sentence[:_READ_CHARS]
+    if not refuses(text):
+        return False
+    turn = _CONCLUDES.search(text)
+    rest = "" if turn is None else text[turn.end() :].strip()
+    return not rest or refuses(rest) or _ASKING.match(rest) is not None
+
+
+_CONCLUDES: Final = re.compile(
+    r"(?:,\s(?:(?:and\s)?(?:so|therefore|hence)|which means|meaning)|\sso(?=\s(?:you|it|i|we|they|there|the)\b))\s",
+    re.IGNORECASE,
+)
+_ASKING: Final = re.compile(
+    r"(?:that\s)?(?:(?:please|(?:it|you|i)(?:['\u2019]d|['\u2019]s)?"
+    r"(?:\s(?:may|might|would|could|should|is|be|want|wish|need|to|best|better|worth|well|suggest|recommend)){1,5})\s)?"
+    r"(?:ask|check|contact|confirm|consult|clarify|enquire|inquire)(?:ing)?\b(?!\s(?:in|out)\b)[^.;]{0,160}[.!]?$",
+    re.IGNORECASE,
+)

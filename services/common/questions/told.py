@@ -5,8 +5,11 @@ was heard from somebody, is told of nothing: "The fee is £80, I was told. Is th
 """
 
 import re
+from collections.abc import Iterator, Sequence
 from typing import Final
 
+from services.common.reading.agreement import agrees
+from services.common.reading.polarity import is_negated
 from services.common.reading.sentences import sentences
 from services.common.reading.text_types import Value
 from services.common.reading.values import scan_values
@@ -39,13 +42,50 @@ def told_values(query: str) -> tuple[tuple[Value, frozenset[str]], ...]:
 
     A query without a question mark may ask in any of its sentences: nothing of it is told.
     """
-    text = query[:_MOST_CHARS]
     found: list[tuple[Value, frozenset[str]]] = []
+    for stretch in _told(query):
+        stems = content_stems(stretch) - _PERIODS
+        found += [(value, stems) for value in scan_values(stretch)]
+    return tuple(found)
+
+
+def repeats_case(clause: str, query: str) -> bool:
+    """Say whether a clause only gives back what the asker tells of themselves: "your meal was £62"; linear.
+
+    Every word and every value of it stands in one stretch that tells, it asserts or denies as that does, and nothing
+    in it says what may, must or will be.
+    """
+    if len(clause) > _MOST_CLAUSE or not _YOURS.match(clause) or _RULING.search(clause):
+        return False
+    stems, values = content_stems(clause), scan_values(clause)
+    return bool(stems or values) and any(
+        stems <= content_stems(stretch)
+        and is_negated(clause) == is_negated(stretch)
+        and _all_told(values, scan_values(stretch))
+        for stretch in _told(query)
+    )
+
+
+def _all_told(values: Sequence[Value], told: Sequence[Value]) -> bool:
+    return all(any(agrees(value, own) for own in told) for value in values)
+
+
+_YOURS: Final = re.compile(
+    r"(?:(?:as|since|because|and|but|so)\s)?(?:your|yours|you|you['\u2019](?:re|ve|d))\b", re.IGNORECASE
+)
+_RULING: Final = re.compile(
+    r"\b(?:may|might|must|can|cannot|can['\u2019]t|could|should|shall|will|would|won['\u2019]t|need\w*|have to|has to"
+    r"|are (?:entitled|allowed|required)|do not|don['\u2019]t|['\u2019]ll|only)\b",
+    re.IGNORECASE,
+)
+"""Words of a rule: such a clause claims what holds for the asker, and not what the case is."""
+_MOST_CLAUSE: Final = 200
+
+
+def _told(query: str) -> Iterator[str]:
+    """Yield the stretches of a query in which its writer tells of their own case, and not what was heard."""
+    text = query[:_MOST_CHARS]
     for sentence in sentences(text) if "?" in text else ():
         said = text[sentence.start : sentence.end]
         stretches = [match.group() for match in _CASE.finditer(said)] if said.rstrip().endswith(_ASKS) else [said]
-        for stretch in stretches:
-            if _OWN.search(stretch) and not _HEARD.search(stretch):
-                stems = content_stems(stretch) - _PERIODS
-                found += [(value, stems) for value in scan_values(stretch)]
-    return tuple(found)
+        yield from (one for one in stretches if _OWN.search(one) and not _HEARD.search(one))

@@ -81,12 +81,28 @@ def only_answers(text: str) -> AnswerWord | None:
     bare = text.strip()
     if len(bare) > _MOST_CHARS:
         return None
+    if (whole := _HALVES.fullmatch(bare) or _ECHO_ALONE.fullmatch(bare)) is not None:
+        return AnswerWord(not _DENIES.search(whole["answer"]), len(text))
     match = _WORD.match(bare if bare.endswith(_CLOSING) else f"{bare}.")
     if match is None or not (match.end() >= len(bare) or _ECHO.fullmatch(bare, match.end())):
         return None
     return AnswerWord(match["yes"] is not None, len(text))
 
 
+_HALVES: Final = re.compile(
+    rf"{_BEFORE}(?P<answer>yes|no) (?:to|for|on) [^,;:.]{{1,24}}"
+    r"(?:,? (?:and |but )?(?:yes|no) (?:to|for|on) [^,;:.]{1,24})?[.!:]?",
+    re.IGNORECASE,
+)
+"""Two answers to two questions: "Yes to the visit, no to the terrace."."""
+_CASE: Final = r"(?:in (?:this|that|your) (?:case|situation),? )?"
+_ECHO_ALONE: Final = re.compile(
+    rf"{_BEFORE}(?:(?:yes|no),? )?{_CASE}(?:i|you|he|she|it|we|they|there)\s"
+    rf"(?P<answer>(?:{'|'.join(sorted(AUXILIARIES))})(?:n['\u2019]t|\snot)?)[.!,]?",
+    re.IGNORECASE,
+)
+"""What repeats the question's verb and nothing else: "Unfortunately you can't.", "Yes, in this situation you can."."""
+_DENIES: Final = re.compile(r"^no$|n['\u2019]t$|not$", re.IGNORECASE)
 _CLOSING: Final = (".", "!", "\u2026", ":", ",", ";", "*")
 
 

@@ -30,7 +30,8 @@ _BLANKS: Final = r"(?<!\s)\s++"
 """A whole run of blanks: a search that began again inside it would take time with the square of its length."""
 _COORDINATOR: Final = re.compile(
     rf"(?P<hard>(?:{_BLANKS})?+;\s++|{_BLANKS}[–—]\s++)|(?P<colon>:\s++(?=[^\W\d_]))"  # noqa: RUF001
-    rf"|(?P<soft>(?:,\s++|{_BLANKS})(?=(?:{_CONJUNCTIONS})\s))|(?P<comma>,\s++(?=[^\W\d_]))",
+    rf"|(?P<soft>(?:,\s++|{_BLANKS})(?=(?:{_CONJUNCTIONS})\s)(?!so\s(?:long|far)\sas\b))"
+    r"|(?P<comma>,\s++(?=[^\W\d_]))",
     re.IGNORECASE,
 )
 _CONJUNCTION: Final = re.compile(rf"(?:{_CONJUNCTIONS})\s+", re.IGNORECASE)
@@ -45,12 +46,20 @@ _PREPOSITIONS: Final = frozenset(
 )
 _ARTICLES: Final = frozenset({"a", "an", "the", "its", "their", "his", "her", "our", "your", "my", "each", "every"})
 _EXCEPTING: Final = frozenset({"apart", "except", "excepting", "excluding", "barring", "save"})
+_OBJECT_NEEDED: Final = frozenset({"cost", "costs", "cut", "cuts", "set", "sets", "hit", "hits"})
+"""Verbs that nothing but an object follows: at the end they are nouns, "fire or a power cut", "and running costs"."""
+_AS_PREPOSITIONS: Final = frozenset({"as", "since", "until", "till", "before", "after", "so"})
+"""Subordinators that have a mere noun with them as often as a clause."""
+_AS_PRONOUNS: Final = frozenset({"that", "which", "who", "whom", "whose", "what", "how"})
+"""Those that a verb may follow at once, or that point: a subject opens with an article behind them."""
 _MIN_PARTICIPLE: Final = 5
 _NOUN_REACH: Final = 6
 """The finite verb of a clause with a noun for its subject follows within so many words."""
 _ADVERBS: Final = frozenset({"then", "also", "thus", "later", "still", "therefore", "hence", "often", "only", "now"})
 _SUBJECT_REACH: Final = 12
 """A finite verb must follow within so many words of the right side's opening."""
+_COUNTED: Final = frozenset({"all", "every", "everyone", "everybody", "everything", "each", "any", "many", "one"})
+"""Behind a "not" they open a subject: "not all members pay"."""
 _MIN_WORDS: Final = 2
 _OPEN: Final = "([{"
 _CLOSE: Final = ")]}"
@@ -67,7 +76,11 @@ def clauses(text: str, start: int, end: int) -> list[Span]:
     chosen = [0]
     for at, (kind, left_end, right_start) in enumerate(cuts):
         following = cuts[at + 1][1] if at + 1 < len(cuts) else len(sentence)
-        right = read.right_side(right_start, following)
+        later = cuts[at + 1 : at + 1 + _SUBJECT_REACH]
+        # "and no, you need not pay", "; according to the leaflet, you start again": their verb stands behind a comma.
+        listed = kind in _JOINING and not _ANSWERS.match(sentence, right_start)
+        right = read.right_side(right_start, following, _list_end(sentence, later) if listed else len(sentence))
+        opens = cuts[at - 1][2] if at else 0
         if kind == "hard" and at + 1 < len(cuts) and cuts[at + 1][0] == "hard":
             # What stands between two semicolons stands for itself.
             right = [word for word in right if word.start < following]
@@ -77,10 +90,13 @@ def clauses(text: str, start: int, end: int) -> list[Span]:
             _is_conditioned(sentence, chosen[-1], left_end, marks, right_start)
             or _goes_on(sentence, left_end, right)
             or _BETWEEN.search(sentence, max(chosen[-1], left_end - _BETWEEN_CHARS), left_end)
+            or _EVEN.search(sentence, max(chosen[-1], left_end - _EVEN_CHARS), right_start + _THOUGH_CHARS)
+            or read.awaits_verb(chosen[-1], left_end, either=_OR.match(sentence, right_start) is not None)
         ):
             continue
-        if _is_clause(sentence, right, kind) and read.stands_alone(chosen[-1], left_end, needs_verb=needs_verb):
-            if kind == "comma" and read.opens_subordinate(chosen[-1]):
+        is_clause = _is_clause(sentence, right, kind) or (kind == "hard" and read.main_follows(sentence, right, later))
+        if is_clause and read.stands_alone(chosen[-1], left_end, needs_verb=needs_verb):
+            if kind == "comma" and (read.opens_subordinate(chosen[-1]) or _awaits_main(sentence, opens, left_end)):
                 continue
             chosen.append(right_start)
     bounds = [*chosen, len(sentence)]
@@ -125,6 +141,35 @@ def _is_conditioned(sentence: str, begin: int, end: int, marks: _Marks, right_st
     return marks.is_open(begin, end)
 
 
+def _awaits_main(sentence: str, begin: int, end: int) -> bool:
+    """Say whether a stretch opens with a subordinate clause, or says so of what follows: "note that if it rains"."""
+    return bool(_SUBORDINATE.match(sentence, begin, end) or _THAT_IF.search(sentence, begin, end))
+
+
+def _list_end(sentence: str, later: Sequence[tuple[str, int, int]]) -> int:
+    """Return where the list ends that a right side without a verb may begin: its verb stands before that.
+
+    "Apples, pears and plums are free" is one subject. "Sign in, and then wait", "a bed, the operation is off" and what
+    stands behind a colon or a "so" begin something else.
+    """
+    pending = None
+    for kind, end, start in later:
+        if kind == "comma":
+            is_subject = _SUBJECT_WORD.match(sentence, start) is not None
+            pending = end if is_subject and pending is None else pending
+        elif kind == "soft" and _ITEM.match(sentence, start) and not _is_predicate(sentence, start):
+            pending = None
+        else:
+            return end if pending is None else pending
+    return len(sentence) if pending is None else pending
+
+
+def _is_predicate(sentence: str, at: int) -> bool:
+    """Say whether a finite verb stands right behind a conjunction: what follows has no subject of its own."""
+    word = _ITEM.match(sentence, at)
+    return word is not None and word["word"].lower() in FINITE_VERBS
+
+
 def _goes_on(sentence: str, left_end: int, right: Sequence[Word]) -> bool:
     """Say whether the right side only adds to a measure or a quantity: "or more", "and a half", "all or some"."""
     opening = " ".join(word.text for word in right[:3])
@@ -135,9 +180,27 @@ def _goes_on(sentence: str, left_end: int, right: Sequence[Word]) -> bool:
 
 
 _JOINING: Final = frozenset({"soft"})
+_EVEN: Final = re.compile(r"\b(?:even|as)\s++though\b", re.IGNORECASE)
+"""A subordinator of two words, no coordinator: "even though it rained"."""
+_EVEN_CHARS: Final = len("even")
+_THOUGH_CHARS: Final = len("though ")
+_ANSWERS: Final = re.compile(r"(?:and|but)\s(?:yes|no),", re.IGNORECASE)
+_OR: Final = re.compile(r"or\s", re.IGNORECASE)
+_ITEM: Final = re.compile(
+    rf"(?:and|or)\s++(?:(?:{'|'.join(sorted(_ADVERBS))})\s++)?(?P<word>[\w'\u2019]+)", re.IGNORECASE
+)
+_SUBJECT_WORD: Final = re.compile(rf"(?:{'|'.join(sorted(SUBJECT_OPENERS))})\b", re.IGNORECASE)
+_CLAUSE_OPENERS: Final = "|".join(sorted(SUBORDINATORS - _AS_PRONOUNS - {"so", "why"}))
+_SUBORDINATE: Final = re.compile(
+    rf"(?:(?:and|but|or|so|yet)\s)?(?:even\s|only\s|just\s)?(?:{_CLAUSE_OPENERS}|(?:should|were|had)\s(?!not\b))\b",
+    re.IGNORECASE,
+)
+_THAT_IF: Final = re.compile(
+    r"\bthat\s(?:even\s)?(?:if|unless|when|once|because|although|though|until)\b", re.IGNORECASE
+)
 _CONDITION: Final = re.compile(
     r"\b(?:if|unless|provided(?: that)?|providing(?: that)?|as long as|on condition that|in case|except(?: if| when)?"
-    r"|only when|only where|even when|even where|without)\b",
+    r"|so long as|only when|only where|even when|even where|without)\b",
     re.IGNORECASE,
 )
 _CONDITION_OPENS: Final = re.compile(
@@ -157,9 +220,11 @@ _MEASURING: Final = re.compile(
     r"(?:and |or )?(?:more|less|fewer|later|earlier|longer|shorter|above|below|over|older|younger|higher|lower|greater"
     r"|beyond|a half|half|a quarter|so|not)\b"
 )
-_QUANTITY: Final = re.compile(r"(?:and |or )?(?:all|some|none|any|one|most|few|both|part|more|several|many|no)\b")
+_QUANTITY: Final = re.compile(
+    r"(?:and |or )?(?:all|some|none|any|one|most|few|little|both|part|more|several|many|no)\b"
+)
 _QUANTITY_BEFORE: Final = re.compile(
-    r"\b(?:all|some|none|any|one|most|few|both|part|several|many|whole)$", re.IGNORECASE
+    r"\b(?:all|some|none|any|one|most|few|both|part|several|many|much|whole)$", re.IGNORECASE
 )
 _QUANTITY_CHARS: Final = 12
 
@@ -185,6 +250,39 @@ class _Words:
         has_verb = self.verbs_before[last] > self.verbs_before[first]
         return last - first >= _MIN_WORDS and (has_verb or not needs_verb)
 
+    def awaits_verb(self, begin: int, end: int, *, either: bool) -> bool:
+        """Say whether a subordinate clause before ``end`` has no verb yet: "when a parent | or guardian is there".
+
+        Either of two may be what a preposition has with it, too: "until the doctor or the nurse comes".
+        """
+        first, last = bisect_left(self.starts, begin), bisect_left(self.starts, end)
+        near = range(last - 1, max(first, last - _NOUN_REACH) - 1, -1)
+        at = next((one for one in near if self.tokens[one].text in SUBORDINATORS), None)
+        if at is None or self.verbs_before[last] > self.verbs_before[at + 1]:
+            return False
+        opener, subject = self.tokens[at].text, [word.text for word in self.tokens[at + 1 : last]]
+        # What ends so behind another noun may be a verb that the lists do not know.
+        if not subject or any(word.endswith(("s", "ed")) for word in subject[2:]):
+            return False
+        if opener in _AS_PREPOSITIONS:
+            return either
+        # "when due", "where possible" are whole as they stand.
+        has_subject = subject[0] in SUBJECT_OPENERS or subject[0].endswith("s")
+        return subject[0] in _ARTICLES or (has_subject and opener not in _AS_PRONOUNS)
+
+    def main_follows(self, sentence: str, right: Sequence[Word], later: Sequence[tuple[str, int, int]]) -> bool:
+        """Say whether a main clause stands behind what a right side opens with: "; after that, or if ill, you pay"."""
+        opens = bool(right) and right[0].text in _PREPOSITIONS
+        return opens and any(
+            kind == "comma" and _SUBJECT_WORD.match(sentence, start) and self._verb_near(start)
+            for kind, _, start in later
+        )
+
+    def _verb_near(self, begin: int) -> bool:
+        first = bisect_left(self.starts, begin)
+        last = min(first + _NOUN_REACH, len(self.tokens))
+        return self.verbs_before[last] > self.verbs_before[first]
+
     def opens_subordinate(self, begin: int) -> bool:
         """Say whether the words from ``begin`` open with what a main clause follows: "When ...", "Founded in ..."."""
         first = bisect_left(self.starts, begin)
@@ -199,10 +297,10 @@ class _Words:
     def _is_imperative(self, at: int) -> bool:
         return self.tokens[at].text in IMPERATIVES
 
-    def right_side(self, begin: int, following: int) -> list[Word]:
-        """Return the words up to the next coordinator, or beyond it when there is no verb before it."""
+    def right_side(self, begin: int, following: int, beyond: int) -> list[Word]:
+        """Return the words up to the next coordinator, or ``beyond`` it when there is no verb before it."""
         first, last = bisect_left(self.starts, begin), bisect_left(self.starts, following)
-        reach = first + _SUBJECT_REACH + 1
+        reach = min(first + _SUBJECT_REACH + 1, bisect_left(self.starts, beyond))
         has_verb = self.verbs_before[min(last, reach, len(self.tokens))] > self.verbs_before[first]
         return self.tokens[first : min(last, reach) if has_verb else reach]
 
@@ -240,7 +338,8 @@ def _is_verb(tokens: Sequence[Word], at: int) -> bool:
         before = tokens[at - 1].text
         # "For addresses", "100 requests of the quota": behind a preposition, and behind what counts it, it is a noun.
         is_noun = word.endswith("s") and (before in _PREPOSITIONS or (at == 1 and before.isdecimal()))
-        return not (is_noun or (before in _ARTICLES and at + 1 < len(tokens)))
+        is_last = word in _OBJECT_NEEDED and at == len(tokens) - 1 and before not in _NOMINATIVES
+        return not (is_noun or is_last or before in _ARTICLES)
     follows = at > 0 and tokens[at].start - tokens[at - 1].end == 1
     return word in BASE_VERBS and follows and _is_plural(tokens[at - 1].text)
 
@@ -288,7 +387,8 @@ def _opens_clause(sentence: str, right: Sequence[Word]) -> bool:
     first = tokens[0]
     if first.text in CONTRACTED:
         return True
-    if first.text in AUXILIARIES or first.text in _PREPOSITIONS or first.text in SUBORDINATORS:
+    is_denied = first.text == "not" and tokens[1].text not in _COUNTED  # "but not guaranteed"
+    if is_denied or first.text in AUXILIARIES or first.text in _PREPOSITIONS or first.text in SUBORDINATORS:
         return False
     if first.text in _NOMINATIVES:
         return tokens[1].text not in _PREPOSITIONS

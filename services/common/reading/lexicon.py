@@ -231,6 +231,7 @@ OPINION_MARKERS: Final = (
     r"\b(?:I|we) (?:feel|find|would argue|prefer|like|love)\b",
     r"\bin my (?:humble )?(?:opinion|view|experience|eyes)\b|\bto my (?:ears?|eyes?|mind|taste)\b",
     rf"\b(?:arguably|hopefully)\b|\b(?:perhaps|probably) the [^.;]{{0,40}}\b(?:{_COMPARED}|best|worst)\b",
+    rf"^sounds like (?:an? )?(?:{_JUDGEMENTS})\b",
     rf"\b(?:seems?|appears?|looks?|sounds?|feels?) (?:to be )?(?:(?:{_DEGREE}) )?(?:{_JUDGEMENTS})\b",
     rf"\b(?:{_DEGREE})\s+(?:{_JUDGEMENTS}|{_GRADED})\b",
     (
@@ -265,6 +266,11 @@ _HELPING: Final = (
     "|list|describe"
 )
 
+SOURCE_NOUNS: Final = (
+    r"(?:guide|policy|policies|leaflet|contract|agreement|terms|(?:terms and )?conditions|rules|brochure|booklet"
+    r"|handbook|manual|summary|regulations?|documents?|documentation|notice|schedule|faq|instructions|guidelines)"
+)
+"""What the documents that were read are called."""
 META_MARKERS: Final = (
     (rf"^(?:as|like) (?:i |we )?(?:have |was )?(?:{_MENTIONED})\b[^,:]{{0,60}}$"),
     r"^(?:here (?:is|are|'s)|below (?:is|are)|the following (?:is|are|list|table|section|points?|steps?))\b",
@@ -286,6 +292,10 @@ META_MARKERS: Final = (
         r"|if you have (?:any )?(?:further|more|other) questions)\b"
     ),
     r"^(?:(?:great|good) question|thank you|thanks)\b[^,:!]{0,60}[,:!.]?\s*$",
+    (
+        r"^(?:all (?:of )?)?(?:this|that|these)(?: figures?| numbers?| amounts?)? (?:all )?"
+        r"(?:assumes?|presupposes?)\b"
+    ),
     r"^(?:sure|certainly|of course|absolutely)\b[!,.]?\s*$",
     r"^(?:building on (?:this|that|the above)|continuing from|turning (?:now )?to|as (?:a )?follow-up)\b[^.]{0,60}$",
     r"^(?:sources?|references?|note|notes|citations?|key points?|summary|answer)\s*:?$",
@@ -307,6 +317,21 @@ META_MARKERS: Final = (
     r"\b(?:you|we) (?:asked|shared|pasted|uploaded|mentioned|requested|wanted to know)\b",
 )
 """Patterns of statements about the answer itself."""
+
+COURTESIES: Final = (
+    r"^(?:that(?:'s| is) )?(?:an? )?(?:\w+ ){1,2}question[!.]?\s*$",
+    (
+        r"^(?:welcome(?: back)?(?: to [^.,;:!]{1,40})?"
+        r"|(?:congratulations|congrats|well done)(?: (?:on|to|for) [^.,;:!]{1,60})?)[!.]?\s*$"
+    ),
+    r"^(?:(?:i'm|i am|we're|we are) )?(?:so |very )?sorry to (?:hear|learn|read)\b[^.,;:!]{0,80}[!.]?\s*$",
+    (
+        r"^(?:(?:safe|pleasant) (?:travels?|journey|trip|flight)|get well(?: soon)?|take care|no (?:worries|problem)"
+        r"|don't (?:worry|panic)|happy (?:\w+ )?(?:birthday|anniversary|holidays?|christmas|easter|new year))[!.]?\s*$"
+    ),
+    r"^enjoy (?:the|your) (?!free\b)(?:\w+ )?(?!free\b)\w+[!.]?\s*$",
+)
+"""Whole sentences that greet, thank, wish or comfort and say nothing of any matter."""
 
 DISCOURSE_PREFIX: Final = (
     r"^(?:(?:in summary|in short|in conclusion|overall|however|moreover|furthermore|additionally|also|finally|therefore"

@@ -11,10 +11,11 @@ name alone gives 0.30, the bound between PARAMETRIC and UNVERIFIABLE (§4.3).
 import re
 from typing import Final
 
-from services.common.questions.refusals import refuses
+from services.common.questions.refusals import only_refuses, refuses
 from services.common.reading.lexicon import (
     AUXILIARIES,
     BASE_VERBS,
+    COURTESIES,
     DISCOURSE_PREFIX,
     HEDGES,
     IMPERATIVES,
@@ -39,6 +40,7 @@ _READ_CHARS: Final = 2_000
 _OPINION: Final = re.compile("|".join(OPINION_MARKERS), re.IGNORECASE)
 _OWED: Final = re.compile(OWED, re.IGNORECASE)
 _META: Final = re.compile("|".join(META_MARKERS), re.IGNORECASE)
+_COURTEOUS: Final = re.compile("|".join(COURTESIES), re.IGNORECASE)
 _PREFIX: Final = re.compile(DISCOURSE_PREFIX, re.IGNORECASE)
 _ADVICE: Final = re.compile(
     r"^(?:(?:i|we)(?:['\u2019]d| would)?\s(?:recommend|suggest|advise)\b|please\s+"
@@ -127,8 +129,12 @@ def classify(text: str, *, has_values: bool, kind: SentenceKind) -> ClaimType:
     said = _PREFIX.sub("", bare, count=1).lstrip(_MARKUP)
     core = _HEDGE.sub("", said, count=1)
     # A refusal speaks of the sources, not of the matter (ADR 0096).
-    if not has_values and (_COURTESY.match(core) or refuses(bare if core == said else core)):
+    if not has_values and (_COURTESY.match(core) or _COURTEOUS.match(core.replace("\u2019", "'"))):
         return ClaimType.META
+    refusal = bare if core == said else core
+    if not has_values and refuses(refusal):
+        # What is concluded from silence is claimed: "the document names no limit, so there is none".
+        return ClaimType.META if only_refuses(refusal) else ClaimType.FACTUAL
     if _is_imperative(core):
         return ClaimType.PROCEDURAL
     if has_values:

@@ -13,9 +13,10 @@ from typing import Final
 
 from services.common.ports.recognition import Entity, EntityKind
 from services.common.questions.terms import terms
-from services.common.questions.told import question_sentences
+from services.common.questions.told import question_sentences, repeats_case
 from services.common.reading.answer_words import answer_word, only_answers
 from services.common.reading.clauses import clauses, finite_verb_at
+from services.common.reading.frames import statement_start
 from services.common.reading.lexicon import FINITE_VERBS, SUBJECT_OPENERS
 from services.common.reading.text_types import Claim, ClaimType, Sentence, SentenceKind, Span, Value
 from services.common.reading.values import scan_values
@@ -72,10 +73,15 @@ def segment(
     read = _Text(text, scan_values(text), _names(text, found, recognised))
     listed, joined = _lists(text, found)
     claims = [
-        _claim(read, sentence, span, "")
+        _stated(read, sentence, span)
         for sentence in found
         if sentence.index not in joined
         for span in listed.get(sentence.index) or _behind_answer_word(text, _claim_spans(text, sentence))
+    ]
+    heads = _announcing(text, found) - listed.keys()
+    claims = [
+        replace(one, claim_type=ClaimType.META) if one.sentence_index in heads or repeats_case(one.text, asked) else one
+        for one in claims
     ]
     kept = _without_answer_words(claims, asked)
     claims = [replace(one, claim_id=f"{prefix}{at}") for at, one in enumerate(kept, start=1)]
@@ -122,7 +128,30 @@ def _lists(text: str, found: Sequence[Sentence]) -> tuple[dict[int, list[Span]],
     return spans, frozenset(joined)
 
 
+def _announcing(text: str, found: Sequence[Sentence]) -> frozenset[int]:
+    """Return the sentences that say no more than how many items follow, and are right: "There are two exceptions:"."""
+    heads: set[int] = set()
+    for at, head in enumerate(found):
+        counted = _COUNT.fullmatch(text[head.start : head.end].strip("*_ ")) if head.kind in _HEADS else None
+        if counted is not None:
+            items = list(takewhile(lambda one: one.kind is SentenceKind.LIST_ITEM, found[at + 1 : at + 1 + _MAX_ITEMS]))
+            # A second sentence of an item has words before it on its line.
+            starts = sum(1 for one in items if not text[text.rfind("\n", 0, one.start) + 1 : one.start].strip(_BULLETS))
+            if [value.normal for value in scan_values(counted["number"])] == [str(starts)]:
+                heads.add(head.index)
+    return frozenset(heads)
+
+
 _HEADS: Final = frozenset({SentenceKind.PROSE, SentenceKind.LIST_ITEM})
+_COUNT: Final = re.compile(
+    r"(?:there (?:are|is)|you have|you['\u2019]ve got|we have)\s(?:only |just )?(?P<number>\w{1,10})\s"
+    r"(?:(?:main|different|possible|more|other|further|important|key) )?"
+    r"(?:exceptions?|conditions?|options?|ways?|steps?|things?|points?|deadlines?|rules?|cases?|requirements?|reasons?"
+    r"|limits?|possibilities|routes?|parts?|stages?|questions?|dates?|fees?)"
+    r"(?: (?:to (?:keep in mind|note|consider|remember|meet)|that (?:apply|matter)|here|for (?:this|that)))?:",
+    re.IGNORECASE,
+)
+_BULLETS: Final = " \t-*+\u2022\u2013.)(0123456789"
 _MAX_ITEMS: Final = 12
 _MAX_LIST_CHARS: Final = 800
 
@@ -170,6 +199,16 @@ def _claim_spans(text: str, sentence: Sentence) -> list[Span]:
     return [span for span in spans if not _is_label(text[span.start : span.end], alone=alone)]
 
 
+def _stated(read: _Text, sentence: Sentence, span: Span) -> Claim:
+    """Return the claim of a span; one that is checked begins behind what only comments on it: "Unfortunately, ..."."""
+    whole = _claim(read, sentence, span, "")
+    start = statement_start(whole.text) if whole.claim_type in _CHECKED else 0
+    return _claim(read, sentence, Span(span.start + start, span.end), "") if start else whole
+
+
+_CHECKED: Final = frozenset({ClaimType.FACTUAL, ClaimType.PROCEDURAL})
+
+
 def _behind_answer_word(text: str, spans: list[Span]) -> list[Span]:
     """Return the spans of a sentence without the word that it answers with: "No, it is closed on Mondays."."""
     if not spans:
@@ -185,7 +224,7 @@ def _without_answer_words(claims: list[Claim], asked: str) -> list[Claim]:
     One that stands alone, or beside what says nothing of the question, is claimed: it is all that answers.
     """
     stating = [one for one in claims if only_answers(one.text) is None]
-    checked = [one for one in stating if one.claim_type in {ClaimType.FACTUAL, ClaimType.PROCEDURAL}]
+    checked = [one for one in stating if one.claim_type in _CHECKED]
     if len(stating) == len(claims) or not checked:
         return claims
     wanted = frozenset(term for question in question_sentences(asked)[:1] for term in terms(question))

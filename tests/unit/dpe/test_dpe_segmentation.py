@@ -80,6 +80,35 @@ def test_kinds():
         ("If the form is signed, but the police were not told, nothing is paid.", None),
         ("If it rains, the game is off, but not before noon.", None),
         ("If you are under 18, you may swim, but you may not dive.", None),
+        ("The fee is 5 euros and the term is two years.", ["The fee is 5 euros", "the term is two years."]),
+        ("Children are welcome when a parent or guardian is with them.", None),
+        ("All of this assumes that the balance and the rates stay the same.", None),
+        ("The rules apply as before and members pay 5 euros.", ["The rules apply as before", "members pay 5 euros."]),
+        ("It is open until noon and the entry is free.", ["It is open until noon", "the entry is free."]),
+        ("It stays open until the doctor or the nurse comes.", None),
+        ("You pay when due and the deposit is returned.", ["You pay when due", "the deposit is returned."]),
+        ("Guests pay for that course and members pay 5.", ["Guests pay for that course", "members pay 5."]),
+        ("This applies however much or little the trip costs.", None),
+        ("The fee is due even though the course was cancelled.", None),
+        ("The leg is short, so even though both take long, you would fly economy.", None),
+        ("It is open, and even if it rains, the pool is free.", None),
+        ("The deposit is returned so long as the flat is clean.", None),
+        ("Should you be late, the fee is 5 euros.", None),
+        ("Members should pay 5, guests should pay 9.", ["Members should pay 5", "guests should pay 9."]),
+        ("Please note that if the bike was outside, it must have been locked.", None),
+        ("It is possible, but not guaranteed.", None),
+        ("It is possible, but not all members pay.", ["It is possible", "not all members pay."]),
+        ("It covers fire or a power cut.", None),
+        ("The roof fell and a power failure cut the line.", ["The roof fell", "a power failure cut the line."]),
+        ("You may book it and reclaim the cost.", None),
+        ("She shows a card and sign in, and then gets a badge.", None),
+        ("The fee is 5 and apples, pears and plums are free.", ["The fee is 5", "apples, pears and plums are free."]),
+        ("The fee is 5, and the rest, in most cases, is 9.", ["The fee is 5", "the rest, in most cases, is 9."]),
+        (
+            "A change is free until noon; after that, or if nobody is in, we charge 30 euros.",
+            ["A change is free until noon", "after that, or if nobody is in, we charge 30 euros."],
+        ),
+        ("It covers fire; for members, theft too.", None),
     ],
     ids=[
         "nouns",
@@ -101,6 +130,32 @@ def test_kinds():
         "but-within-a-condition",
         "but-not",
         "but-of-the-same-subject",
+        "two-clauses",
+        "two-subjects-behind-when",
+        "two-subjects-behind-that",
+        "as-before",
+        "until-noon",
+        "until-either",
+        "when-due",
+        "pointing-that",
+        "much-or-little",
+        "even-though",
+        "so-even-though",
+        "even-if",
+        "so-long-as",
+        "inverted-condition",
+        "should-of-a-duty",
+        "that-if",
+        "but-not-alone",
+        "but-not-all",
+        "noun-at-the-end",
+        "verb-with-an-object",
+        "verb-with-an-article",
+        "and-then",
+        "list-as-subject",
+        "inserted",
+        "main-clause-behind-a-comma",
+        "list-with-a-date",
     ],
 )
 def test_clauses(text, expected):
@@ -136,6 +191,26 @@ def test_clauses(text, expected):
         ("Members may bring guests, let me know if you need more.", False, ClaimType.FACTUAL),
         ("Wear and tear is not covered.", False, ClaimType.FACTUAL),
         ("The following points matter:", False, ClaimType.META),
+        ("Welcome back!", False, ClaimType.META),
+        ("Welcome drinks are free.", False, ClaimType.FACTUAL),
+        ("Congratulations on your first invoice!", False, ClaimType.META),
+        ("Fair question!", False, ClaimType.META),
+        ("Sorry to hear money is tight right now.", False, ClaimType.META),
+        ("Sorry to hear that, but the fee stays.", False, ClaimType.FACTUAL),
+        ("Enjoy the quiet office!", False, ClaimType.META),
+        ("Enjoy free access to the pool!", False, ClaimType.PROCEDURAL),
+        ("Don't worry.", False, ClaimType.META),
+        ("Don't worry, the fee is refunded.", False, ClaimType.FACTUAL),
+        ("Sounds like a nice event!", False, ClaimType.OPINION),
+        ("All of this assumes that the rates stay the same.", False, ClaimType.META),
+        ("This assumes a rate of 5 %.", True, ClaimType.FACTUAL),
+        ("The contract assumes that members pay.", False, ClaimType.FACTUAL),
+        ("The guide doesn't say how many payments are possible.", False, ClaimType.META),
+        ("The policy doesn't say where to book, so you may want to ask the desk.", False, ClaimType.META),
+        ("The policy doesn't say who pays, so you need not pay.", False, ClaimType.FACTUAL),
+        ("The documents don't mention a limit, so you can claim any amount.", False, ClaimType.FACTUAL),
+        ("The policy doesn't cover floods.", False, ClaimType.FACTUAL),
+        ("The rules do not mention dogs.", False, ClaimType.FACTUAL),
     ],
 )
 def test_types(text, has_values, expected):
@@ -221,3 +296,27 @@ async def test_the_word_that_answers_is_claimed_only_where_nothing_else_is(answe
     assert [claim.text for claim in found] == claims
     assert [answer[claim.start : claim.end] for claim in found] == claims
     assert [claim.claim_id for claim in found] == [f"c{at}" for at in range(1, len(claims) + 1)]
+
+
+@each(
+    ("answer", "types"),
+    [
+        (
+            "There are two exceptions:\n\n- Dogs are let in. They wait.\n- Cats are let in.",
+            "META FACTUAL FACTUAL FACTUAL",
+        ),
+        ("There are three exceptions:\n\n- Dogs are let in.\n- Cats are let in.", "FACTUAL FACTUAL FACTUAL"),
+        ("There are two free rooms:\n\n- Room A is upstairs.\n- Room B is downstairs.", "FACTUAL FACTUAL FACTUAL"),
+    ],
+)
+async def test_what_only_counts_the_items_that_follow_claims_nothing(answer, types):
+    claims = (await app().segment(answer)).claims
+    assert " ".join(str(claim.claim_type) for claim in claims) == types
+
+
+async def test_what_the_asker_tells_is_no_claim_and_what_comments_is_not_in_one():
+    query = "I lost the receipt for a £62 meal. May I use the form?"
+    found = (await analyse("Unfortunately the form has a limit. Your meal was £62.", query=query)).analysis
+    claims = found.outputs.text.claims
+    assert [claim.text for claim in claims] == ["the form has a limit.", "Your meal was £62."]
+    assert [claim.claim_type for claim in claims] == [ClaimType.FACTUAL, ClaimType.META]

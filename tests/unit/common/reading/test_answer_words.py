@@ -44,6 +44,10 @@ def test_a_word_that_answers_is_told_from_the_statement_behind_it(text, affirms,
         "Correct the form, then send it.",
         "Certainly documents must be kept.",
         "Not all of them, they say.",
+        "Yes, partly.",
+        "No to dogs on weekdays, cats may come.",
+        "You can swim.",
+        "You have a card.",
         "",
     ],
 )
@@ -60,6 +64,11 @@ def test_what_says_nothing_without_the_word_and_what_is_no_such_word_stay_whole(
         ("That's right!", True),
         ("No, it doesn't.", False),
         ("Yes \u2013 they can.", True),
+        ("Yes to the visit, no to the terrace.", True),
+        ("No to both.", False),
+        ("Unfortunately you can't.", False),
+        ("Yes, in this situation you can.", True),
+        ("There is", True),
     ],
 )
 def test_a_sentence_that_is_nothing_but_the_answering_word(text, affirms):
