@@ -24,6 +24,7 @@ from services.dpe.domain.facts import FactClause, without_values
 from services.dpe.domain.findings import AlignedValue
 from services.dpe.domain.names import akin, name_key
 from services.dpe.domain.placement import Placed, place, wanted
+from services.dpe.domain.rules.name_places import in_one_place
 
 ALIGNABLE: Final = MEASURED | {EntityKind.DATE, EntityKind.TIME}
 NAMES: Final = frozenset({EntityKind.PERSON, EntityKind.ORGANISATION, EntityKind.LAW, EntityKind.LOCATION})
@@ -295,6 +296,12 @@ def substituted_names(claim: Claim, nearest: Match) -> list[tuple[Entity, Entity
         free = [known for known in free if f" {name_key(known.text)} " not in f" {name_key(claim.text)} "]
         # "Verve Forecast Records" beside "Verve Records": a longer or a shorter form, or the people of the place.
         free = [known for known in free if not akin(name.text, known.text)]
-        if len(free) == 1:
+        if len(free) == 1 and _is_in_place_of(name, claim, free[0], nearest.clause):
             pairs.append((name, free[0]))
     return pairs
+
+
+def _is_in_place_of(name: Entity, claim: Claim, known: Entity, clause: FactClause) -> bool:
+    """Say whether the clause says of its name what the claim says of its own."""
+    there, at = clause.span.start, (name.start - claim.start, name.end - claim.start)
+    return in_one_place(claim.text, at, clause.text, (known.start - there, known.end - there))

@@ -1,8 +1,8 @@
 """Names that only their capitals show, compared where the recogniser saw none (SPEC-005 §5.3, ENTITY_SUBSTITUTED).
 
 "Launched from Kourou" and "launched from Baikonur": two texts that say the same but for one run of capitalised words on
-each side. The first word of a sentence is written large whatever it is; it counts only where the recogniser took it, or
-what stands in its place, for a name.
+each side, in one place. The first word of a sentence is written large whatever it is; it counts only where the
+recogniser took it, or what stands in its place, for a name, and not where it bids: "Call the desk".
 """
 
 import re
@@ -15,6 +15,7 @@ from services.common.reading.text_types import Claim, Value
 from services.common.reading.words import containment, content_stems, words
 from services.dpe.domain.facts import FactClause
 from services.dpe.domain.names import acronyms, akin, name_key
+from services.dpe.domain.rules.name_places import in_one_place, is_bidding, is_over_it
 
 MIN_SAME: Final = 0.75
 """Share of the claim's other content words that the clause must hold."""
@@ -47,10 +48,22 @@ def replaced(claim: Claim, clause: FactClause) -> tuple[Entity, Entity] | None:
         return None
     if not _name_alike(one.text, other.text) or akin(one.text, other.text):
         return None
-    if _ends_in_no_name(one.text) or _ends_in_no_name(other.text):
+    if _ends_in_no_name(one.text) or _ends_in_no_name(other.text) or not _are_exchanged(claim, one, clause, other):
         return None
     said = content_stems(claim.text) - content_stems(one.text)
     return (one, other) if containment(said, content_stems(clause.text)) >= MIN_SAME else None
+
+
+def _are_exchanged(claim: Claim, one: Entity, clause: FactClause, other: Entity) -> bool:
+    """Say whether both runs name somebody of whom the same is said."""
+    own, there = _within(one, claim.start), _within(other, clause.span.start)
+    if is_bidding(claim.text, *own) or is_bidding(clause.text, *there) or is_over_it(clause.text, *there):
+        return False
+    return in_one_place(claim.text, own, clause.text, there)
+
+
+def _within(run: Entity, offset: int) -> tuple[int, int]:
+    return run.start - offset, run.end - offset
 
 
 def _ends_in_no_name(text: str) -> bool:

@@ -4,6 +4,8 @@ import re
 from typing import Final
 
 from services.common.reading.clauses import finite_verb_at
+from services.common.reading.lexicon import AUXILIARIES, SUBORDINATORS
+from services.common.reading.polarity import is_negated
 from services.common.reading.text_types import Span
 from services.common.reading.words import words
 from services.dpe.domain.findings import DistortionType, Rule
@@ -20,7 +22,9 @@ _LIST: Final = re.compile(
 _BOTH: Final = re.compile(r"\b(?:and|as well as|together with|plus|along with|both)\b", re.IGNORECASE)
 _EITHER: Final = re.compile(r"\b(?:or|either|alternatively)\b", re.IGNORECASE)
 _CHOICE: Final = re.compile(r"\b(?:between|choice\sof)\s[^,;.:]{0,80}$", re.IGNORECASE)
-_NEITHER: Final = re.compile(r"\b(?:neither|nor|not|no|without|never|nothing|nobody|cannot)\b", re.IGNORECASE)
+_NEITHER: Final = re.compile(
+    r"(?:\b(?:neither|nor|not|no|without|never|nothing|nobody|cannot)|n['\u2019]t)\b", re.IGNORECASE
+)
 _OPENERS: Final = frozenset({"for", "in", "at", "on", "with", "under", "from", "after", "before", "during", "as", "by"})
 _CONTRASTED: Final = re.compile(r"not\b", re.IGNORECASE)
 """What opens no last member of a list: "supplied with a plug, and not with a cable"."""
@@ -44,16 +48,27 @@ def foreign_member(claim: Reading, sources: list[Reading]) -> Departure | None:
         return None
     held, _, group = rated[0]
     missing = [(span, content) for span, content in listed if not content & group.content]
-    if held == len(listed) or len(missing) != 1:
+    if held == len(listed) or len(missing) != 1 or not frame & group.known:
         return None
     span, content = missing[0]
     if any(value.start < span.end and span.start < value.end for value in claim.once(values_of)):
         return None  # "within two years" for "within 24 months" is no member of a list
-    elsewhere = any(share(content, one.content) >= SAME for one in sources if one is not group)
-    if not elsewhere:
+    if not _is_listed_elsewhere(content, frame, group, sources):
         return None
     return Departure(
         DistortionType.ENTITY_SUBSTITUTED, Rule.MEMBER, claim.span(span.start, span.end), group, group.whole
+    )
+
+
+def _is_listed_elsewhere(member: frozenset[str], frame: frozenset[str], group: Reading, sources: list[Reading]) -> bool:
+    """Say whether other sentences hold a member, and none says of it what the list says of its own.
+
+    "We also cover floods" is a sentence beside the list of what is covered; "not covered: rust" is another list.
+    """
+    holding = [one for one in sources if one is not group and share(member, one.content) >= SAME]
+    as_the_list = is_negated(group.text)
+    return bool(holding) and not any(
+        share(frame, one.content) >= SAME and is_negated(one.text) == as_the_list for one in holding
     )
 
 
@@ -71,10 +86,15 @@ def _members(claim: Reading) -> list[tuple[Span, frozenset[str]]]:
         return []
     listed: list[tuple[Span, frozenset[str]]] = []
     opening = words(claim.text[slice(*stretches[0])])
-    if opening and opening[0].text in _OPENERS and finite_verb_at(opening) is None:
+    opens_clause = bool(opening) and opening[0].text in SUBORDINATORS
+    if opens_clause or (opening and opening[0].text in _OPENERS and finite_verb_at(opening) is None):
         stretches = stretches[1:]
+    if _holds_clause([claim.text[start:end] for start, end in stretches]):
+        return []
     for number, (start, end) in enumerate(stretches):
-        tokens = [word for word in words(claim.text[start:end]) if roots(word.text)]
+        spoken = words(claim.text[start:end])
+        verb = finite_verb_at(spoken) if number == len(stretches) - 1 else None
+        tokens = [word for word in spoken[: verb or None] if roots(word.text)]
         if not tokens or (len(tokens) > _ITEM_WORDS and number):
             return []
         # What stands before the first item belongs to the sentence: its last word is the item's.
@@ -82,6 +102,25 @@ def _members(claim: Reading) -> list[tuple[Span, frozenset[str]]]:
         content = frozenset[str]().union(*(roots(word.text) for word in kept))
         listed.append((Span(start + kept[0].start, start + kept[-1].end), content))
     return listed
+
+
+def _holds_clause(items: list[str]) -> bool:
+    """Say whether a piece behind the first states something itself: "it counts as empty", "as is rust", "cover stops".
+
+    Behind the last thing of a list the sentence may go on: "pliers, a hammer and a drill are in the kit".
+    """
+    if len(items) < _MIN_MEMBERS:
+        return True
+    told, *middle, last = [words(item) for item in items]
+    for spoken in middle:
+        verb = finite_verb_at(spoken)
+        if not spoken or spoken[0].text in SUBORDINATORS:
+            return True
+        if verb is not None and (spoken[verb].text in AUXILIARIES or 0 < verb < len(spoken) - 1):
+            return True
+    relative = next((at for at, word in enumerate(last) if at and word.text in SUBORDINATORS), len(last))
+    verb = finite_verb_at(last[:relative])
+    return verb is not None and verb > 0 and finite_verb_at(told) is not None
 
 
 def changed_pair(claim: Reading, sources: list[Reading]) -> Departure | None:

@@ -182,6 +182,9 @@ def _is_party(reading: Reading, act: _Act) -> bool:
         return False
     if any(value.start < agent[-1].end and agent[0].start < value.end for value in reading.once(values_of)):
         return False  # "first 12 months", "three members": values do nothing
+    before = reading.tokens.index(agent[0]) - 1
+    if before >= 0 and agent[-1].end <= act.at.start and reading.tokens[before].text in PREPOSITIONS:
+        return False  # "each colleague carried on business adds": who adds stands further left
     between = reading.text[agent[-1].end : act.at.start]
     if _BREAK.search(between) and not _RELATIVE.intersection(between.lower().split()):
         return False

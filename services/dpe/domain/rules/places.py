@@ -3,7 +3,8 @@
 "The executive leaving after eleven years is Wrede" where one sentence tells of Pell, who is leaving after eleven
 years, and another names Wrede. The name is taken out of a claim, and what is left is held against every sentence with
 its heading.
-The sentence that says it best must lack the name and hold another one, and those with the name must say it less.
+The sentence that says it best must lack the name and hold another one in its place, and those with the name must say
+it less.
 """
 
 import re
@@ -13,6 +14,7 @@ from services.common.reading.text_types import Span
 from services.dpe.domain.findings import DistortionType, Rule
 from services.dpe.domain.names import akin
 from services.dpe.domain.rules.finding import Departure
+from services.dpe.domain.rules.name_places import in_one_place, is_over_it
 from services.dpe.domain.rules.reading import Reading, roots, share
 
 SAID: Final = 0.3
@@ -37,8 +39,8 @@ def misplaced_name(claim: Reading, sources: list[Reading]) -> Departure | None:
     units = [part for source in sources if " | " not in source.text for part in source.once(_parts)]
     quoted = [each.span() for each in _QUOTED.finditer(claim.text) if each.group().count(" ") >= _TITLE_BLANKS]
     for match in _RUN.finditer(claim.text):
-        if any(start <= match.start() < end for start, end in quoted):
-            continue  # a word of a title names nobody
+        if _NO_NAME.fullmatch(match.group()) or any(start <= match.start() < end for start, end in quoted):
+            continue  # a day, or a word of a title, names nobody
         name = roots(_MONTH.sub(" ", _whole(claim.text, match)))
         rest = claim.content - name
         telling = name - frozenset().union(
@@ -60,6 +62,8 @@ def misplaced_name(claim: Reading, sources: list[Reading]) -> Departure | None:
         if rival is None or akin(match.group(), best.text[rival.start : rival.end]):
             continue
         if not _stand_alike(claim.text, match.span(), best.text, (rival.start, rival.end)):
+            continue
+        if not in_one_place(claim.text, match.span(), best.text, (rival.start, rival.end)):
             continue
         if at_best >= SAID and at_best - beside >= MARGIN:
             return Departure(
@@ -119,7 +123,7 @@ def _rival(best: Reading, claim: Reading, holding: list[Reading]) -> Span | None
     known = claim.content.union(*(one.content for one in holding))
     for match in _RIVAL.finditer(best.text):
         held = roots(_MONTH.sub(" ", match.group()))
-        if held and not held & known and _is_name(best.text, match):
+        if held and not held & known and _is_name(best.text, match) and not is_over_it(best.text, *match.span()):
             return Span(match.start(), match.end())
     return None
 

@@ -10,6 +10,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Final
 
 from services.common.ports.recognition import Entity, EntityKind
@@ -22,6 +23,13 @@ from services.dpe.domain.facts import ValueIndex
 from services.dpe.domain.findings import Fabrication
 from services.dpe.domain.givens import asked_values
 from services.dpe.domain.names import NameIndex, name_key
+from services.dpe.domain.other_forms import (
+    OtherForms,
+    is_common_word,
+    spoken_hours,
+    stems_of_small_words,
+    without_opening,
+)
 from services.dpe.domain.outcome import Reason, StageOutcome
 from services.dpe.domain.results import FabricationResult
 from services.dpe.domain.stage import Batch, Stage
@@ -32,9 +40,8 @@ from services.dpe.domain.stages import s01_claims, s02_attribution
 def apply(analysis: Analysis) -> Analysis:
     """Look every entity of the answer up."""
     given, outputs = analysis.input, analysis.outputs
-    known_values = [value for view in outputs.text.fact_views for value in view.values]
-    values = ValueIndex([*known_values, *asked_values(given.query)], len(given.facts))
-    names = NameIndex.of([*(fact.content for fact in given.facts), given.query], analysis.gazetteer)
+    values = _Known(analysis)
+    names = NameIndex.of(values.texts, analysis.gazetteer)
     found: list[Fabrication] = []
     for claim in outputs.text.claims:
         found += _unknown_values(claim.claim_id, _not_derived(analysis, claim), values)
@@ -43,7 +50,8 @@ def apply(analysis: Analysis) -> Analysis:
     found += _unknown_values("", [value for value in outputs.text.loose_values if not read.holds(value)], values)
     found += _unknown_names("", [name for name in outputs.text.loose_names if not read.holds(name)], names)
     found += _unknown_values("", [value for value in outputs.text.loose_values if read.is_unknown(value)], values)
-    found = _without_common_words(given.answer, found)
+    found = [item for item in found if item.normalised or not names.knows(without_opening(given.answer, item.entity))]
+    found = _without_common_words(given.answer, found, values)
     found.sort(key=lambda item: item.entity.start)
     return analysis.ended(
         StageOutcome(
@@ -54,6 +62,24 @@ def apply(analysis: Analysis) -> Analysis:
         ),
         FabricationResult(tuple(found)),
     )
+
+
+class _Known:
+    """The values of facts and question; what they hold in another form is read where an answer has a value beyond."""
+
+    def __init__(self, analysis: Analysis) -> None:
+        facts, asked = analysis.input.facts, asked_values(analysis.input.query)
+        self.texts = [*(fact.content for fact in facts), analysis.input.query]
+        self._values = [*(value for view in analysis.outputs.text.fact_views for value in view.values), *asked]
+        self._index = ValueIndex([*self._values, *spoken_hours(asked)], len(facts))
+
+    @cached_property
+    def _forms(self) -> OtherForms:
+        return OtherForms.of(self.texts, self._values)
+
+    def traces(self, value: Value) -> bool:
+        """Say whether the value can be traced, in whatever notation or form."""
+        return self._index.traces(value) or self._forms.holds(value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +127,7 @@ def _not_derived(analysis: Analysis, claim: Claim) -> list[Value]:
     return [value for value in claim.values if (value.start, value.end) not in derived]
 
 
-def _unknown_values(claim_id: str, values: Sequence[Value], known: ValueIndex) -> list[Fabrication]:
+def _unknown_values(claim_id: str, values: Sequence[Value], known: _Known) -> list[Fabrication]:
     return [
         Fabrication(claim_id, Entity(value.kind, value.text, value.start, value.end), value.normal)
         for value in values
@@ -123,13 +149,20 @@ def _unknown_names(claim_id: str, entities: Sequence[Entity], known: NameIndex) 
     return [Fabrication(claim_id, entity) for entity in entities if entity.kind in NAMES and not known.knows(entity)]
 
 
-def _without_common_words(answer: str, found: list[Fabrication]) -> list[Fabrication]:
-    """Drop single words that the answer also writes small: "Policyholders" at the start of a sentence is no name."""
+def _without_common_words(answer: str, found: list[Fabrication], known: _Known) -> list[Fabrication]:
+    """Drop single words that are also written small: "Policyholders" at the start of a sentence is no name."""
+    if all(item.normalised for item in found):
+        return found
     small = frozenset(word for word in answer.split() if word.islower())
+    stems = stems_of_small_words([answer, *known.texts])
     return [
         item
         for item in found
-        if item.normalised or " " in name_key(item.entity.text) or item.entity.text.lower() not in small
+        if item.normalised
+        or (
+            (" " in name_key(item.entity.text) or item.entity.text.lower() not in small)
+            and not is_common_word(answer, item.entity, stems)
+        )
     ]
 
 
