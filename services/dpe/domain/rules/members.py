@@ -20,10 +20,17 @@ _LIST: Final = re.compile(
 _BOTH: Final = re.compile(r"\b(?:and|as well as|together with|plus|along with|both)\b", re.IGNORECASE)
 _EITHER: Final = re.compile(r"\b(?:or|either|alternatively)\b", re.IGNORECASE)
 _CHOICE: Final = re.compile(r"\b(?:between|choice\sof)\s[^,;.:]{0,80}$", re.IGNORECASE)
-_NEITHER: Final = re.compile(r"\b(?:neither|nor|not|no|without|never|nothing|nobody|cannot)\b", re.IGNORECASE)
+_NEITHER: Final = re.compile(
+    r"\b(?:neither|nor|not|no|without|never|nothing|nobody|cannot|exclud(?:es?|ed|ing)|except"
+    r"|forbidden|prohibited|banned)\b|n['\u2019]t\b",
+    re.IGNORECASE,
+)
+"""Of what is denied or excluded "this or that" and "this and that" say the same."""
 _OPENERS: Final = frozenset({"for", "in", "at", "on", "with", "under", "from", "after", "before", "during", "as", "by"})
 _CONTRASTED: Final = re.compile(r"not\b", re.IGNORECASE)
 """What opens no last member of a list: "supplied with a plug, and not with a cable"."""
+_STATES: Final = frozenset({"is", "are", "was", "were"})
+"""What stands in a clause, and in no member of a list but its last."""
 SAME: Final = 0.5
 
 
@@ -77,6 +84,8 @@ def _members(claim: Reading) -> list[tuple[Span, frozenset[str]]]:
         tokens = [word for word in words(claim.text[start:end]) if roots(word.text)]
         if not tokens or (len(tokens) > _ITEM_WORDS and number):
             return []
+        if 0 < number < len(stretches) - 1 and any(word.text in _STATES for word in words(claim.text[start:end])):
+            return []  # ", as is scratching and fouling"
         # What stands before the first item belongs to the sentence: its last word is the item's.
         kept = tokens[-1:] if number == 0 else tokens[:_HEAD_WORDS]
         content = frozenset[str]().union(*(roots(word.text) for word in kept))
