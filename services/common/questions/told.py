@@ -22,8 +22,12 @@ _HEARD: Final = re.compile(
     re.IGNORECASE,
 )
 _CASE: Final = re.compile(
-    r"\b(?:if|when|since|as|because|given\sthat)\s(?:I|my|we|our)\b[^,?!.;]{0,160}(?=,)", re.IGNORECASE
+    r"\b(?:if|when|since|as|because|given\sthat)\s(?:I|my|we|our)\b[^,?!.;]{0,160}?"
+    r"(?=,|\s(?:what|how|which|where|why)\b"
+    r"|\s(?:when|can|could|do|does|would|will|should|must|am|is|are)\s(?:I|we|it|there|they|the|that|you|my|our)\b)",
+    re.IGNORECASE,
 )
+"""A case in a question, up to what is asked: "If I made 5 withdrawals this quarter what will it cost?"."""
 _PERIODS: Final = content_stems("minute hour day night week month quarter year")
 """What an amount is for tells nothing of what it is paid for."""
 _ASKS: Final = ("?", '?"', "?\u201d")

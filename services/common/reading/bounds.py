@@ -23,15 +23,19 @@ _PLAIN: Final = r"(?<!\bno\s)(?<!\bnot\s)(?<!\bnever\s)"
 _AT_MOST: Final = re.compile(
     rf"\b(?:up\sto(?:\sand\sincluding)?|as\s(?:many|much|late|long)\sas|at\s(?:the\s)?(?:most|latest)"
     rf"|(?:no|not|never)\s(?:{_LARGER})\sthan|(?:not|never)\sexceed(?:ing)?|within|(?:a\s)?maximum(?:{_AMOUNT})?"
-    rf"|{_PLAIN}(?:{_SMALLER})\sthan|below|under|until|till|before|prior\sto|limited\sto|capped\sat|stops?\sat|ceiling\sof"
+    rf"|{_PLAIN}(?:{_SMALLER})\sthan|below|under|until|till|before|prior\sto|limited\sto|capped\sat|stops?\sat"
+    r"|(?:ceiling|cap)\s(?:is|of)"
+    r"|maximum\sis|(?<!\bage\s)(?<!\blower\s)limit\s(?:is|of)"
     r"|(?:ends?|ended|ending|expires?|expired|expiring|closes?|closed)\s(?:on|at)(?:\sthe\send\sof)?"
     rf"|must\snot\sexceed|shall\snot\sexceed|may\snot\sexceed){_ARTICLE}",
     re.IGNORECASE,
 )
 _AT_LEAST: Final = re.compile(
     rf"\b(?:as\sof|as\sfrom|at\s(?:the\s)?(?:least|earliest)|(?:no|not|never)\s(?:{_SMALLER})\sthan"
-    rf"|(?:a\s)?minimum(?:{_AMOUNT})?|{_PLAIN}(?:{_LARGER})\sthan|above|exceed(?:s|ed|ing)?|in\sexcess\sof|beyond|upwards\sof"
-    r"|after|since|starting\s(?:on|at|from)|begin(?:s|ning)?\s(?:on|at|in|with)|not\sbefore|takes\seffect\s(?:on|in))"
+    rf"|(?:a\s)?minimum(?:{_AMOUNT}|\sis)?|{_PLAIN}(?:{_LARGER})\sthan|above|exceed(?:s|ed|ing)?"
+    r"|in\sexcess\sof|beyond|upwards\sof"
+    r"|(?<!\blook\s)(?<!\blooks\s)(?<!\blooked\s)(?<!\blooking\s)after"
+    r"|since|starting\s(?:on|at|from)|begin(?:s|ning)?\s(?:on|at|in|with)|not\sbefore|takes\seffect\s(?:on|in))"
     rf"{_ARTICLE}",
     re.IGNORECASE,
 )
@@ -54,6 +58,25 @@ _OR_MORE: Final = re.compile(
     r"|at\s(?:the\s)?(?:least|earliest)\b|minimum\b|and\s(?:over|above|older|upwards)\b|onwards?\b)",
     re.IGNORECASE,
 )
+_COUNTED: Final = r"\s(?:(?!(?:and|or|but|plus|nor|to|than|is|are|was|were)\b)[^\W\d_]{1,24}\s){0,3}"
+_CLOSES: Final = (
+    r"(?=\W{0,3}$|[,.;:!?)]"
+    r"|\s(?:per|a|each|every|in|at|on|for|with|during|and|or|but|so|if|when|unless|may|can|must|is|are)\b)"
+)
+_COUNTED_OR_LESS: Final = re.compile(
+    rf"{_COUNTED}(?:at\s(?:the\s)?(?:very\s)?(?:most|latest)\b{_CLOSES}|or\s(?:less|fewer)\b(?!\sthan)"
+    rf"|max(?:imum)?\b{_CLOSES})",
+    re.IGNORECASE,
+)
+_COUNTED_OR_MORE: Final = re.compile(
+    rf"{_COUNTED}(?:at\s(?:the\s)?(?:very\s)?(?:least|earliest)\b{_CLOSES}|or\smore\b(?!\sthan)"
+    rf"|min(?:imum)?\b{_CLOSES})",
+    re.IGNORECASE,
+)
+"""Sides behind what a number counts: "six visitors at most", "ten people or more", "two adults minimum"."""
+_TOPS: Final = re.compile(rf"(?<!\s)\s?(?:max|tops)\b{_CLOSES}", re.IGNORECASE)
+_COUNTED_TOPS: Final = re.compile(rf"\s(?:[^\W\d_]{{2,24}}s|people|men|women|children)\stops\b{_CLOSES}", re.IGNORECASE)
+"""What "tops" closes is an amount or several things: "£50 tops", "five nights tops", not "three cotton tops"."""
 _TURNING: Final = re.compile(
     rf"(?:(?:{_LARGER}|{_SMALLER})\sthan|above|below|over|under|exceed(?:s|ed|ing)?|beyond|since|until|till|before|after"
     rf"|in\sexcess\sof|upwards\sof){_ARTICLE}",
@@ -68,6 +91,11 @@ _NEGATOR: Final = re.compile(
 )  # fmt: skip
 _NO_LONGER: Final = re.compile(r"\bno\slonger\b", re.IGNORECASE)
 """Opens a state that holds from then on: "no longer required since May" is since May."""
+_LASTING: Final = re.compile(
+    r"\b(?:has|have|had)(?:n['\u2019]t|\s(?:not|never))\b|\b(?:nobody|no\sone|nothing)\s(?:has|had)\b",
+    re.IGNORECASE,
+)
+"""What has not been so "for more than 45 days" was otherwise for longer, or was so for less: nobody can say."""
 _TOO_LITTLE: Final = re.compile(
     r"(?<!\s)\s++(?:\w+\s){0,4}?(?:is|are|was|were|would\sbe|will\sbe)\s(?:not\s(?:enough|sufficient|long\senough)"
     r"|too\s(?:short|little|few|low|small|early|soon|young)|insufficient|inadequate)\b",
@@ -105,14 +133,23 @@ def bound_of(text: str, offset: int, value: Value) -> Bound | None:
 
 
 def _side(value: Value, before: str, behind: str) -> Bound | None:
-    if _AT_MOST.search(before) or _OR_LESS.match(behind):
+    if _AT_MOST.search(before) or _OR_LESS.match(behind) or _is_topped(value, behind):
         return Bound.AT_MOST
     counted = value.kind in {EntityKind.MONEY, EntityKind.PERCENT, EntityKind.NUMBER}
+    if value.kind is EntityKind.NUMBER and not value.unit and _COUNTED_OR_MORE.match(behind):
+        return Bound.AT_LEAST
     if _AT_LEAST.search(before) or _OR_MORE.match(behind) or (counted and _is_over(before, behind)):
         return Bound.AT_LEAST
     if value.kind in {EntityKind.DATE, EntityKind.TIME} and _FROM.search(before) and not _RANGE_BEHIND.match(behind):
         return Bound.AT_LEAST
     return None
+
+
+def _is_topped(value: Value, behind: str) -> bool:
+    """Say whether a value is called the most there is behind what it counts, or as one says it: "£50 tops"."""
+    if value.kind is EntityKind.NUMBER and not value.unit:
+        return any(side.match(behind) for side in (_COUNTED_OR_LESS, _COUNTED_TOPS))
+    return _TOPS.match(behind) is not None
 
 
 def limit_of(text: str, offset: int, value: Value) -> tuple[Bound, bool] | None:
@@ -127,6 +164,8 @@ def limit_of(text: str, offset: int, value: Value) -> tuple[Bound, bool] | None:
         return side, False
     head = before[: len(before) - len(before[-_REACH_CHARS:]) + turning.start()]
     governed = re.split(r"[,;:.!?|]\s|\b(?:but|and)\b", head)[-1][-_NEGATED_CHARS:]
+    if _LASTING.search(governed) and head.endswith(" for "):
+        return None
     return (side.other, True) if _NEGATOR.search(_NO_LONGER.sub(" ", governed)) else (side, False)
 
 

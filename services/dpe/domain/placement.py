@@ -34,7 +34,7 @@ from services.common.reading.places import (
 from services.common.reading.ratios import SHARE, TIMES
 from services.common.reading.terms import terms, terms_without, value_terms
 from services.common.reading.text_types import Claim, Value
-from services.dpe.domain.conditions import Kind, conditions
+from services.dpe.domain.conditions import Kind, conditions, without_conditions
 
 _OF_ANOTHER: Final = 0.4
 """Weight of a claim's word that stands in the stretch of another of its values."""
@@ -59,6 +59,8 @@ REPEATED: Final = 0.75
 LEAST_SAID: Final = 1.5
 """Of words, weighed, that must be said of a value before another is held against it; of fewer words nearly all."""
 _ALL: Final = 0.95
+DEPENDS: Final = 0.6
+"""Share of what holds under a condition that the fact's sentence must say for its other side to be a departure."""
 _NAMED: Final = re.compile(r"(?<=[\w,;] )[A-Z][\w-]*|\b[A-Za-z]*-?\d[\w-]*")
 
 
@@ -69,6 +71,7 @@ class Wanted:
     Attributes:
         others: the claim's other values, with offsets in the claim.
         beside: values of the other claims of its sentence, with offsets in the answer, as the value's own.
+        main: of a value in a condition, the words of what holds under it; else empty.
         beyond: the limit that it is said to break: AT_LEAST of what is too little, AT_MOST of what is too much.
     """
 
@@ -82,6 +85,7 @@ class Wanted:
     negated: bool = False
     beyond: Bound | None = None
     beside: tuple[Value, ...] = ()
+    main: frozenset[str] = frozenset()
 
     @property
     def total(self) -> float:
@@ -139,7 +143,9 @@ def wanted(claim: Claim, antecedent: frozenset[str] = frozenset(), beside: Seque
     telling = frozenset().union(*(terms(match.group()) for match in _NAMED.finditer(text)))
     everything = terms_without(text, 0, len(text), values) | frozenset().union(*(terms(word) for word in antecedent))
     # "Even for less than 25 euros" sets no limit.
-    denied = [condition.span for condition in conditions(text) if condition.kind is Kind.DENIED]
+    held_under = list(conditions(text))
+    denied = [condition.span for condition in held_under if condition.kind is Kind.DENIED]
+    main = terms(without_conditions(text)) if len(held_under) > len(denied) else frozenset[str]()
     found: list[Wanted] = []
     for original, value in zip([one for one in claim.values if one.kind in PLACED], placed, strict=True):
         alike = [other for other in placed if (other.kind, other.unit) == (value.kind, value.unit)]
@@ -166,6 +172,7 @@ def wanted(claim: Claim, antecedent: frozenset[str] = frozenset(), beside: Seque
                 negated(text, span, value),
                 out_of_bounds(text, 0, value),
                 tuple(beside),
+                main if any(one.span.start <= value.start < one.span.end for one in held_under) else frozenset(),
             )
         )
     return found
@@ -215,7 +222,11 @@ class Placed:
         counts_alike = own.counted == there.value.counted or terms(there.value.counted) & self.wanted.weights.keys()
         if own.counted and there.value.counted and not counts_alike:
             return False
-        return self.wanted.side is not there.side and self.wanted.negated == there.negated
+        if self.wanted.side is there.side or self.wanted.negated != there.negated:
+            return False
+        # A bonus is earned "if you don't make more than four", and lost "if you make more than four".
+        main = self.wanted.main
+        return len(main & there.sentence) >= DEPENDS * len(main)
 
     @property
     def is_beyond(self) -> bool:

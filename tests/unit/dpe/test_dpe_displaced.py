@@ -210,3 +210,24 @@ def test_unless_behind_a_denied_statement_is_only_if():
 def test_a_choice_between_two_is_an_or():
     fact = "For a spoiled print the lab repeats it or refunds the price, as the customer chooses."
     assert Rule.CONJUNCTION not in found("The customer has the choice of a repeated print and a refund.", fact)
+
+
+REGISTER = (
+    "The host registers visitors at the desk by 18:00 on the day before. Everyone is welcome. Drivers have a card."
+)
+
+
+@pytest.mark.parametrize(
+    ("claim", "fact", "departs"),
+    [
+        ("Register everyone at the desk by 18:00 on the day before.", REGISTER, False),
+        ("The host registers drivers at the desk by 18:00 on the day before.", REGISTER, True),
+        (
+            "The pool is open to everyone from 8:00 to 20:00 on working days.",
+            "The pool is open to members from 8:00 to 20:00 on working days. Everyone is welcome.",
+            True,
+        ),
+    ],
+)
+def test_a_word_for_whoever_is_meant_is_no_other_thing(claim, fact, departs):
+    assert bool({Rule.DISPLACED, Rule.PARTIES, Rule.NAME} & found(claim, fact).keys()) is departs

@@ -104,6 +104,8 @@ async def test_a_changed_value_is_reported_once_and_by_its_own_words():
         ("The patient may lift more than 2 kg.", "The patient must not lift more than 2 kg.", True),
         ("The pass is accepted until 3 May 2027.", "The pass is accepted until 3 May 2027.", False),
         ("The pass is accepted from 3 May 2027.", "The pass is accepted until 3 May 2027.", True),
+        ("One host may look after six visitors at most.", "One host may look after at most six visitors.", False),
+        ("One host may look after six visitors or more.", "One host may look after at most six visitors.", True),
         ("A notice of two months is too short.", "A notice of at least three months is required.", False),
         ("A notice of four months is too short.", "A notice of at least three months is required.", True),
     ],
@@ -424,3 +426,23 @@ def test_since_says_nothing_of_a_date_but_its_side():
 def test_who_lies_outside_of_a_scope_lies_on_the_same_side_as_whom_it_does_not_apply_to(answer, turned):
     found = conflicts(answer, "It does not apply to patients under 16 years of age.")
     assert bool(found) is turned
+
+
+LOST = "Bonus interest is earned for a year. You lose all of it if you make more than four withdrawals."
+
+
+@pytest.mark.parametrize(
+    ("answer", "fact", "conflict"),
+    [
+        ("You earn a bonus if you don't make more than four withdrawals.", LOST, False),
+        ("You lose all of it if you don't make more than four withdrawals.", LOST, True),
+        ("A second guide is paid if there are more than ten guests.", "One guide leads at most ten guests.", False),
+        (
+            "The deposit is kept if you cancel more than two classes.",
+            "The deposit is kept if you cancel at most two.",
+            True,
+        ),
+    ],
+)
+def test_a_condition_is_turned_together_with_what_depends_on_it(answer, fact, conflict):
+    assert any(pair.turned for pair in aligned(answer, fact)) is conflict

@@ -169,6 +169,20 @@ def test_what_a_pronoun_stands_for():
     assert dict(antecedents(claims, text)) == {"c2": frozenset({"leak"})}
 
 
+@pytest.mark.parametrize(
+    ("text", "meant"),
+    [
+        ("That's the Larch plan, which is the fastest. It costs 20.", {"larch", "plan"}),
+        ("A leak is rare. It is the Larch clause that counts. It costs 20.", {"leak"}),
+        ("A leak is rare. It is a nuisance. It costs 20.", {"leak"}),
+    ],
+    ids=["a name is introduced", "no name up to a comma or the end", "no name"],
+)
+def test_what_a_pronoun_introduces_by_its_name_is_meant_by_the_next_one(text, meant):
+    claims = segment(text, sentences(text), None).claims
+    assert antecedents(claims, text)[claims[-1].claim_id] == meant
+
+
 class EverythingNear(IdentityCalibration):
     def apply(self, cosine):
         return np.where(cosine > 0.05, 0.9, 0.0).astype(np.float32)

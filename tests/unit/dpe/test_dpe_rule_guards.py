@@ -53,6 +53,89 @@ def test_a_force_of_the_same_act_is_still_held_against_it(claim, fact):
     assert Rule.MODALITY in found(claim, fact)
 
 
+LAST = "None of your last five codes may be used again."
+GUEST = "Guests under 12 need a sponsor with them and are not allowed in the plant rooms or on the deck."
+BOATS = "Day boats: prams go without a space. Night boats: prams need a space, which must be booked."
+SMALL = "You need not register while your turnover stays below 2,400."
+
+
+@pytest.mark.parametrize(
+    ("claim", "fact"),
+    [
+        ("You can't use any of your last five codes again.", LAST),
+        ("The valve may not be touched.", "No one must touch the valve."),
+        ("Guests need not sign in.", "No guest has to sign in."),
+        ("Guests under 12 are welcome when a sponsor", GUEST),
+        ("Yes, you need to register.", SMALL),
+        ("No space has to be booked for a pram on a day boat.", BOATS),
+    ],
+)
+def test_a_denied_subject_another_thing_and_the_askers_case_are_no_other_force(claim, fact):
+    assert Rule.MODALITY not in found(claim, fact)
+
+
+@pytest.mark.parametrize(
+    ("claim", "fact"),
+    [
+        ("You may use any of your last five codes again.", LAST),
+        ("Nobody may touch the valve.", "The fitter may touch the valve."),
+        ("Guests must sign in.", "No guest has to sign in."),
+        ("Guests with no badge must not enter.", "Guests with no badge may enter."),
+        ("Guests under 12 are welcome in the plant rooms.", GUEST),
+        ("Guests under 12 are welcome on the deck.", GUEST),
+        ("You must register while your turnover stays below 2,400.", SMALL),
+        ("You need to register.", "You need not register."),
+        ("A space must not be booked for a pram on a night boat.", BOATS),
+        (
+            "The lid may be taken off once the fan has stopped.",
+            "If only the fan has stopped, the lid must not be taken off.",
+        ),
+    ],
+)
+def test_a_denied_subject_is_held_against_a_force(claim, fact):
+    assert Rule.MODALITY in found(claim, fact)
+
+
+PARKED = "Cars may be left overnight for up to two nights if the guard is told beforehand."
+
+
+@pytest.mark.parametrize(
+    ("claim", "departs"),
+    [
+        ("The limit is two, even if the guard has been told beforehand.", False),
+        ("Cars may not be left for more than two nights, even if the guard is told beforehand.", False),
+        ("Cars may be left for up to two nights even if the guard is not told beforehand.", True),
+        ("Cars may be left overnight even if the guard is told beforehand.", True),
+        (
+            "Cars may be left overnight even if fewer than two nights are asked for and the guard is told beforehand.",
+            True,
+        ),
+        ("Cars may be left for more than two nights even if the guard is told beforehand.", True),
+    ],
+)
+def test_a_limit_holds_in_spite_of_the_condition_under_which_it_may_be_reached(claim, departs):
+    assert (Rule.CONDITION in found(claim, PARKED)) is departs
+
+
+@pytest.mark.parametrize(
+    ("claim", "fact", "departs"),
+    [
+        ("Loss by moths isn't covered, nor is damage by rust and mould.", "Damage by rust or mould.", False),
+        ("The policy excludes damage by rust and mould.", "Not covered is damage by rust or mould.", False),
+        ("The policy covers damage by rust and mould together.", "The policy covers damage by rust or mould.", True),
+    ],
+)
+def test_this_or_that_and_this_and_that_are_one_where_both_are_excluded(claim, fact, departs):
+    assert (Rule.CONJUNCTION in found(claim, fact)) is departs
+
+
+def test_a_clause_behind_a_comma_is_no_member_of_a_list():
+    facts = ("Damage by pets: chewing, scratching or fouling.", "Storms are what we cover.")
+    claim = "Chewing by pets is among the damage that they do not cover, as is scratching and fouling."
+    assert Rule.MEMBER not in found(claim, *facts)
+    assert Rule.MEMBER in found("Damage by pets is chewing, storms and fouling.", *facts)
+
+
 def claims_of(text):
     return segment(text, sentences(text), None).claims
 

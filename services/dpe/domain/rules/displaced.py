@@ -16,7 +16,7 @@ from services.common.reading.text_types import Value
 from services.dpe.domain.findings import DistortionType, Rule
 from services.dpe.domain.rules.finding import Departure
 from services.dpe.domain.rules.reading import Reading
-from services.dpe.domain.rules.repeats import Difference, Unit, nearest_parts
+from services.dpe.domain.rules.repeats import Difference, Unit, is_whoever, nearest_parts
 from services.dpe.domain.rules.rows import values_of
 
 EXCHANGED: Final = 0.6
@@ -82,6 +82,8 @@ def _replaced(
         if one.said[0].word.start < opening or max(len(one.said), len(one.known)) > _FEW:
             continue  # the subject may be called otherwise, and what is told in other words is a paraphrase
         if any(unit.word.text in FINITE_VERBS for unit in one.said):
+            continue
+        if is_whoever(claim, [unit.word for unit in one.said if unit.is_content]):
             continue
         replaced = [unit.value for unit in one.said if unit.value is not None]
         if not all(_is_among(value, own) for value in claim.once(values_of) if value not in replaced):

@@ -23,8 +23,11 @@ _BOTH: Final = re.compile(r"\b(?:and|as well as|together with|plus|along with|bo
 _EITHER: Final = re.compile(r"\b(?:or|either|alternatively)\b", re.IGNORECASE)
 _CHOICE: Final = re.compile(r"\b(?:between|choice\sof)\s[^,;.:]{0,80}$", re.IGNORECASE)
 _NEITHER: Final = re.compile(
-    r"(?:\b(?:neither|nor|not|no|without|never|nothing|nobody|cannot)|n['\u2019]t)\b", re.IGNORECASE
+    r"\b(?:neither|nor|not|no|without|never|nothing|nobody|cannot|exclud(?:es?|ed|ing)|except"
+    r"|forbidden|prohibited|banned)\b|n['\u2019]t\b",
+    re.IGNORECASE,
 )
+"""Of what is denied or excluded "this or that" and "this and that" say the same."""
 _OPENERS: Final = frozenset({"for", "in", "at", "on", "with", "under", "from", "after", "before", "during", "as", "by"})
 _CONTRASTED: Final = re.compile(r"not\b", re.IGNORECASE)
 """What opens no last member of a list: "supplied with a plug, and not with a cable"."""

@@ -2,19 +2,22 @@
 
 A claim that says "must" of what its source allows, or "will" of what it holds possible, says something else. Compared
 is the force that stands before the same verb; where no verb is shared, the only force of the sentence that says the
-same, a condition with a condition: "If you cannot swallow it, open it" does not forbid to open it.
+same, a condition with a condition: "If you cannot swallow it, open it" does not forbid to open it. A subject that is
+denied denies the verb: "none of them may be reused" forbids it.
 """
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum, unique
 from typing import Final
 
+from services.common.reading.clauses import finite_verb_at
 from services.common.reading.polarity import is_negated
-from services.dpe.domain.conditions import Condition, Kind, conditions
+from services.common.reading.words import words
+from services.dpe.domain.conditions import Condition, Kind, conditions, without_conditions
 from services.dpe.domain.findings import DistortionType, Rule
 from services.dpe.domain.rules.finding import Departure
-from services.dpe.domain.rules.reading import Reading, nearest, root, roots, share, statements
+from services.dpe.domain.rules.reading import Reading, nearest, pieces, root, roots, share, statements
 
 SAME_VERB: Final = 0.4
 """Share of the claim's words that a sentence must hold when the verb is the same."""
@@ -106,7 +109,7 @@ _BY: Final = re.compile(r"\bby\s(?P<act>[a-z]{3,20}ing)\b", re.IGNORECASE)
 
 def changed_force(claim: Reading, sources: list[Reading]) -> Departure | None:
     """Return where a claim says an act with another force than its source, or ``None``."""
-    ours = _said(claim)
+    ours = _meant(claim)
     if len(ours) != 1:
         return None
     own = ours[0]
@@ -114,7 +117,7 @@ def changed_force(claim: Reading, sources: list[Reading]) -> Departure | None:
     sets_limit = own.force is Force.MAY and _LIMIT.search(claim.text, own.end) is not None
     parts = [part for source in sources for part in source.once(statements)]
     for rate, source in nearest(claim.content, parts, claim.names)[:_READ]:
-        theirs = _said(source)
+        theirs = _meant(source)
         same_verb = [one for one in theirs if one.verb and one.verb == own.verb]
         if own.force is Force.MUST and not same_verb and own.verb in _means(source):
             continue  # "ended by giving notice": whoever ends it needs to give notice
@@ -127,6 +130,12 @@ def changed_force(claim: Reading, sources: list[Reading]) -> Departure | None:
             return None
         at = compared[0]
         if _is_of_another_case(claim, own, source, at) or _is_told_elsewhere(claim, own, source, sources):
+            return None
+        if (
+            _is_of_the_askers_case(claim, source)
+            or _is_under_another_label(claim, source, sources)
+            or (not same_verb and _is_of_another_thing(claim, source, at))
+        ):
             return None
         return Departure(
             DistortionType.MODALITY_ALTERED,
@@ -151,7 +160,66 @@ def _is_of_another_case(claim: Reading, own: _Said, source: Reading, at: _Said) 
         return True
     if _EXCEPTED.search(source.text) and frozenset({own.force, at.force}) == _ALLOWED:
         return True
-    return any(not one.verb and frozenset({own.force, one.force}) not in _APART for one in _said(source))
+    return any(not one.verb and frozenset({own.force, one.force}) not in _APART for one in _meant(source))
+
+
+def _is_of_the_askers_case(claim: Reading, source: Reading) -> bool:
+    """Say whether a claim tells whoever asks what holds in their case, and the source what holds in another one.
+
+    "Yes, you need to register" is no "you need not register while your turnover stays below 2,400" turned round.
+    """
+    if not _ASKER.search(claim.text) or any(True for _ in conditions(claim.text)):
+        return False
+    governed = [
+        *(one.governed for one in conditions(source.text)),
+        *(one["case"] for one in _WHILE.finditer(source.text)),
+    ]
+    return bool(governed) and not any(roots(one) & claim.content for one in governed)
+
+
+_ASKER: Final = re.compile(r"\b(?:you|your)\b", re.IGNORECASE)
+_WHILE: Final = re.compile(r"\b(?:while|whilst|until)\s(?P<case>[^,;.:]{1,120})", re.IGNORECASE)
+
+
+def _is_under_another_label(claim: Reading, source: Reading, sources: list[Reading]) -> bool:
+    """Say whether what stands before the colon of a sentence names another kind than the claim does.
+
+    "Night trains: a space must be booked" says nothing of what "regional trains: ..." is said of.
+    """
+    own = source.once(_label)
+    if not own - claim.content:
+        return False
+    return any((other.once(_label) - own) & claim.content for other in sources if other is not source)
+
+
+def _label(source: Reading) -> frozenset[str]:
+    lead_in = _LEAD_IN.match(source.text)
+    return roots(lead_in.group()) if lead_in is not None else frozenset()
+
+
+_LEAD_IN: Final = re.compile(r"[^.;:\n]{1,80}:\s")
+
+
+def _is_of_another_thing(claim: Reading, source: Reading, at: _Said) -> bool:
+    """Say whether another part of the sentence than the one with the force says what the claim does.
+
+    "Guests need a sponsor and are not allowed in the plant rooms" does not say that guests with one are not welcome.
+    """
+    parts = pieces(source)
+    begun = [one.start - source.start for one in parts]
+    first = last = max((number for number, start in enumerate(begun) if start <= at.start), default=0)
+    while last + 1 < len(parts) and finite_verb_at(parts[last + 1].tokens) is None:
+        last += 1  # "in the plant rooms | or on the roof terrace"
+    start, end = begun[first], begun[last] + len(parts[last].text)
+    governed = roots(source.text[at.end : end])
+    shared = len(roots(source.text[start:end]) & claim.content)
+    main = without_conditions(source.text)
+    others = [one for one in (*parts[:first], *parts[last + 1 :]) if main[one.start - source.start] != " "]
+    return (
+        bool(governed)
+        and not governed & claim.content
+        and any(len(one.content & claim.content) > shared for one in others)
+    )
 
 
 def _is_told_elsewhere(claim: Reading, own: _Said, source: Reading, sources: list[Reading]) -> bool:
@@ -163,7 +231,7 @@ def _is_told_elsewhere(claim: Reading, own: _Said, source: Reading, sources: lis
     return any(
         own.verb in other.content
         and bool(foreign & other.content)
-        and not any(one.verb == own.verb and frozenset({own.force, one.force}) in _APART for one in _said(other))
+        and not any(one.verb == own.verb and frozenset({own.force, one.force}) in _APART for one in _meant(other))
         for other in sources
         if (other.fact_index, other.place) != (source.fact_index, source.place)
     )
@@ -207,6 +275,27 @@ def _said(reading: Reading) -> list[_Said]:
 
 
 _PAUSE: Final = re.compile(r"[,;.:]")
+_DENIED_SUBJECT: Final = re.compile(
+    r"(?:^|[,;:.]\s|\b(?:and|but|or|that|because|as|so|where|when|if|since|while)\s)\W{0,3}"
+    r"(?P<none>no(?!\s(?:more|less|fewer|later|earlier|longer|matter|doubt)\b)|none|nobody|no[ -]one|nothing|neither"
+    r"|not\s(?:one|a\ssingle|any))\b(?P<rest>[^,;:.]{0,80})$",
+    re.IGNORECASE,
+)
+_BARRING: Final = frozenset({"must", "shall"})
+"""With these a denied subject forbids: "no one must touch it". "No one has to touch it" frees from a duty."""
+
+
+def _meant(reading: Reading) -> list[_Said]:
+    """Return the forces of a sentence, each as it is meant of one thing where it is said of none."""
+    return [_of_each(one, reading.text) for one in _said(reading)]
+
+
+def _of_each(said: _Said, text: str) -> _Said:
+    denied = _DENIED_SUBJECT.search(text[: said.start]) if said.force in {Force.MAY, Force.MUST} else None
+    if denied is None or finite_verb_at(words(denied["rest"])) is not None:
+        return said
+    is_barred = said.force is Force.MAY or text[said.start : said.end].lower() in _BARRING
+    return replace(said, force=Force.FORBIDDEN if is_barred else Force.NEED_NOT, start=denied.start("none"))
 
 
 def _is_act(word: str) -> bool:

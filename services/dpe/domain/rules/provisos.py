@@ -8,14 +8,17 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
+from services.common.reading.agreement import agrees
+from services.common.reading.bounds import Bound, limit_of
 from services.common.reading.clauses import finite_verb_at
 from services.common.reading.polarity import is_negated
-from services.common.reading.text_types import Span
+from services.common.reading.text_types import Span, Value
 from services.common.reading.words import words
 from services.dpe.domain.conditions import Condition, Kind, conditions, without_conditions
 from services.dpe.domain.findings import DistortionType, Rule
 from services.dpe.domain.rules.finding import Departure
 from services.dpe.domain.rules.reading import Reading, nearest_to, roots, share
+from services.dpe.domain.rules.rows import values_of
 
 SAME_CONDITION: Final = 0.4
 SAME_MAIN: Final = 0.3
@@ -69,6 +72,8 @@ def changed_condition(claim: Reading, sources: list[Reading]) -> Departure | Non
                 is_turned = (_turned(condition, other) and same_main) or (
                     _negated_alone(condition, other) and same_main
                 )
+                if _holds_a_limit(claim, condition, source, other):
+                    continue
                 if _denied(condition, other) or (alike >= ALIKE and is_turned):
                     return Departure(
                         DistortionType.CONDITION_ALTERED,
@@ -78,6 +83,25 @@ def changed_condition(claim: Reading, sources: list[Reading]) -> Departure | Non
                         source.span(other.span.start, other.span.end),
                     )
     return None
+
+
+def _holds_a_limit(claim: Reading, ours: Condition, source: Reading, theirs: Condition) -> bool:
+    """Say whether a claim holds to a limit under the condition under which its source allows up to it.
+
+    "The limit is two, even if you call before" follows from "up to two if you call before".
+    """
+    if ours.kind is not Kind.DENIED or is_negated(ours.governed) != is_negated(theirs.governed):
+        return False
+    limits = source.once(_most)
+    return any(agrees(value, limit) for value in claim.once(_most) for limit in limits)
+
+
+def _most(reading: Reading) -> tuple[Value, ...]:
+    """Return the values of no condition that are the most there is: "no more than two", "not for longer than two"."""
+    main = without_conditions(reading.text)
+    held = [value for value in reading.once(values_of) if main[value.start] != " "]
+    sided = [(value, limit_of(reading.text, 0, value)) for value in held]
+    return tuple(value for value, limit in sided if limit is not None and limit[0] is Bound.AT_MOST)
 
 
 def _denied(ours: Condition, theirs: Condition) -> bool:

@@ -10,6 +10,8 @@ from difflib import SequenceMatcher
 from typing import Final, cast
 
 from services.common.reading.agreement import agrees
+from services.common.reading.clauses import finite_verb_at
+from services.common.reading.lexicon import PREPOSITIONS
 from services.common.reading.text_types import Value
 from services.common.reading.words import Word
 from services.dpe.domain.rules.reading import Reading, is_content, nearest, root, statements
@@ -17,6 +19,11 @@ from services.dpe.domain.rules.rows import values_of
 
 _READ: Final = 3
 """So many statements, the nearest ones, are compared unit by unit."""
+_WHOEVER: Final = frozenset(
+    {"everyone", "everybody", "anyone", "anybody", "someone", "somebody", "people", "everything", "anything"}
+    | {"something", "them", "those", "these"}
+)
+"""Words that name nobody and nothing in particular."""
 MOST_UNITS: Final = 120
 """Of a claim and of a sentence: bounded work."""
 
@@ -152,3 +159,16 @@ def _in_notation(said: Sequence[Unit], known: Sequence[Unit]) -> tuple[Unit, ...
         )
         found.append(unit if same is None else Unit(same.key, unit.word, unit.is_content, value))
     return tuple(found)
+
+
+def is_whoever(claim: Reading, said: Sequence[Word]) -> bool:
+    """Say whether words stand for whoever the sentence names: "register everyone" for "registers visitors".
+
+    As a subject, and behind a preposition, they widen what is said: "open to everyone" is not "open to members".
+    """
+    if not said or any(word.text not in _WHOEVER for word in said):
+        return False
+    before = next((word for word in reversed(claim.tokens) if word.end <= said[0].start), None)
+    behind = next((word for word in claim.tokens if word.start >= said[-1].end), None)
+    is_object = before is not None and before.text not in PREPOSITIONS
+    return is_object and (behind is None or finite_verb_at([behind]) is None)

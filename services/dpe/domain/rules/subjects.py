@@ -9,6 +9,7 @@ from typing import Final
 from services.dpe.domain.findings import DistortionType, Rule
 from services.dpe.domain.rules.finding import Departure
 from services.dpe.domain.rules.reading import Reading, is_content, root, statements
+from services.dpe.domain.rules.repeats import is_whoever
 from services.dpe.domain.rules.rows import joined
 
 _OPENING: Final = 4
@@ -24,7 +25,7 @@ def changed_subject(claim: Reading, sources: list[Reading]) -> Departure | None:
         own, repeated = claim.tokens[size - 1], claim.tokens[size:]
         if sum(is_content(word, claim.text) for word in repeated) < _MIN_REPEATED:
             return None
-        if not is_content(own, claim.text) or not own.text.isalpha():
+        if not is_content(own, claim.text) or not own.text.isalpha() or is_whoever(claim, [own]):
             continue
         told = joined(word.text for word in repeated)
         for part in parts:

@@ -25,6 +25,7 @@ from services.dpe.domain.rules.repeats import (
     Difference,
     Unit,
     content_of,
+    is_whoever,
     nearest_parts,
     units_of,
     values_agree,
@@ -70,7 +71,9 @@ def substituted_thing(claim: Reading, sources: list[Reading]) -> Departure | Non
                 and not any(told <= part.known and share(content_of(rest), part.known) >= _SAME for part in parts)
                 and not _is_heading(beside.source, one.known)
             ):
-                if _are_one(_text(claim, one.said), _text(beside.source, one.known)):
+                if is_whoever(claim, [unit.word for unit in one.said if unit.is_content]) or _are_one(
+                    _text(claim, one.said), _text(beside.source, one.known)
+                ):
                     continue
                 if _are_two(claim, beside, one, parts):
                     return _departure(DistortionType.ENTITY_SUBSTITUTED, Rule.NAME, claim, beside.source, one)

@@ -1,6 +1,6 @@
-"""A length that is counted back from an event turns what is later and earlier."""
+"""Sides of values behind what they count, in front of an event, and of what nobody can say (ADR 0094)."""
 
-from services.common.reading.bounds import Bound, bound_of
+from services.common.reading.bounds import Bound, bound_of, limit_of
 from services.common.reading.values import scan_values
 from tests.each import each
 
@@ -20,3 +20,50 @@ from tests.each import each
 )
 def test_later_than_a_length_before_an_event_is_less_of_it(text, side):
     assert bound_of(text, 0, scan_values(text)[0]) is side
+
+
+@each(
+    "text, side",
+    (
+        ("One host can look after six visitors at most", Bound.AT_MOST),
+        ("six visitors at the very most may come in", Bound.AT_MOST),
+        ("four withdrawals a year at most", Bound.AT_MOST),
+        ("groups of 10 people or fewer", Bound.AT_MOST),
+        ("five nights max", Bound.AT_MOST),
+        ("five nights tops.", Bound.AT_MOST),
+        ("ten max, please", Bound.AT_MOST),
+        ("It costs £50 tops", Bound.AT_MOST),
+        ("three days at the latest", Bound.AT_MOST),
+        ("two adults minimum", Bound.AT_LEAST),
+        ("15 bags or more per trip", Bound.AT_LEAST),
+        ("two guides at least", Bound.AT_LEAST),
+        ("The limit is two.", Bound.AT_MOST),
+        ("The maximum is £50.", Bound.AT_MOST),
+        ("The minimum is three nights.", Bound.AT_LEAST),
+        ("after six visits", Bound.AT_LEAST),
+        ("One host can look after six visitors", None),
+        ("three cotton tops", None),
+        ("the 3 rooms maximum occupancy rule", None),
+        ("ten people or more than that", None),
+        ("6 visitors and one host at most", None),
+        ("3 guards look at the most recent log", None),
+        ("It takes 5 people at least three days", None),
+        ("The age limit is 18.", None),
+    ),
+)
+def test_a_side_behind_what_is_counted(text, side):
+    assert bound_of(text, 0, scan_values(text)[0]) is side
+
+
+@each(
+    "text, side",
+    (
+        ("a card that has not been used for more than 12 months", None),
+        ("once nobody has slept there for more than 45 days", None),
+        ("You may not stay for more than 30 days", Bound.AT_MOST),
+        ("has been used for more than 12 months", Bound.AT_LEAST),
+    ),
+)
+def test_how_long_something_has_not_been_so_has_no_side(text, side):
+    limit = limit_of(text, 0, scan_values(text)[0])
+    assert (None if limit is None else limit[0]) is side
