@@ -38,9 +38,8 @@ def refusals(form: type[BaseModel], texts: Mapping[int, str]) -> dict[int | str,
     schema = {"$ref": f"#/components/schemas/{form.__name__}"}
     by_reference = {"content": {"application/json": {"schema": schema}}}
     first, *others = texts.items()
-    return {first[0]: {"model": form, "description": first[1]}} | {
-        status: {**by_reference, "description": text} for status, text in others
-    }
+    told: dict[int | str, dict[str, Any]] = {first[0]: {"model": form, "description": first[1]}}
+    return told | {status: {**by_reference, "description": text} for status, text in others}
 
 
 REFUSALS: Final = refusals(
