@@ -19,7 +19,7 @@ from services.common.ports.recognition import EntityKind
 from services.common.reading.bounds import Bound, limit_of
 from services.common.reading.clauses import clauses, finite_verb_at
 from services.common.reading.labelled_rows import LabelledCell, labelled_row
-from services.common.reading.lexicon import APPROXIMATORS, FINITE_VERBS, STOPWORDS
+from services.common.reading.lexicon import APPROXIMATORS, AUXILIARIES, FINITE_VERBS, STOPWORDS
 from services.common.reading.polarity import is_negated
 from services.common.reading.ratios import SHARE
 from services.common.reading.sentences import sentences
@@ -245,9 +245,18 @@ def side_and_cue(text: str, offset: int, value: Value) -> tuple[Bound | None, st
 
 def negated(text: str, stretch: Span, value: Value) -> bool:
     """Say whether a value's stretch is negated, a negator aside that is taken into the side of the value."""
-    start = max(stretch.start, value.start - _BEFORE_CHARS)
+    start, end = max(stretch.start, value.start - _BEFORE_CHARS), min(stretch.end, value.end + _BEFORE_CHARS)
     limit = _limit_of(text[start : value.end + _BEHIND_CHARS], start, value)
-    return is_negated(text[start : min(stretch.end, value.end + _BEFORE_CHARS)]) != (limit is not None and limit[1])
+    verbs = [match.start() for match in _SECOND_VERB.finditer(text, start, end)]
+    start = max((at for at in verbs if at < value.start), default=start)
+    end = min((at for at in verbs if at >= value.end), default=end)
+    return is_negated(text[start:end]) != (limit is not None and limit[1])
+
+
+_SECOND_VERB: Final = re.compile(
+    rf"\b(?:and|but|or)\s(?:{'|'.join(sorted(AUXILIARIES))})(?:\s(?:not|never)|n['\u2019]t)?\b", re.IGNORECASE
+)
+"""A second verb of the subject, which is denied or not for itself: "has 14 characters and shall not hold a name"."""
 
 
 APPOSED: Final = "apposed"

@@ -446,3 +446,22 @@ LOST = "Bonus interest is earned for a year. You lose all of it if you make more
 )
 def test_a_condition_is_turned_together_with_what_depends_on_it(answer, fact, conflict):
     assert any(pair.turned for pair in aligned(answer, fact)) is conflict
+
+
+BEHIND = "Passwords of accounts shall have a minimum length of 14 characters and shall not contain the user name."
+BEFORE = "Passwords of accounts shall not contain the user name and shall have a minimum length of 14 characters."
+DENIED = "Passwords of accounts shall be known to nobody and need not have a minimum length of 14 characters."
+
+
+@pytest.mark.parametrize(
+    ("answer", "fact", "conflict"),
+    [
+        ("The password of an account must have no more than 14 characters.", BEHIND, True),
+        ("The password of an account must have no more than 14 characters.", BEFORE, True),
+        ("The password of an account must have at least 14 characters.", BEHIND, False),
+        ("The password of an account must have at least 14 characters.", BEFORE, False),
+        ("The password of an account need not have a minimum of 14 characters.", DENIED, False),
+    ],
+)
+def test_a_second_verb_of_a_sentence_is_denied_for_itself(answer, fact, conflict):
+    assert any(pair.turned for pair in aligned(answer, fact)) is conflict
