@@ -7,7 +7,9 @@ the same does not refuse; whether anything else is asserted is the caller's to s
 import re
 from typing import Final
 
-from services.common.reading.lexicon import SOURCE_NOUNS
+from services.common.reading.clauses import finite_verb_at
+from services.common.reading.lexicon import AUXILIARIES, SUBORDINATORS
+from services.common.reading.words import words
 
 _READ_CHARS: Final = 2_000
 _SOURCES: Final = (
@@ -40,14 +42,7 @@ _FIND: Final = (
 )
 _SUBJECT: Final = r"(?:this|that|it|the answer|the question|an answer|the (?:requested|required) \w+|such information)"
 _NOT: Final = r"(?:(?:is|was|are)(?: not|n['\u2019]t)|(?:cannot|can['\u2019]t|could not|can not) be|does not)"
-_NAMED: Final = (
-    rf"(?:the|this|your|our|these) (?:\w+ ){{0,2}}{SOURCE_NOUNS} (?:do|does|did)(?: not|n['\u2019]t) (?:\w+ )?"
-    r"(?:say|state|mention|specify|spell out|explain|indicate|make clear|go into|touch on) "
-    r"(?:how|what|when|where|which|who|whom|whose|why|whether|if|anything|another|other|further)\b"
-)
-"""By such names documents rule as well: neither "the policy does not cover floods" nor "… names a limit" is one."""
 _PATTERNS: Final = (
-    rf"^{_NAMED}",
     rf"^(?:{_SOURCES}) (?:{_NEGATED}) (?:\w+ )?{_SAYS}\b",
     rf"^(?:{_SOURCES}) (?:(?:say|contain|provide|give|include|hold|offer|mention)s? )(?:\w+ )?{_NOTHING}\b",
     rf"^(?:{_SOURCES}) (?:is|are) (?:silent|not sufficient|insufficient|not clear)\b",
@@ -81,37 +76,58 @@ _MARKUP: Final = "*_`>#\"'\u201c\u201d\u2018\u2019- \t"
 
 def refuses(sentence: str) -> bool:
     """Say whether a sentence says that there is no answer."""
+    return _refusal(sentence) is not None
+
+
+def _refusal(sentence: str) -> str | None:
+    """Return a sentence that says so, from where it begins to; ``None`` for any other."""
     text = " ".join(sentence[:_READ_CHARS].split()).strip(_MARKUP)
     for _ in range(_MOST_PREFIXES):
         if _REFUSES.match(text):
-            return True
+            return text
         shorter = _THAT.sub("", _PREFIX.sub("", text, count=1), count=1)
         if shorter == text:
-            return False
+            return None
         text = shorter
-    return False
+    return None
 
 
 def only_refuses(sentence: str) -> bool:
-    """Say whether a sentence says that there is no answer, and concludes nothing from that but whom to ask.
+    """Say whether a sentence says that there is no answer, and goes on with nothing but whom to ask.
 
-    "The guide doesn't say, so you may want to ask" refuses; "the guide names no limit, so there is none" does not.
+    "The documents don't say, so please ask the desk" refuses; "the documents name no limit, so there is none" and "the
+    documents say nothing against dogs" assert something.
     """
-    text = sentence[:_READ_CHARS]
-    if not refuses(text):
+    text = _refusal(sentence)
+    if text is None or _PERMITS.search(text):
         return False
-    turn = _CONCLUDES.search(text)
-    rest = "" if turn is None else text[turn.end() :].strip()
-    return not rest or refuses(rest) or _ASKING.match(rest) is not None
+    _, *rest = _GOES_ON.split(text)
+    return all(_adds_nothing(part.strip()) for part in rest)
 
 
-_CONCLUDES: Final = re.compile(
-    r"(?:,\s(?:(?:and\s)?(?:so|therefore|hence)|which means|meaning)|\sso(?=\s(?:you|it|i|we|they|there|the)\b))\s",
+def _adds_nothing(part: str) -> bool:
+    if refuses(part):
+        return True
+    asking = _ASKING.match(part)
+    tail = words(part[asking.end() :] if asking else part)
+    if asking and (len(tail) > _MOST_ASKED or any(word.text in _JOINING for word in tail)):
+        return False
+    return finite_verb_at(tail) is None and not any(word.text in AUXILIARIES for word in tail)
+
+
+_PERMITS: Final = re.compile(r"\b(?:against|forbid\w*|prohibit\w*|bans?|banning|restrictions?)\b", re.IGNORECASE)
+"""Where the sources are said to be silent of these, something is said to be allowed."""
+_GOES_ON: Final = re.compile(
+    r"[,;:()]\s?|\s[\u2013\u2014-]\s|[\u2013\u2014]"
+    r"|\s(?:and|but|so|because|since|as|while|though|although|therefore|hence|yet)(?=\s)",
     re.IGNORECASE,
 )
 _ASKING: Final = re.compile(
-    r"(?:that\s)?(?:(?:please|(?:it|you|i)(?:['\u2019]d|['\u2019]s)?"
+    r"(?:(?:so|therefore|hence|that)\s)?(?:(?:please|(?:it|you|i)(?:['\u2019]d|['\u2019]s)?"
     r"(?:\s(?:may|might|would|could|should|is|be|want|wish|need|to|best|better|worth|well|suggest|recommend)){1,5})\s)?"
-    r"(?:ask|check|contact|confirm|consult|clarify|enquire|inquire)(?:ing)?\b(?!\s(?:in|out)\b)[^.;]{0,160}[.!]?$",
+    r"(?:ask|check|contact|confirm|consult|clarify|enquire|inquire)(?:ing)?\b(?!\s(?:in|out)\b)",
     re.IGNORECASE,
 )
+_MOST_ASKED: Final = 6
+"""So few words name whom to ask; more of them say something."""
+_JOINING: Final = SUBORDINATORS | frozenset({"who", "whose", "whom", "which", "that", "and", "or", "but", "so"})

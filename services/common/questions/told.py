@@ -1,15 +1,13 @@
 """What whoever asks tells of their own case: "I've lost the receipt for a £62 meal. Can I …?" (ADR 0213).
 
-What an answer repeats of it is not held against the documents, which know nothing of the case. What is asked about, or
-was heard from somebody, is told of nothing: "The fee is £80, I was told. Is that right?".
+A value that an answer repeats of it is not invented, though the documents know nothing of the case. What is asked
+about, or was heard from somebody, is told of nothing: "The fee is £80, I was told. Is that right?".
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Final
 
-from services.common.reading.agreement import agrees
-from services.common.reading.polarity import is_negated
 from services.common.reading.sentences import sentences
 from services.common.reading.text_types import Value
 from services.common.reading.values import scan_values
@@ -51,39 +49,6 @@ def told_values(query: str) -> tuple[tuple[Value, frozenset[str]], ...]:
         stems = content_stems(stretch) - _PERIODS
         found += [(value, stems) for value in scan_values(stretch)]
     return tuple(found)
-
-
-def repeats_case(clause: str, query: str) -> bool:
-    """Say whether a clause only gives back what the asker tells of themselves: "your meal was £62"; linear.
-
-    Every word and every value of it stands in one stretch that tells, it asserts or denies as that does, and nothing
-    in it says what may, must or will be.
-    """
-    if len(clause) > _MOST_CLAUSE or not _YOURS.match(clause) or _RULING.search(clause):
-        return False
-    stems, values = content_stems(clause), scan_values(clause)
-    return bool(stems or values) and any(
-        stems <= content_stems(stretch)
-        and is_negated(clause) == is_negated(stretch)
-        and _all_told(values, scan_values(stretch))
-        for stretch in _told(query)
-    )
-
-
-def _all_told(values: Sequence[Value], told: Sequence[Value]) -> bool:
-    return all(any(agrees(value, own) for own in told) for value in values)
-
-
-_YOURS: Final = re.compile(
-    r"(?:(?:as|since|because|and|but|so)\s)?(?:your|yours|you|you['\u2019](?:re|ve|d))\b", re.IGNORECASE
-)
-_RULING: Final = re.compile(
-    r"\b(?:may|might|must|can|cannot|can['\u2019]t|could|should|shall|will|would|won['\u2019]t|need\w*|have to|has to"
-    r"|are (?:entitled|allowed|required)|do not|don['\u2019]t|['\u2019]ll|only)\b",
-    re.IGNORECASE,
-)
-"""Words of a rule: such a clause claims what holds for the asker, and not what the case is."""
-_MOST_CLAUSE: Final = 200
 
 
 def _told(query: str) -> Iterator[str]:

@@ -90,11 +90,11 @@ def only_answers(text: str) -> AnswerWord | None:
 
 
 _HALVES: Final = re.compile(
-    rf"{_BEFORE}(?P<answer>yes|no) (?:to|for|on) [^,;:.]{{1,24}}"
-    r"(?:,? (?:and |but )?(?:yes|no) (?:to|for|on) [^,;:.]{1,24})?[.!:]?",
+    rf"{_BEFORE}(?P<answer>yes|no) (?:to|for|on) (?:both|all|either|that|this|it|these|those)"
+    r"(?: of (?:them|these|those))?[.!:]?",
     re.IGNORECASE,
 )
-"""Two answers to two questions: "Yes to the visit, no to the terrace."."""
+"""One answer to all that was asked: "No to both."; "yes to the visit, no to the terrace" claims two things."""
 _CASE: Final = r"(?:in (?:this|that|your) (?:case|situation),? )?"
 _ECHO_ALONE: Final = re.compile(
     rf"{_BEFORE}(?:(?:yes|no),? )?{_CASE}(?:i|you|he|she|it|we|they|there)\s"

@@ -271,6 +271,10 @@ SOURCE_NOUNS: Final = (
     r"|handbook|manual|summary|regulations?|documents?|documentation|notice|schedule|faq|instructions|guidelines)"
 )
 """What the documents that were read are called."""
+_FIGURES: Final = (
+    r"(?:(?:the|your|all) )?(?:interest |exchange )?"
+    r"(?:figures?|numbers?|balances?|rates?|prices?|amounts?|fees?|charges?)"
+)
 META_MARKERS: Final = (
     (rf"^(?:as|like) (?:i |we )?(?:have |was )?(?:{_MENTIONED})\b[^,:]{{0,60}}$"),
     r"^(?:here (?:is|are|'s)|below (?:is|are)|the following (?:is|are|list|table|section|points?|steps?))\b",
@@ -285,7 +289,7 @@ META_MARKERS: Final = (
         rf".{{0,80}}\b(?:{_HELPING})"
     ),
     r"^(?:i'm|i am) (?:unable|not able|an ai)\b",
-    r"^(?:i'm|i am) (?:sorry|happy|glad)\b(?!,? (?:but|that|to (?:say|tell|confirm)))",
+    r"^(?:i'm|i am) (?:sorry|happy|glad)\b(?!,? (?:but|that|to (?:say|tell|confirm|hear|learn|read)))",
     r"^(?:let me|let's|allow me)\b",
     (
         r"^(?:(?:for|if|should|in case)\b[^,]{0,60},\s)?(?:please )?(?:let me know|feel free to|please (?:ask|let)"
@@ -294,7 +298,9 @@ META_MARKERS: Final = (
     r"^(?:(?:great|good) question|thank you|thanks)\b[^,:!]{0,60}[,:!.]?\s*$",
     (
         r"^(?:all (?:of )?)?(?:this|that|these)(?: figures?| numbers?| amounts?)? (?:all )?"
-        r"(?:assumes?|presupposes?)\b"
+        r"(?:assumes?|presupposes?) (?:that )?"
+        rf"(?:nothing(?: else)? changes|{_FIGURES}(?: and {_FIGURES})? (?:(?:stay|remain)s? (?:the same|unchanged)"
+        r"|(?:do not|don't|does not|doesn't) change))[.!]?\s*$"
     ),
     r"^(?:sure|certainly|of course|absolutely)\b[!,.]?\s*$",
     r"^(?:building on (?:this|that|the above)|continuing from|turning (?:now )?to|as (?:a )?follow-up)\b[^.]{0,60}$",
@@ -319,19 +325,20 @@ META_MARKERS: Final = (
 """Patterns of statements about the answer itself."""
 
 COURTESIES: Final = (
-    r"^(?:that(?:'s| is) )?(?:an? )?(?:\w+ ){1,2}question[!.]?\s*$",
     (
-        r"^(?:welcome(?: back)?(?: to [^.,;:!]{1,40})?"
-        r"|(?:congratulations|congrats|well done)(?: (?:on|to|for) [^.,;:!]{1,60})?)[!.]?\s*$"
+        r"^(?:that(?:'s| is) )?(?:an? )?(?:(?:very|really) )?(?:good|great|fair|excellent|interesting|tricky)"
+        r" question[!.]?\s*$"
     ),
-    r"^(?:(?:i'm|i am|we're|we are) )?(?:so |very )?sorry to (?:hear|learn|read)\b[^.,;:!]{0,80}[!.]?\s*$",
+    r"^welcome(?: back)?(?: to (?-i:[A-Z])\w{1,30})?[!.]?\s*$",
+    r"^(?:congratulations|congrats|well done)(?: to you)?[!.]?\s*$",
+    r"^(?:(?:i'm|i am|we're|we are) )?(?:so |very )?sorry to (?:hear|learn|read) (?:about )?(?:that|this|it)[!.]?\s*$",
     (
-        r"^(?:(?:safe|pleasant) (?:travels?|journey|trip|flight)|get well(?: soon)?|take care|no (?:worries|problem)"
-        r"|don't (?:worry|panic)|happy (?:\w+ )?(?:birthday|anniversary|holidays?|christmas|easter|new year))[!.]?\s*$"
+        r"^(?:(?:safe|pleasant) (?:travels?|journey|trip|flight)|get well(?: soon)?|take care|don't (?:worry|panic)"
+        r"|happy (?:(?:early|belated) )?(?:birthday|anniversary|holidays?|christmas|easter|new year))[!.]?\s*$"
     ),
-    r"^enjoy (?:the|your) (?!free\b)(?:\w+ )?(?!free\b)\w+[!.]?\s*$",
+    r"^enjoy (?:the|your) (?:day|evening|weekend|week|stay|trip|visit|holidays?|time)[!.]?\s*$",
 )
-"""Whole sentences that greet, thank, wish or comfort and say nothing of any matter."""
+"""Whole sentences that greet, thank, wish or comfort; none has room for a matter: "Enjoy your free breakfast!"."""
 
 DISCOURSE_PREFIX: Final = (
     r"^(?:(?:in summary|in short|in conclusion|overall|however|moreover|furthermore|additionally|also|finally|therefore"

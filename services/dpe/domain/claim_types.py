@@ -129,7 +129,8 @@ def classify(text: str, *, has_values: bool, kind: SentenceKind) -> ClaimType:
     said = _PREFIX.sub("", bare, count=1).lstrip(_MARKUP)
     core = _HEDGE.sub("", said, count=1)
     # A refusal speaks of the sources, not of the matter (ADR 0096).
-    if not has_values and (_COURTESY.match(core) or _COURTEOUS.match(core.replace("\u2019", "'"))):
+    is_courteous = any(_COURTEOUS.match(one.replace("\u2019", "'")) for one in (said, core))
+    if not has_values and (_COURTESY.match(core) or is_courteous):
         return ClaimType.META
     refusal = bare if core == said else core
     if not has_values and refuses(refusal):

@@ -13,7 +13,7 @@ from typing import Final
 
 from services.common.ports.recognition import Entity, EntityKind
 from services.common.questions.terms import terms
-from services.common.questions.told import question_sentences, repeats_case
+from services.common.questions.told import question_sentences
 from services.common.reading.answer_words import answer_word, only_answers
 from services.common.reading.clauses import clauses, finite_verb_at
 from services.common.reading.frames import statement_start
@@ -79,10 +79,7 @@ def segment(
         for span in listed.get(sentence.index) or _behind_answer_word(text, _claim_spans(text, sentence))
     ]
     heads = _announcing(text, found) - listed.keys()
-    claims = [
-        replace(one, claim_type=ClaimType.META) if one.sentence_index in heads or repeats_case(one.text, asked) else one
-        for one in claims
-    ]
+    claims = [replace(one, claim_type=ClaimType.META) if one.sentence_index in heads else one for one in claims]
     kept = _without_answer_words(claims, asked)
     claims = [replace(one, claim_id=f"{prefix}{at}") for at, one in enumerate(kept, start=1)]
     return Segmentation(

@@ -193,20 +193,52 @@ def test_clauses(text, expected):
         ("The following points matter:", False, ClaimType.META),
         ("Welcome back!", False, ClaimType.META),
         ("Welcome drinks are free.", False, ClaimType.FACTUAL),
-        ("Congratulations on your first invoice!", False, ClaimType.META),
+        ("Congratulations!", False, ClaimType.META),
+        ("Congratulations on your covered flood damage!", False, ClaimType.FACTUAL),
+        ("Welcome to Bielefeld!", False, ClaimType.META),
+        ("Welcome to the gym where towels are included!", False, ClaimType.PROCEDURAL),
         ("Fair question!", False, ClaimType.META),
-        ("Sorry to hear money is tight right now.", False, ClaimType.META),
+        ("I'm sorry to hear that.", False, ClaimType.META),
+        ("Sorry to hear about that!", False, ClaimType.META),
+        ("Sorry to hear that flood damage has been paid in full!", False, ClaimType.FACTUAL),
+        ("I'm sorry to hear that flood damage has been paid in full!", False, ClaimType.FACTUAL),
         ("Sorry to hear that, but the fee stays.", False, ClaimType.FACTUAL),
-        ("Enjoy the quiet office!", False, ClaimType.META),
+        ("Enjoy your stay!", False, ClaimType.META),
+        ("Enjoy your included cleaning!", False, ClaimType.PROCEDURAL),
+        ("Enjoy your complimentary breakfast!", False, ClaimType.PROCEDURAL),
         ("Enjoy free access to the pool!", False, ClaimType.PROCEDURAL),
         ("Don't worry.", False, ClaimType.META),
         ("Don't worry, the fee is refunded.", False, ClaimType.FACTUAL),
         ("Sounds like a nice event!", False, ClaimType.OPINION),
         ("All of this assumes that the rates stay the same.", False, ClaimType.META),
+        ("This assumes that nothing else changes.", False, ClaimType.META),
+        ("That assumes the sauna is open on Mondays, which it is.", False, ClaimType.FACTUAL),
+        ("This assumes nothing beyond the rule that flood damage is covered.", False, ClaimType.FACTUAL),
+        ("This assumes the rates stay the same, and dogs are allowed.", False, ClaimType.FACTUAL),
         ("This assumes a rate of 5 %.", True, ClaimType.FACTUAL),
         ("The contract assumes that members pay.", False, ClaimType.FACTUAL),
-        ("The guide doesn't say how many payments are possible.", False, ClaimType.META),
-        ("The policy doesn't say where to book, so you may want to ask the desk.", False, ClaimType.META),
+        ("The guide doesn't say how many payments are possible.", False, ClaimType.FACTUAL),
+        ("The policy does not specify what the excess is.", False, ClaimType.FACTUAL),
+        ("The rules do not say when the sauna is closed.", False, ClaimType.FACTUAL),
+        ("The guide does not mention anything against smoking in the flat.", False, ClaimType.FACTUAL),
+        ("The documents do not mention anything against smoking.", False, ClaimType.FACTUAL),
+        ("The documents do not mention smoking.", False, ClaimType.META),
+        ("The documents don't say where to book, so you may want to ask the desk.", False, ClaimType.META),
+        ("The documents do not say, so please contact us.", False, ClaimType.META),
+        ("The documents do not mention dogs, cats or birds.", False, ClaimType.META),
+        (
+            "The documents do not say what happens then, so please contact us because flood damage is paid in full.",
+            False,
+            ClaimType.FACTUAL,
+        ),
+        (
+            "The documents do not say whether pets may be kept, so please contact the landlord who must allow pets.",
+            False,
+            ClaimType.FACTUAL,
+        ),
+        ("The documents do not say, so please contact the landlord who must allow pets.", False, ClaimType.FACTUAL),
+        ("The documents do not say if pets are kept, and pets may be kept.", False, ClaimType.FACTUAL),
+        ("The documents do not say how pets must be kept because pets are allowed.", False, ClaimType.FACTUAL),
         ("The policy doesn't say who pays, so you need not pay.", False, ClaimType.FACTUAL),
         ("The documents don't mention a limit, so you can claim any amount.", False, ClaimType.FACTUAL),
         ("The policy doesn't cover floods.", False, ClaimType.FACTUAL),
@@ -314,9 +346,41 @@ async def test_what_only_counts_the_items_that_follow_claims_nothing(answer, typ
     assert " ".join(str(claim.claim_type) for claim in claims) == types
 
 
-async def test_what_the_asker_tells_is_no_claim_and_what_comments_is_not_in_one():
+async def test_what_an_answer_says_of_the_askers_case_is_claimed_and_what_comments_is_not_in_it():
     query = "I lost the receipt for a £62 meal. May I use the form?"
     found = (await analyse("Unfortunately the form has a limit. Your meal was £62.", query=query)).analysis
     claims = found.outputs.text.claims
     assert [claim.text for claim in claims] == ["the form has a limit.", "Your meal was £62."]
-    assert [claim.claim_type for claim in claims] == [ClaimType.FACTUAL, ClaimType.META]
+    assert [claim.claim_type for claim in claims] == [ClaimType.FACTUAL, ClaimType.FACTUAL]
+
+
+@pytest.mark.parametrize(
+    ("query", "answer"),
+    [
+        ("If my dog is allowed, can I bring it to the pool?", "Your dog is allowed."),
+        ("If my cleaning is included, when does it take place?", "Your cleaning is included."),
+        ("If I pay no deposit, when do I pay?", "You pay no deposit."),
+        ("I paid £80 for the train and £30 for the taxi. What is refunded?", "You paid £80 for the taxi."),
+    ],
+)
+async def test_a_case_that_was_told_makes_no_statement_a_remark(query, answer):
+    claims = (await analyse(answer, query=query)).analysis.outputs.text.claims
+    assert [claim.claim_type for claim in claims] == [ClaimType.FACTUAL]
+
+
+@pytest.mark.parametrize(
+    ("answer", "claims"),
+    [
+        (
+            "No to the cleaning, yes to pets. Cleaning is not included. Pets must not be kept.",
+            ["No to the cleaning, yes to pets.", "Cleaning is not included.", "Pets must not be kept."],
+        ),
+        (
+            "No to both. Cleaning is not included. Pets must not be kept.",
+            ["Cleaning is not included.", "Pets must not be kept."],
+        ),
+    ],
+)
+async def test_an_answering_word_with_a_matter_of_its_own_is_claimed(answer, claims):
+    found = (await analyse(answer, query="Is cleaning included and may pets be kept?")).analysis.outputs.text.claims
+    assert [claim.text for claim in found] == claims

@@ -64,7 +64,6 @@ def test_what_says_nothing_without_the_word_and_what_is_no_such_word_stay_whole(
         ("That's right!", True),
         ("No, it doesn't.", False),
         ("Yes \u2013 they can.", True),
-        ("Yes to the visit, no to the terrace.", True),
         ("No to both.", False),
         ("Unfortunately you can't.", False),
         ("Yes, in this situation you can.", True),
@@ -80,3 +79,10 @@ def test_only_the_beginning_is_searched():
     assert only_answers("Yes" + "!" * 100_000) is None
     with processor_time_below(0.5):
         assert answer_word("Yes, " + "no " * 200_000) is None
+
+
+@pytest.mark.parametrize(
+    "text", ["Yes to the visit, no to the terrace.", "Yes to the dog, yes to the guest.", "Yes to pets."]
+)
+def test_an_answer_to_a_matter_of_its_own_says_more(text):
+    assert only_answers(text) is None
