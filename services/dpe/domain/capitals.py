@@ -15,7 +15,7 @@ from services.common.reading.text_types import Claim, Value
 from services.common.reading.words import containment, content_stems, words
 from services.dpe.domain.facts import FactClause
 from services.dpe.domain.names import acronyms, akin, name_key
-from services.dpe.domain.rules.name_places import in_one_place, is_bidding, is_over_it
+from services.dpe.domain.rules.name_places import in_one_place, is_bidding, is_its_label, is_over_it
 
 MIN_SAME: Final = 0.75
 """Share of the claim's other content words that the clause must hold."""
@@ -57,7 +57,11 @@ def replaced(claim: Claim, clause: FactClause) -> tuple[Entity, Entity] | None:
 def _are_exchanged(claim: Claim, one: Entity, clause: FactClause, other: Entity) -> bool:
     """Say whether both runs name somebody of whom the same is said."""
     own, there = _within(one, claim.start), _within(other, clause.span.start)
-    if is_bidding(claim.text, *own) or is_bidding(clause.text, *there) or is_over_it(clause.text, *there):
+    if is_bidding(claim.text, *own) or is_bidding(clause.text, *there):
+        return False
+    if is_its_label(claim.text, *own) and is_its_label(clause.text, *there):
+        return True  # the same is told under one name and under another
+    if is_over_it(clause.text, *there):
         return False
     return in_one_place(claim.text, own, clause.text, there)
 

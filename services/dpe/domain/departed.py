@@ -73,7 +73,8 @@ def departed(analysis: Analysis, meant: Mapping[str, frozenset[str]]) -> Departe
     for claim in judged_claims(analysis.outputs.text.claims):
         if claim.sentence_index in analysis.outputs.attribution.quotations or not analysis.is_scored(claim):
             continue
-        reading, known = read_claim(claim.text, claim.start, meant.get(claim.claim_id, frozenset())), sources.of(claim)
+        context = meant.get(claim.claim_id, frozenset())
+        reading, known = read_claim(claim.text, claim.start, context, analysis.input.query), sources.of(claim)
         if not is_worded(reading, known):
             unworded.append(claim.claim_id)
         if is_in_cell(reading, known):

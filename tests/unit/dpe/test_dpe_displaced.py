@@ -221,7 +221,9 @@ REGISTER = (
     ("claim", "fact", "departs"),
     [
         ("Register everyone at the desk by 18:00 on the day before.", REGISTER, False),
+        ("The host registers them at the desk by 18:00 on the day before.", REGISTER, False),
         ("The host registers drivers at the desk by 18:00 on the day before.", REGISTER, True),
+        ("The host registers everyone at the desk by 18:00 on the day before.", REGISTER, True),
         (
             "The pool is open to everyone from 8:00 to 20:00 on working days.",
             "The pool is open to members from 8:00 to 20:00 on working days. Everyone is welcome.",

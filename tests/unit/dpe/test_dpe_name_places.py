@@ -18,7 +18,7 @@ from services.dpe.domain.other_forms import (
     stems_of_small_words,
     without_opening,
 )
-from services.dpe.domain.rules.name_places import is_bidding, is_over_it
+from services.dpe.domain.rules.name_places import is_bidding, is_its_label, is_over_it
 from services.dpe.domain.segmentation import segment
 from tests.fakes.dpe_world import analyse
 from tests.unit.dpe.test_dpe_departures import found
@@ -45,6 +45,8 @@ def turned(claim, fact, names=()):
     [
         ("The probe was launched from Kourou in May", "The probe was launched from Baikonur in May.", (), True),
         ("Kourou hosted the launch in May", "Baikonur hosted the launch in May.", ("Baikonur",), True),
+        ("Baikonur: Ariane was launched in 2020", "Kourou: Ariane was launched in 2020.", ("Kourou",), True),
+        ("Baikonur launched Ariane in 2020", "Kourou: Ariane was launched in 2020.", ("Kourou",), False),
         ("Call the Front Desk at once", DESK, ("Report",), False),
         ("Tell the Rowing Club today", "Harbour Sports Centre, Rowing Club today.", ("Harbour Sports Centre",), False),
         ("The lowest speed of 12 km is for Tide 40", "Lowest speed: 12 km; Monthly price: €30", (), False),
@@ -112,6 +114,21 @@ def test_a_name_is_misplaced_only_where_the_same_is_said_of_another(claim, facts
 def test_a_heading_and_the_head_of_a_column_stand_over_what_is_said(text, words, is_over):
     at = text.index(words)
     assert is_over_it(text, at, at + len(words)) is is_over
+
+
+@pytest.mark.parametrize(
+    ("text", "words", "is_label"),
+    [
+        ("Orlin: the keys are kept.", "Orlin", True),
+        ("- **Orlin**: the keys are kept.", "Orlin", True),
+        ("Harbour Gym, Orlin: the keys are kept.", "Orlin", False),
+        ("Orlin Terms: the keys are kept.", "Orlin", False),
+        ("Orlin keeps the keys: both.", "Orlin", False),
+    ],
+)
+def test_a_name_is_the_whole_label_of_a_sentence_or_none(text, words, is_label):
+    at = text.index(words)
+    assert is_its_label(text, at, at + len(words)) is is_label
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ from services.dpe.domain.alignment import ClaimWords, align_values, matches
 from services.dpe.domain.facts import EnvelopeFact, read_fact
 from services.dpe.domain.findings import Distortion, DistortionType, Rule
 from services.dpe.domain.flips import flipped
+from services.dpe.domain.rules import departures, read_claim, read_sources
 from services.dpe.domain.rules.nearness import nearness
 from services.dpe.domain.segmentation import segment
 from services.dpe.domain.stages.s03b_distortion import NEAR
@@ -94,6 +95,54 @@ def test_a_denied_subject_another_thing_and_the_askers_case_are_no_other_force(c
 )
 def test_a_denied_subject_is_held_against_a_force(claim, fact):
     assert Rule.MODALITY in found(claim, fact)
+
+
+PAUSED = "You need not pay while your membership is paused."
+ADULT = "You need not pay the fee unless you are an adult."
+OFFICE = "Note: staff may wear a badge in the office."
+
+
+def is_found(claim, question, *facts):
+    sources = [
+        one for at, text in enumerate(facts) for one in read_sources(read_fact(at, EnvelopeFact("", text), ()), at)
+    ]
+    return Rule.MODALITY in {item.rule for item in departures(read_claim(claim, 0, asked=question), sources)}
+
+
+@pytest.mark.parametrize(
+    ("claim", "question", "fact", "departs"),
+    [
+        ("You must pay.", "Do I have to pay?", PAUSED, False),
+        ("You must pay.", "My membership is not paused. Do I have to pay?", PAUSED, False),
+        ("You must pay.", "Do I pay while paused?", PAUSED, True),
+        ("You must pay.", "My membership is paused. Do I have to pay?", PAUSED, True),
+        ("You must pay the fee.", "I am an adult. Do I pay?", ADULT, False),
+        ("You must pay the fee.", "Do I pay?", ADULT, True),
+        ("You must pay the fee.", "Do I pay?", "You need not pay the fee even if you are late.", True),
+        ("You must pay the fee.", "Do I pay?", "You need not pay the fee, and if it rains you may leave.", True),
+        ("You need to register.", "My turnover is 3,000. Need I register?", SMALL, False),
+    ],
+)
+def test_a_duty_of_who_asks_stands_beside_what_frees_others(claim, question, fact, departs):
+    assert is_found(claim, question, fact) is departs
+
+
+@pytest.mark.parametrize(
+    ("claim", "fact"),
+    [
+        (
+            "You are not allowed to bring a dog into the garden.",
+            "Members may bring a dog into the garden if it is on a lead.",
+        ),
+        ("You need not pay the council tax.", "You must pay the council tax unless you are a student."),
+        ("You may paint the walls.", "You must not paint the walls unless the landlord agrees."),
+        ("Staff must wear a badge in the office.", f"{OFFICE} Office hours: 9 to 5."),
+        ("Visitors are allowed in the attic.", "Visitors need a pass and are not allowed in the attic."),
+        ("Guests are allowed on the roof with a pass.", "Guests need a pass and are not allowed on the roof."),
+    ],
+)
+def test_a_condition_or_a_label_beside_an_act_excuses_no_other_force(claim, fact):
+    assert is_found(claim, "Please tell me.", fact)
 
 
 PARKED = "Cars may be left overnight for up to two nights if the guard is told beforehand."

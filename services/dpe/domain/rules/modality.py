@@ -132,7 +132,7 @@ def changed_force(claim: Reading, sources: list[Reading]) -> Departure | None:
         if _is_of_another_case(claim, own, source, at) or _is_told_elsewhere(claim, own, source, sources):
             return None
         if (
-            _is_of_the_askers_case(claim, source)
+            _is_of_the_askers_case(claim, own, source, at)
             or _is_under_another_label(claim, source, sources)
             or (not same_verb and _is_of_another_thing(claim, source, at))
         ):
@@ -163,22 +163,52 @@ def _is_of_another_case(claim: Reading, own: _Said, source: Reading, at: _Said) 
     return any(not one.verb and frozenset({own.force, one.force}) not in _APART for one in _meant(source))
 
 
-def _is_of_the_askers_case(claim: Reading, source: Reading) -> bool:
-    """Say whether a claim tells whoever asks what holds in their case, and the source what holds in another one.
+def _is_of_the_askers_case(claim: Reading, own: _Said, source: Reading, at: _Said) -> bool:
+    """Say whether a claim tells whoever asks that they need to, and the source frees from it in a case not theirs.
 
-    "Yes, you need to register" is no "you need not register while your turnover stays below 2,400" turned round.
+    "Yes, you need to register" is no "you need not register while your turnover stays below 2,400" turned round, unless
+    the question names that case. Every other force holds, whatever the source says besides: "you must not" is wrong
+    where one may under a condition, and "you need not" where one must.
     """
-    if not _ASKER.search(claim.text) or any(True for _ in conditions(claim.text)):
+    if (own.force, at.force) != (Force.MUST, Force.NEED_NOT) or not _ASKER.search(claim.text):
         return False
-    governed = [
-        *(one.governed for one in conditions(source.text)),
-        *(one["case"] for one in _WHILE.finditer(source.text)),
+    if any(True for _ in conditions(claim.text)) or _WHILE.search(claim.text):
+        return False
+    freed = _freed_in(source.text, at)
+    return bool(freed) and not any(
+        roots(case) & claim.content or _names_case(claim.asked, case) is not is_exception
+        for case, is_exception in freed
+    )
+
+
+def _freed_in(text: str, at: _Said) -> list[tuple[str, bool]]:
+    """Return the cases that a force holds in, each with whether it is one in which it does not."""
+    cases = [
+        *(
+            (one.span.start, one.governed, one.kind is Kind.UNLESS)
+            for one in conditions(text)
+            if one.kind is not Kind.DENIED
+        ),
+        *((one.start(), one["case"], one["cue"].lower() == "until") for one in _WHILE.finditer(text)),
     ]
-    return bool(governed) and not any(roots(one) & claim.content for one in governed)
+    return [
+        (case, is_exception)
+        for start, case, is_exception in cases
+        if not text[:start].strip() or (start >= at.end and not _APART_FROM_IT.search(text, at.end, start))
+    ]
 
 
+def _names_case(asked: str, case: str) -> bool:
+    """Say whether a question says that a case is the one of whoever asks: not what it denies."""
+    named = roots(case)
+    return any(share(named, roots(one)) >= _NAMED and is_negated(one) == is_negated(case) for one in _ENDS.split(asked))
+
+
+_NAMED: Final = 0.5
+_ENDS: Final = re.compile(r"[.;?!\n]")
+_APART_FROM_IT: Final = re.compile(r"[,;:.]|\b(?:and|but)\b", re.IGNORECASE)
 _ASKER: Final = re.compile(r"\b(?:you|your)\b", re.IGNORECASE)
-_WHILE: Final = re.compile(r"\b(?:while|whilst|until)\s(?P<case>[^,;.:]{1,120})", re.IGNORECASE)
+_WHILE: Final = re.compile(r"\b(?P<cue>while|whilst|until)\s(?P<case>[^,;.:]{1,120})", re.IGNORECASE)
 
 
 def _is_under_another_label(claim: Reading, source: Reading, sources: list[Reading]) -> bool:
@@ -189,7 +219,8 @@ def _is_under_another_label(claim: Reading, source: Reading, sources: list[Readi
     own = source.once(_label)
     if not own - claim.content:
         return False
-    return any((other.once(_label) - own) & claim.content for other in sources if other is not source)
+    known = own | source.content  # "Note: staff wear a badge in the office" is said of the office, too
+    return any((other.once(_label) - known) & claim.content for other in sources if other is not source)
 
 
 def _label(source: Reading) -> frozenset[str]:

@@ -47,6 +47,11 @@ def is_over_it(text: str, start: int, end: int) -> bool:
     return at >= 0 and end <= at and finite_verb_at(words(text[:at])) is None
 
 
+def is_its_label(text: str, start: int, end: int) -> bool:
+    """Say whether words are all that stands before the colon of a sentence: "Kourou: the probe was launched"."""
+    return text[end:].lstrip("*_").startswith(": ") and not text[:start].strip(" *_#>-")
+
+
 def is_bidding(text: str, start: int, end: int) -> bool:
     """Say whether a word that opens a sentence bids somebody do something: "Call the desk", not "Mark leads sales"."""
     if text[:start].strip(" *_#>-"):

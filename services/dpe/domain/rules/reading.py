@@ -90,6 +90,7 @@ class Reading:
         names: roots of words that are written large inside the sentence, and of those with digits: they tell products,
             groups and versions apart.
         place: counts the sentences of a fact; ``fact_index`` counts facts, -1 for a claim.
+        asked: the question that a claim answers.
     """
 
     text: str
@@ -101,6 +102,7 @@ class Reading:
     fact_index: int = -1
     place: int = 0
     head: frozenset[str] = frozenset()
+    asked: str = ""
     memo: dict[Callable[["Reading"], object], object] = field(default_factory=dict, compare=False, repr=False)
     compared: dict[tuple[str, int], tuple[object, object]] = field(default_factory=dict, compare=False, repr=False)
 

@@ -19,11 +19,10 @@ from services.dpe.domain.rules.rows import values_of
 
 _READ: Final = 3
 """So many statements, the nearest ones, are compared unit by unit."""
-_WHOEVER: Final = frozenset(
-    {"everyone", "everybody", "anyone", "anybody", "someone", "somebody", "people", "everything", "anything"}
-    | {"something", "them", "those", "these"}
-)
+_WHOEVER: Final = frozenset({"someone", "somebody", "people", "something", "them", "those", "these"})
 """Words that name nobody and nothing in particular."""
+_ALL: Final = frozenset({"everyone", "everybody", "anyone", "anybody", "everything", "anything"})
+"""Words that name all there are: where who asks is bidden, all of theirs."""
 MOST_UNITS: Final = 120
 """Of a claim and of a sentence: bounded work."""
 
@@ -164,9 +163,12 @@ def _in_notation(said: Sequence[Unit], known: Sequence[Unit]) -> tuple[Unit, ...
 def is_whoever(claim: Reading, said: Sequence[Word]) -> bool:
     """Say whether words stand for whoever the sentence names: "register everyone" for "registers visitors".
 
-    As a subject, and behind a preposition, they widen what is said: "open to everyone" is not "open to members".
+    As a subject, and behind a preposition, they widen what is said: "open to everyone" is not "open to members". So
+    does "registers everyone" for "registers members"; bidden to do so, one registers all of one's own.
     """
-    if not said or any(word.text not in _WHOEVER for word in said):
+    if not said or any(word.text not in _WHOEVER | _ALL for word in said):
+        return False
+    if any(word.text in _ALL for word in said) and said[0] not in claim.tokens[1:2]:
         return False
     before = next((word for word in reversed(claim.tokens) if word.end <= said[0].start), None)
     behind = next((word for word in claim.tokens if word.start >= said[-1].end), None)

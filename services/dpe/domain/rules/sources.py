@@ -1,5 +1,6 @@
 """The sentences of facts as the rules read them, with what stands over each (ADR 0095)."""
 
+from dataclasses import replace
 from typing import Final
 
 from services.common.reading.text_types import Span
@@ -15,9 +16,16 @@ _PRONOUNS: Final = frozenset({"it", "they", "he", "she", "this", "these", "those
 _SUBJECT_WORDS: Final = 8
 
 
-def read_claim(text: str, start: int, context: frozenset[str] = frozenset()) -> Reading:
-    """Return a claim as the rules read it; ``context`` holds the stems of what its pronoun stands for."""
-    return Reading.of(text[:_READ_CHARS], start, context)
+def read_claim(text: str, start: int, context: frozenset[str] = frozenset(), asked: str = "") -> Reading:
+    """Return a claim as the rules read it.
+
+    Args:
+        text: of the claim.
+        start: where it begins in the answer.
+        context: stems of what its pronoun stands for.
+        asked: the question that it answers.
+    """
+    return replace(Reading.of(text[:_READ_CHARS], start, context), asked=asked[:_READ_CHARS])
 
 
 def read_sources(view: FactView, index: int) -> list[Reading]:
