@@ -49,6 +49,8 @@ _REST: Final = re.compile(
 _REST_BEHIND: Final = re.compile(
     r"\s(?:[a-z]{2,12}\s)?(?:left|remaining|short|above\s(?:the|your|that|it)|too\smuch)\b", re.IGNORECASE
 )
+_CURRENCY: Final = re.compile(r"(?:^|\s)(?P<code>[A-Z]{2,4})\s$")
+"""Letters right before a figure that stand for a currency, and are no word that is said of it."""
 _LESS: Final = re.compile(r"\b(?:off|discount|reduc\w+|cut|less|relief|rebate|deduct\w*|minus)\b", re.IGNORECASE)
 _MORE: Final = re.compile(
     r"\b(?:increase[ds]?|rise[ns]?|up|added|adds|plus|on\stop|surcharge|extra|more)\b", re.IGNORECASE
@@ -138,7 +140,9 @@ def with_workings(
 
 def is_of_something_else(analysis: Analysis, claim: Claim, pair: AlignedValue) -> bool:
     """Say whether no word of a claim is at the place of what is held against it: "Total: KM 14,780" beside a band."""
-    said = terms_without(analysis.input.answer, claim.start, claim.end, claim.values)
+    answer = analysis.input.answer
+    code = _CURRENCY.search(answer[claim.start : pair.claimed.start])
+    said = terms_without(answer, claim.start, claim.end, claim.values) - (terms(code["code"]) if code else frozenset())
     if pair.fact_index is None or not said:
         return False
     places = analysis.outputs.text.fact_views[pair.fact_index].places

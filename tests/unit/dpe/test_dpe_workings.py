@@ -10,7 +10,7 @@ from services.common.reading.values import scan_values
 from services.dpe.domain.facts import EnvelopeFact, read_fact
 from services.dpe.domain.findings import AlignedValue
 from services.dpe.domain.givens import Given, asked_values
-from services.dpe.domain.workings import with_workings, workings
+from services.dpe.domain.workings import is_of_something_else, with_workings, workings
 from tests.each import each
 from tests.fakes.dpe_world import analyse
 
@@ -291,3 +291,16 @@ async def test_no_sum_of_two_amounts_takes_the_place_of_a_stated_one(document, q
     done = await analyse(answer, document, query=question)
     pairs = [pair for found_ones in done.analysis.outputs.attribution.alignments.values() for pair in found_ones]
     assert all(pair.is_own or not pair.derivation for pair in pairs if pair.equal)
+
+
+@each(
+    ("claim", "is_kept"),
+    [("Total: £38.", False), ("The excess is £38.", True), ("£38.", True)],
+    ids=["of something else", "of the same", "of nothing"],
+)
+async def test_what_is_held_against_a_value_gives_way_where_no_word_is_at_its_place(claim, is_kept):
+    done = await analyse(claim, "The excess is £250.")
+    (said, *_) = done.analysis.outputs.text.claims
+    (place, *_) = done.analysis.outputs.text.fact_views[0].places
+    pair = AlignedValue(said.values[0], place.value, equal=False, fact_index=0, is_firm=True)
+    assert is_of_something_else(done.analysis, said, pair) is not is_kept
