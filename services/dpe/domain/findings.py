@@ -62,6 +62,7 @@ class AlignedValue:
         turned: they are equal, and claim and fact lie on opposite sides of them ("up to", "at least").
         derivation: how the known value follows from values of the facts ("120 + 95 = 215"); empty when it stands there.
         derived_from: the facts that hold what it follows from, ``fact_index`` among them.
+        is_own: the answer itself works it out: that makes it no invention, and bears nothing out (ADR 0207).
         is_applied: the claim's value is of a case that a rule of the facts is applied to, or is reckoned from others.
     """
 
@@ -74,6 +75,7 @@ class AlignedValue:
     derivation: str = ""
     derived_from: tuple[int, ...] = ()
     is_applied: bool = False
+    is_own: bool = False
 
 
 @dataclass(frozen=True, slots=True)

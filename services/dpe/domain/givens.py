@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
+from itertools import islice
 from typing import Final
 
 from services.common.ports.recognition import EntityKind
@@ -18,6 +19,11 @@ from services.common.reading.text_types import Value
 from services.common.reading.values import scan_values
 from services.dpe.domain.dated_workings import with_weekdays
 
+MOST_PLACES: Final = 1_500
+"""Values of the facts that are reckoned with, the first ones."""
+MOST_ASKED: Final = 24
+"""Values of a question that are reckoned with, the first ones."""
+_MOST_OF_ONE: Final = 50
 _LEAST_BARE: Final = 10
 """A smaller bare number says too little to be known again elsewhere."""
 _LEAST_LARGE: Final = 100
@@ -41,6 +47,11 @@ class Working:
     exact: Decimal
     text: str
     places: tuple[Place, ...] = ()
+
+    @property
+    def key(self) -> tuple[int, int, Decimal, str]:
+        """What it is known again by."""
+        return self.value.start, self.value.end, self.exact, self.text
 
     def gives(self, value: Value) -> bool:
         """Say whether a value of the answer is the one that was worked out."""
@@ -71,6 +82,19 @@ class Given:
     places: Sequence[Place]
     asked: Sequence[Value]
     is_misplaced: Callable[[Value], bool] = field(default=lambda _: False)
+    _found: dict[tuple[int, int], list[Place]] = field(default_factory=dict, compare=False)
+    _alike: dict[tuple[EntityKind, str], list[Place]] = field(default_factory=dict, compare=False)
+
+    def __post_init__(self) -> None:
+        """Keep to as many values as are looked through for each one of the answer."""
+        object.__setattr__(self, "places", self.places[:MOST_PLACES])
+        object.__setattr__(self, "asked", self.asked[:MOST_ASKED])
+        for one in self.places:
+            self._alike.setdefault(measure(one.value), []).append(one)
+
+    def alike(self, value: Value) -> Sequence[Place]:
+        """Return the places of the facts that measure the same."""
+        return self._alike.get(measure(value), ())
 
     def in_question(self, value: Value) -> bool:
         """Say whether the asker gives a value; a bare number also by how many of a thing they speak."""
@@ -78,10 +102,15 @@ class Given:
 
     def stating(self, value: Value) -> list[Place]:
         """Return the places of the facts that have a value."""
-        if self.is_misplaced(value):
-            return []
+        key = value.start, value.end
+        if key not in self._found:
+            self._found[key] = [] if self.is_misplaced(value) else self._stating(value)
+        return self._found[key]
+
+    def _stating(self, value: Value) -> list[Place]:
         label = label_of(self.answer, 0, value)
-        return [one for one in self.places if one.label in {"", label} and _states(value, one.value)]
+        found = (one for one in self.places if one.label in {"", label} and _states(value, one.value))
+        return list(islice(found, _MOST_OF_ONE))
 
 
 def asked_values(query: str) -> list[Value]:

@@ -90,6 +90,7 @@ class Case:
         request: what the grounding model is asked; ``None`` = nothing: the sentence is quoted, or there is no fact.
         pair: nearest fact and claim for the entailment model; ``None`` when no fact is near.
         is_derived: a value of it follows from values of the facts, which no encoder reckons out.
+        is_worked_out: the answer itself says how one follows, which bears nothing out (ADR 0207).
         is_fitting: the facts give every value of it, and none of its words is another fact's.
         is_stated: every value of it is plainly one of the facts, or follows from them, and a fact has its words.
         rewriting: the claim in the notation of its facts, in which the models are asked (ADR 0094).
@@ -102,6 +103,7 @@ class Case:
     pair: Pair | None
     rewriting: Rewriting | None = None
     is_derived: bool = False
+    is_worked_out: bool = False
     is_fitting: bool = False
     is_stated: bool = False
 
@@ -125,12 +127,14 @@ def cases(analysis: Analysis) -> list[Case]:
             aligned = analysis.outputs.attribution.alignments.get(claim.claim_id, ())
             asked = in_fact_notation(claim, aligned, contents)
             is_fitting = _is_fitting(analysis, claim, passages)
+            is_own = any(pair.is_own for pair in aligned)
             case = replace(
                 case,
                 rewriting=asked,
                 is_derived=any(pair.equal and pair.derivation for pair in aligned),
+                is_worked_out=is_own,
                 is_fitting=is_fitting,
-                is_stated=is_fitting and _is_stated(analysis, claim, passages),
+                is_stated=is_fitting and not is_own and _is_stated(analysis, claim, passages),
                 request=GroundingRequest(asked.text, contents, analysis.input.query or None, WINDOWS_READ),
                 pair=(analysis.input.facts[nearest.fact_index].content, asked.text) if nearest and is_near else None,
             )
@@ -261,9 +265,10 @@ class ModelOpinion:
     def disputes(self) -> bool:
         """The nearest fact contradicts the claim, and its model is surer of that than the other one of its support.
 
-        No encoder reckons: of a value that follows from others it says nothing.
+        No encoder reckons: of a value that follows from others it says nothing. That of the answer's own is open.
         """
-        if self.row is None or self.grounding is None or self.case.is_derived:
+        is_reckoned = self.case.is_derived and not self.case.is_worked_out
+        if self.row is None or self.grounding is None or is_reckoned:
             return False
         return float(self.row[CONTRADICTION]) >= max(DISPUTED, self.grounding.support)
 

@@ -6,19 +6,22 @@ the answer it stands. What has one operand of unknown origin follows from nothin
 """  # noqa: RUF002 - the sign of a product
 
 import re
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from itertools import islice
 from typing import Final
 
+from services.common.ports.recognition import EntityKind
 from services.common.reading.numerals import plain
 from services.common.reading.places import Place
 from services.common.reading.ratios import SHARE
 from services.common.reading.reckoning.lines import AMOUNTS, Line, as_written
 from services.common.reading.reckoning.shares import PARTS
 from services.common.reading.reckoning.written import Equation, comes_to, equations, measure, open_shares, share_of
-from services.common.reading.terms import terms
-from services.common.reading.text_types import SentenceKind, Value
+from services.common.reading.terms import terms, terms_without
+from services.common.reading.text_types import Claim, SentenceKind, Value
 from services.common.reading.units import in_base_units
 from services.dpe.domain.analysis import Analysis
 from services.dpe.domain.dated_workings import dated
@@ -31,6 +34,11 @@ _MOST_ROUNDS: Final = 5
 """Results that rest on results: a total of products of a share."""
 _MOST_VALUES: Final = 120
 """Values of an answer that are read: what has more is a table of data."""
+_MOST_WORKINGS: Final = 200
+_MOST_NAMED: Final = 60
+"""Amounts of one measure that the answer has of the facts, from which something is left."""
+Measure = tuple[EntityKind, str]
+Named = tuple[Value, Place]
 _LEAST_ITEMS: Final = 2
 _ITEMS: Final = frozenset({SentenceKind.LIST_ITEM, SentenceKind.TABLE_ROW})
 _LABEL_CHARS: Final = 80
@@ -41,6 +49,8 @@ _REST: Final = re.compile(
 _REST_BEHIND: Final = re.compile(
     r"\s(?:[a-z]{2,12}\s)?(?:left|remaining|short|above\s(?:the|your|that|it)|too\smuch)\b", re.IGNORECASE
 )
+_CURRENCY: Final = re.compile(r"(?:^|\s)(?P<code>[A-Z]{2,4})\s$")
+"""Letters right before a figure that stand for a currency, and are no word that is said of it."""
 _LESS: Final = re.compile(r"\b(?:off|discount|reduc\w+|cut|less|relief|rebate|deduct\w*|minus)\b", re.IGNORECASE)
 _MORE: Final = re.compile(
     r"\b(?:increase[ds]?|rise[ns]?|up|added|adds|plus|on\stop|surcharge|extra|more)\b", re.IGNORECASE
@@ -81,43 +91,71 @@ def answer_workings(analysis: Analysis, aligned: Sequence[AlignedValue], among: 
 
 def workings(lines: Sequence[Line], kinds: Sequence[SentenceKind], given: Given) -> list[Working]:
     """Return what the sentences and rows of an answer work out, in the order in which it follows."""
-    reading = _Reading(tuple(lines), tuple(kinds), given)
-    found = list(dated(lines, given.asked, given.places))
-    known = [Working(value, Decimal(0), text, places) for value, text, places in found]
+    reading = _Reading(tuple(lines), tuple(kinds), given, tuple(one for line in lines for one in equations(line)))
+    found = islice(dated(lines, given.asked, given.places), _MOST_WORKINGS)
+    first = [Working(value, Decimal(0), text, places) for value, text, places in found]
+    known = _with(first, reading.standing())
     for _ in range(_MOST_ROUNDS):
-        new = [one for one in reading.following(known) if one not in known]
-        if not new:
+        more = _with(known, reading.following(known))
+        if len(more) == len(known):
             break
-        known += new
+        known = more
     return known
 
 
+def _with(known: Sequence[Working], more: Iterable[Working]) -> list[Working]:
+    """Return workings with further ones, each once and no more of them than are reckoned with."""
+    found = {one.key: one for one in known}
+    for one in islice(more, _MOST_WORKINGS):
+        found.setdefault(one.key, one)
+    return list(found.values())[:_MOST_WORKINGS]
+
+
 def with_workings(
-    aligned: Sequence[AlignedValue], values: Sequence[Value], known: Sequence[Working], near: Sequence[int] = ()
+    aligned: Sequence[AlignedValue],
+    values: Sequence[Value],
+    known: Sequence[Working],
+    near: Sequence[int] = (),
+    is_chance: Callable[[AlignedValue], bool] = lambda _: False,
 ) -> list[AlignedValue]:
-    """Return a claim's pairs of values with those that the answer works out, in place of what was held against them.
+    """Return a claim's pairs of values with those that the answer works out, where the facts have nothing to say.
+
+    A value that is held against one of the facts stays so: any two amounts of a document make a sum.
 
     Args:
         aligned: the pairs.
         values: the claim's values.
         known: what the answer works out.
         near: the facts that are shown beside the claim; one of them is named where something follows from it.
+        is_chance: says of what is held against a value that the claim speaks of something else.
     """
     kept = {pair.claimed: pair for pair in aligned}
+    open_ones = {value for value in values if value not in kept or (not kept[value].equal and is_chance(kept[value]))}
     for value in values:
-        pair = kept.get(value)
-        working = next((one for one in known if one.gives(value)), None)
-        if working is not None and (pair is None or not pair.equal):
+        working = next((one for one in known if one.gives(value)), None) if value in open_ones else None
+        if working is not None:
             kept[value] = _pair(value, working, near)
     return list(kept.values())
+
+
+def is_of_something_else(analysis: Analysis, claim: Claim, pair: AlignedValue) -> bool:
+    """Say whether no word of a claim is at the place of what is held against it: "Total: KM 14,780" beside a band."""
+    answer = analysis.input.answer
+    code = _CURRENCY.search(answer[claim.start : pair.claimed.start])
+    said = terms_without(answer, claim.start, claim.end, claim.values) - (terms(code["code"]) if code else frozenset())
+    if pair.fact_index is None or not said:
+        return False
+    places = analysis.outputs.text.fact_views[pair.fact_index].places
+    there = [one for one in places if (one.value.start, one.value.end) == (pair.known.start, pair.known.end)]
+    return bool(there) and not any(said & (one.sentence | one.stretch | one.heading) for one in there)
 
 
 def _pair(value: Value, working: Working, near: Sequence[int]) -> AlignedValue:
     places = sorted(working.places, key=lambda one: one.fact_index not in near)
     homes = tuple(dict.fromkeys(one.fact_index for one in places))
     there = places[0].value if places else working.value
-    return AlignedValue(value, there, equal=True, fact_index=homes[0] if homes else None, is_firm=True,
-                        derivation=working.text, derived_from=homes)  # fmt: skip
+    return AlignedValue(value, there, equal=True, fact_index=homes[0] if homes else None,
+                        derivation=working.text, derived_from=homes, is_own=True)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,18 +165,23 @@ class _Reading:
     lines: tuple[Line, ...]
     kinds: tuple[SentenceKind, ...]
     given: Given
+    written: tuple[Equation, ...]
+
+    def standing(self) -> Iterator[Working]:
+        """Yield what follows from what is given alone."""
+        named = self._named()
+        for line in self.lines:
+            yield from self._remainders(line, named)
+            yield from self._rated(line)
+            yield from self._parts(line)
 
     def following(self, known: Sequence[Working]) -> Iterator[Working]:
         """Yield what follows from what is given and from what is known to follow."""
-        for line in self.lines:
-            yield from self._remainders(line)
-            yield from self._rated(line)
-            yield from self._parts(line)
-            for equation in (*equations(line), *self._shares(line)):
-                places = self._origin(equation, known)
-                if places is not None:
-                    yield Working(equation.result, equation.exact, equation.text, places)
-                    yield from self._taken_off(equation, places)
+        for equation in (*self.written, *(one for line in self.lines for one in self._shares(line))):
+            places = self._origin(equation, known)
+            if places is not None:
+                yield Working(equation.result, equation.exact, equation.text, places)
+                yield from self._taken_off(equation, places)
         yield from self._totals(known)
 
     def _origin(self, equation: Equation, known: Sequence[Working]) -> tuple[Place, ...] | None:
@@ -221,9 +264,9 @@ class _Reading:
             if (one.fact_index, one.span) in lines
             and measure(one.value) == measure(whole)
             and 0 < (one.value.magnitude or Decimal(0)) < equation.exact
-        ]
+        ][:_MOST_NAMED]
 
-    def _remainders(self, line: Line) -> Iterator[Working]:
+    def _remainders(self, line: Line, named: Mapping[Measure, Sequence[Named]]) -> Iterator[Working]:
         """Yield what is left of an amount of the asker's behind a named one of the facts: "the remaining 10,000"."""
         for value in line.values:
             is_rest = _REST.search(line.before(value)[-_LABEL_CHARS:]) or _REST_BEHIND.match(
@@ -231,25 +274,24 @@ class _Reading:
             )
             if value.kind not in AMOUNTS or value.magnitude is None or not is_rest:
                 continue
-            for whole in self.given.asked:
-                for one in self._named(value):
+            for whole in (one for one in self.given.asked if measure(one) == measure(value)):
+                for own, one in named.get(measure(value), ()):
                     amount, part = whole.magnitude, one.value.magnitude
-                    if amount is None or part is None or measure(whole) != measure(value):
+                    if amount is None or part is None or own is value:
                         continue
                     left = abs(amount - part)
                     if left and comes_to(value, left):
                         first, second = (whole, one.value) if amount > part else (one.value, whole)
                         yield Working(value, left, f"{first.text} - {second.text} = {value.text}", (one,))
 
-    def _named(self, like: Value) -> list[Place]:
-        """Return the places of the measure of a value that the answer names."""
-        named = [
-            value
-            for line in self.lines
-            for value in line.values
-            if measure(value) == measure(like) and value is not like
-        ]
-        return [one for one in self.given.places if not one.label and any(same(value, one.value) for value in named)]
+    def _named(self) -> Mapping[Measure, Sequence[Named]]:
+        """Return the amounts of the answer that the facts have, each with one of its places, by what they measure."""
+        found: defaultdict[Measure, list[Named]] = defaultdict(list)
+        for value in {one.normal: one for line in self.lines for one in line.values if one.kind in AMOUNTS}.values():
+            there = next((one for one in self.given.alike(value) if not one.label and same(value, one.value)), None)
+            if there is not None and len(found[measure(value)]) < _MOST_NAMED:
+                found[measure(value)].append((value, there))
+        return found
 
     def _rated(self, line: Line) -> Iterator[Working]:
         """Yield what a rate of a sentence comes to for as many as it or the asker names: "10 for each week, so 30"."""

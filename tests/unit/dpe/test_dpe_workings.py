@@ -2,13 +2,15 @@
 
 # ruff: noqa: RUF001 - people write products so
 
+import time
+
 from services.common.reading.reckoning.lines import lines_of
 from services.common.reading.sentences import sentences
 from services.common.reading.values import scan_values
 from services.dpe.domain.facts import EnvelopeFact, read_fact
 from services.dpe.domain.findings import AlignedValue
 from services.dpe.domain.givens import Given, asked_values
-from services.dpe.domain.workings import with_workings, workings
+from services.dpe.domain.workings import is_of_something_else, with_workings, workings
 from tests.each import each
 from tests.fakes.dpe_world import analyse
 
@@ -172,12 +174,13 @@ def test_days_and_times_are_reached_from_those_of_the_asker(question, answer, va
     ("answer", "values"),
     [
         (
-            "Your minimum term starts on 10 October 2025. It has 18 months, so it ends on 10 April 2027.",
+            "Your minimum term starts on 10 October 2025. It ends after 18 months, on 10 April 2027.",
             {"10 April 2027"},
         ),
-        ("Counting 18 months from your order on 20 September 2025, that is 20 March 2027.", set()),
+        ("Your minimum term starts on 10 October 2025. It has 18 months, so it ends on 10 April 2027.", set()),
+        ("From your order on 20 September 2025 you are out after 18 months, on 20 March 2027.", set()),
     ],
-    ids=["of the event that the length is of", "of another event"],
+    ids=["of the event that the length is of", "in no direction", "of another event"],
 )
 def test_of_two_days_of_the_asker_one_is_bound_to_the_length(answer, values):
     question = "I ordered on 20 September 2025 and it went live on 10 October 2025. When am I out?"
@@ -203,8 +206,12 @@ def test_what_stands_in_the_facts_is_not_said_to_follow():
     known = workings(lines_of(answer), [one.kind for one in sentences(answer)], Given(answer, places, ()))
     pair = AlignedValue(value, places[0].value, equal=True, fact_index=0)
     assert with_workings([pair], [value], known) == [pair]
-    (other,) = with_workings([AlignedValue(value, places[0].value, equal=False, fact_index=0)], [value], known, [0])
+    conflict = AlignedValue(value, places[0].value, equal=False, fact_index=0, is_firm=True)
+    assert with_workings([conflict], [value], known) == [conflict]
+    (other,) = with_workings([], [value], known, [0])
     assert (other.equal, other.derivation, other.derived_from) == (True, "60% of €49.00 = 29.4 EUR", (0,))
+    assert other.is_own
+    assert not other.is_firm
 
 
 async def test_an_answer_that_shows_its_working_fabricates_nothing():
@@ -215,3 +222,85 @@ async def test_an_answer_that_shows_its_working_fabricates_nothing():
     assert [one.entity.text for one in wrong.analysis.outputs.fabrication.found] == ["€225.20", "€225.20"]
     assert "MISRECKONED" in {floor.reason.name for floor in wrong.analysis.outputs.risk.floors}
     assert "MISRECKONED" not in {floor.reason.name for floor in right.analysis.outputs.risk.floors}
+
+
+@each(
+    ("document", "question", "right", "wrong"),
+    [
+        ("Reports are answered within 14 days.", "I reported it on 20 March 2025. By when?",
+         "It is within 14 days, by 3 April 2025.", "It is within 14 days, by 6 March 2025."),
+        ("Check-in closes 60 minutes before departure.", "My coach leaves at 15:15. When is it?",
+         "It closes 60 minutes before, at 14:15.", "It closes at 16:15, 60 minutes are needed."),
+        ("The notice is two months.", "I pay from 1 May 2025. When does it run out?",
+         "It runs out after two months, on 1 July 2025.", "It runs out on 1 March 2025, after two months."),
+        ("Goods are taken back within 14 days. The warranty is 24 months.", "It came on 10 March 2025. Until when?",
+         "You can return it within 14 days, until 24 March 2025.",
+         "You can return it until 10 March 2027; the warranty runs for 24 months."),
+    ],
+)  # fmt: skip
+def test_a_length_leads_to_the_side_that_the_sentence_says(document, question, right, wrong):
+    assert len(found(document, question, right)) == 1
+    assert not found(document, question, wrong)
+
+
+@each(
+    ("document", "question", "answer"),
+    [
+        ("Refunds are paid within 10 working days.", "It was delivered on 9999-12-31. Refund?",
+         "Refunds are paid within 10 working days, by 9999-12-31."),
+        ("Requests come 10 working days before.", "It was delivered on 0001-01-01. Request?",
+         "Ask 10 working days before, by 0001-01-01."),
+        ("It takes 999999999999999999999999999999 hours.", "It starts at 10:00. When does it end?",
+         "It starts at 10:00 and ends within 999999999999999999999999999999 hours, at 11:00."),
+        ("It costs €99999999999999.", "How much?", "99999999999999 x €99999999999999 = €5."),
+    ],
+)  # fmt: skip
+def test_values_beyond_all_bounds_end_no_check(document, question, answer):
+    assert not found(document, question, answer)
+
+
+@each(
+    ("document", "question", "answer"),
+    [
+        (" ".join(f"Fee {n} is £{n + 100}." for n in range(500)), "I have £5.",
+         " ".join(f"The remaining £{n + 100}." for n in range(100))),
+        ("It takes 60 minutes.", " ".join(f"Is it {n // 60 % 24}:{n % 60:02d}?" for n in range(400)),
+         " ".join(f"Within 60 minutes, {n // 60 % 24}:{n % 60:02d}." for n in range(50))),
+        (" ".join(f"It lasts {n} days." for n in range(1, 300)),
+         " ".join(f"It was on {n % 28 + 1} May {1900 + n}." for n in range(300)),
+         " ".join(f"Within {n} days, by {n} May 2025." for n in range(1, 29))),
+    ],
+    ids=["remainders", "times", "dates"],
+)  # fmt: skip
+def test_many_values_cost_little(document, question, answer):
+    begun = time.perf_counter()
+    found(document, question, answer)
+    assert time.perf_counter() - begun < 8
+
+
+@each(
+    ("document", "question", "answer"),
+    [
+        ("The excess is £250. A deposit of £100 is taken.", "What is the excess?",
+         "The excess is £350: £250 + £100 = £350."),
+        ("A deposit of £900 is taken. Late rent costs £15.", "What is the deposit?",
+         "A deposit of £915 is taken: £900 + £15 = £915."),
+    ],
+)  # fmt: skip
+async def test_no_sum_of_two_amounts_takes_the_place_of_a_stated_one(document, question, answer):
+    done = await analyse(answer, document, query=question)
+    pairs = [pair for found_ones in done.analysis.outputs.attribution.alignments.values() for pair in found_ones]
+    assert all(pair.is_own or not pair.derivation for pair in pairs if pair.equal)
+
+
+@each(
+    ("claim", "is_kept"),
+    [("Total: £38.", False), ("The excess is £38.", True), ("£38.", True)],
+    ids=["of something else", "of the same", "of nothing"],
+)
+async def test_what_is_held_against_a_value_gives_way_where_no_word_is_at_its_place(claim, is_kept):
+    done = await analyse(claim, "The excess is £250.")
+    (said, *_) = done.analysis.outputs.text.claims
+    (place, *_) = done.analysis.outputs.text.fact_views[0].places
+    pair = AlignedValue(said.values[0], place.value, equal=False, fact_index=0, is_firm=True)
+    assert is_of_something_else(done.analysis, said, pair) is not is_kept

@@ -33,6 +33,7 @@ _TIMES: Final = re.compile(
     r"\s(?:[a-z]{2,20}\s){1,2}(?:of|at|with)\s|\s?[x×*]\s?",  # noqa: RUF001 - as people write it
     re.IGNORECASE,
 )
+_SIGN: Final = re.compile(r"^\s?[x×*]", re.IGNORECASE)  # noqa: RUF001 - as people write it
 _MAKE: Final = re.compile(
     r"(?:\s(?:each|apiece|a\shead))?(?:,?\s(?:that\sis|i\.e\.,?|which\sis|which\smakes|makes?|making|comes?\sto|in\sall|"
     r"in\stotal|altogether|a\stotal\sof|for\sa\stotal\sof|totall?ing)|\s=)\s(?:a\stotal\sof\s|in\sall\s)?",
@@ -132,6 +133,8 @@ def _products(line: Line) -> Iterator[Slip]:
         if _TIMES.fullmatch(line.between(count, each)) is None or magnitude(count) > _MOST_COUNTED:
             continue
         gap = line.between(each, whole)
+        if gap.strip() == "=" and _SIGN.search(line.between(count, each)):
+            continue  # what is written in signs alone is read as a whole, see ``written.wrong_equations``
         is_total = gap.strip() == "," and _IN_ALL.match(line.text, whole.end, line.end) is not None
         if not is_total and _MAKE.fullmatch(gap) is None:
             continue

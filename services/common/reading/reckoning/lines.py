@@ -15,6 +15,8 @@ AMOUNTS: Final = frozenset({EntityKind.NUMBER, EntityKind.QUANTITY, EntityKind.M
 _SKIPPED: Final = frozenset({SentenceKind.CODE, SentenceKind.HEADING})
 _APART: Final = 2
 """Characters between two sentences of one paragraph."""
+_MOST: Final = Decimal(10) ** 20
+"""An amount beyond is written as it is: it has more digits than can be rounded."""
 MOST_VALUES: Final = 60
 """A sentence with more values is a table in disguise and is left alone."""
 
@@ -101,7 +103,8 @@ def as_written(like: Value, amount: Decimal) -> str:
     """Return an amount in the unit that another is written in."""
     if like.number is None or not magnitude(like):
         return spell(amount)
-    return spell((amount * like.number / magnitude(like)).quantize(Decimal("0.01")))
+    written = amount * like.number / magnitude(like)
+    return spell(written.quantize(Decimal("0.01")) if abs(written) < _MOST else written)
 
 
 def within(values: Sequence[Value]) -> Span:

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from itertools import pairwise
 from typing import Final
 
 from services.common.ports.recognition import EntityKind
@@ -40,7 +41,7 @@ _GOES_BEFORE: Final = re.compile(
     r"(?:\s[x×*]\s|\d\s?[x×]\s?|[×+÷/]\s?|\d\s?[-−–]\s?)(?:[A-Z]{2,4}\s)?$"  # noqa: RUF001 - as above
 )
 """Before the first operand: what stands there is reckoned with as well, and was not read."""
-_EQUALS: Final = re.compile(rf"{_WORDS}\s?={_CODE}")
+_EQUALS: Final = re.compile(rf"\s?={_CODE}")
 _BESIDE: Final = 8
 _NEAR: Final = Decimal("0.01")
 """A slip is more than a rounded figure makes."""
@@ -90,28 +91,93 @@ def equations(line: Line) -> Iterator[Equation]:
 
 
 def wrong_equations(line: Line) -> Iterator[Slip]:
-    """Yield products and sums that are written with a sign of equality and come out otherwise."""
+    """Yield plain products and sums that are written with a sign of equality and come out otherwise.
+
+    Whatever might be read in two ways is left alone: a unit, a share, a decimal comma, a word between two operands, a
+    figure before the first one that may be reckoned with as well.
+    """
     values, at = line.values, 0
     while at < len(values):
         operator, end = _run(line, at)
-        operands = values[at : end + 1]
-        if operator in {"×", "+"} and end + 1 < len(values) and all(map(is_plain, (*operands, values[end + 1]))):  # noqa: RUF001
-            result = values[end + 1]
-            is_whole = not _GOES_BEFORE.search(line.before(values[at])[-_BESIDE:])
-            exact = (
-                _exact(operator, operands, result)
-                if is_whole and _is_result(line, operands[-1], result, _EQUALS)
-                else None
-            )
-            if exact and abs(exact - magnitude(result)) > _NEAR * exact and _ENDS.match(line.behind(result)):
+        if operator in {"×", "+"} and end + 1 < len(values):  # noqa: RUF001 - the sign of a product
+            operands, result = values[at : end + 1], values[end + 1]
+            exact = _exact(operator, operands, result) if _is_all_written(line, at, end + 1) else None
+            if exact is not None and _is_other(result, exact) and not _is_with_more(line, (at, end + 1), exact):
                 sums = f" {operator} ".join(one.text for one in operands)
                 why = f"{sums} is {as_written(result, exact)}, not {result.text}"
                 yield Slip(Span(operands[0].start, operands[-1].end), Span(result.start, result.end), why)
         at = max(end, at + 1) if operator else at + 1
 
 
-_ENDS: Final = re.compile(r"(?!\s?[x×*+/÷]|\s[-−–]\s?\d)")  # noqa: RUF001 - as above
+def _is_all_written(line: Line, first: int, last: int) -> bool:
+    """Say whether an equation stands by itself, in plain figures and signs alone."""
+    values = line.values[first : last + 1]
+    if not all(is_plain(one) and _is_figure(one) for one in values):
+        return False
+    gaps = [line.between(one, other) for one, other in pairwise(values)]
+    is_signs = all(_SIGN.fullmatch(gap) for gap in gaps[:-1]) and _EQUALS.fullmatch(gaps[-1])
+    start = line.values[first - 1].end if first else line.start
+    before = line.text[start : values[0].start]
+    is_apart = _STARTS.fullmatch(before) if not first else _MARK.search(before)
+    told = _WORD_BEFORE.search(before)
+    is_begun = not first and _STARTS.fullmatch(before) is not None
+    is_open = is_begun or (told is not None and told["word"].lower() not in _TAKES_PART)
+    behind = _ENDS if values[-1].unit else _ENDS_BARE
+    return bool(is_signs and (is_apart or not first) and is_open and behind.match(line.behind(values[-1])))
+
+
+def _is_figure(value: Value) -> bool:
+    """Say whether a value is a bare number or a sum of money in figures that can be read in one way alone."""
+    is_kind = value.kind is EntityKind.MONEY or (value.kind is EntityKind.NUMBER and not value.unit)
+    is_small = value.number is not None and abs(value.number) < _LARGE and abs(magnitude(value)) < _LARGE
+    return is_kind and is_small and value.counted in {"", "x"} and _FIGURE.fullmatch(value.text) is not None
+
+
+def _is_other(result: Value, exact: Decimal) -> bool:
+    """Say whether a result is not what comes out, however that is rounded to the digits that are written."""
+    apart = abs(exact - magnitude(result))
+    if not 0 < exact < _MOST:
+        return False
+    exponent = (result.number or Decimal(0)).as_tuple().exponent
+    last = Decimal(1).scaleb(min(exponent, 0)) if isinstance(exponent, int) else Decimal(0)
+    is_rounded = exact % last != 0 and apart < last if last else False
+    return apart > _NEAR * exact and not is_rounded
+
+
+def _is_with_more(line: Line, own: tuple[int, int], exact: Decimal) -> bool:
+    """Say whether a result comes out with another figure of the sentence: "3 packs, 12 × €2 = €72"."""  # noqa: RUF002
+    first, last = own
+    stated = magnitude(line.values[last])
+    others = (one.number for one in (*line.values[:first], *line.values[last + 1 :]) if one.number)
+    return any(
+        stated in {exact * one, exact + one, exact - one, exact * one / _HUNDRED} or stated * one == exact
+        for one in others
+        if abs(one) < _LARGE
+    )
+
+
+_MOST: Final = Decimal(10) ** 20
+_MOST_DIGITS: Final = 20
+"""What is larger or has more digits is not rounded."""
+_LARGE: Final = Decimal(10) ** 12
+"""Nobody writes out a reckoning with more, but who tries what happens."""
+_FIGURE: Final = re.compile(
+    r"(?:[A-Z]{2,3}\s?|[^\w\s%]\s?)?(?:\d{1,3}(?:,\d{3}){1,3}|\d{1,12})(?:\.\d{1,2})?(?:\s?[A-Z]{3}|\s?[^\w\s%])?"
+)
+"""A figure with its currency: neither "0,5" nor "1.000", of which nobody knows whether they are a half and one."""
+_SIGN: Final = re.compile(rf"\s?(?:[x×*]|\+){_CODE}")  # noqa: RUF001 - as people write it
+_STARTS: Final = re.compile(r"(?:[-*•>|(]{1,2}\s?)?")
+_MARK: Final = re.compile(r"[,;:(]\s")
+_WORD_BEFORE: Final = re.compile(r"(?:^|\s|\()(?P<word>[A-Za-z'\u2019]{2,20})[,:]?\s\(?$")
+_TAKES_PART: Final = frozenset(
+    {"of", "on", "at", "times", "percent", "per", "plus", "minus", "less", "dozen", "hundred", "thousand", "million"}
+    | {"half", "double", "twice", "by", "over"}
+)
+"""Words before a figure that are reckoned with as well, or may be."""
+_ENDS: Final = re.compile(r"\*{0,2}(?:$|[.,;:!?)](?!\d)|\s(?!\s?(?:[-−–x×*+/÷·^=]|each\b|per\b)))")  # noqa: RUF001 - as above
 """Behind a result no further reckoning goes on."""
+_ENDS_BARE: Final = re.compile(r"\*{0,2}(?:$|[.,;:!?)](?!\d)(?:\s|$))")
+"""Behind a bare one no word stands either, which may be its unit: "3 × 4 = 1 dozen"."""  # noqa: RUF001 - as above
 
 
 def open_shares(line: Line) -> Iterator[OpenShare]:
@@ -129,7 +195,11 @@ def share_of(share: Value, whole: Value, result: Value) -> Equation | None:
 def comes_to(result: Value, exact: Decimal) -> bool:
     """Say whether a stated amount is what comes out: exactly, rounded where it says so, or to the cent."""
     stated = magnitude(result)
-    if stated == exact or (result.approximate and rounds_to(stated, exact)):
+    if stated == exact:
+        return True
+    if max(abs(stated), abs(exact)) >= _MOST or len(stated.as_tuple().digits) > _MOST_DIGITS:
+        return False
+    if result.approximate and rounds_to(stated, exact):
         return True
     exponent = stated.as_tuple().exponent
     return exponent == _CENTS.as_tuple().exponent and abs(stated - exact) <= _CENTS / 2

@@ -8,6 +8,7 @@ way it chooses the facts by which stage 3 judges each claim, PROCEDURAL ones tha
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Final
 
 import numpy as np
@@ -33,7 +34,7 @@ from services.dpe.domain.stage_row import RiskSignal, StageKey
 from services.dpe.domain.stages import s01_claims
 from services.dpe.domain.verdict_eligibility import judged_claims
 from services.dpe.domain.worked_out import values_beside
-from services.dpe.domain.workings import answer_workings, with_workings
+from services.dpe.domain.workings import answer_workings, is_of_something_else, with_workings
 
 EVIDENCE_PER_CLAIM: Final = 3
 _ROWS_AT_ONCE: Final = 1_024
@@ -174,7 +175,9 @@ def _with_workings(analysis: Analysis, compared: Sequence[_Compared]) -> list[_C
     for one in compared:
         claim = one.attribution.claim
         shown = [each.fact_index for each in one.attribution.evidence]
-        aligned = tuple(with_workings(one.aligned, claim.values, worked, shown))
+        aligned = tuple(
+            with_workings(one.aligned, claim.values, worked, shown, partial(is_of_something_else, analysis, claim))
+        )
         if aligned != one.aligned:
             nearest = [
                 NearFact(each.fact_index, each.raw_similarity, each.similarity) for each in one.attribution.evidence

@@ -188,3 +188,50 @@ def test_days_of_a_sentence_are_not_looked_for_in_all_others():
 def test_a_sentence_with_too_many_values_is_left_alone():
     listed = ", ".join(f"{at} EUR for A" for at in range(2, 80))
     assert slips(f"The total is 9,000 EUR: {listed}.") == []
+
+
+@each(
+    "text",
+    [
+        "90 minutes x £3 = £4.50.",
+        "1 h + 30 min = 1 h 30 min.",
+        "3 + 9 = 1 year.",
+        "3% of 5 x 200 = 30.",
+        "3 packs of 12 x €2 = €72.",
+        "3 packs, 12 x €2 = €72.",
+        "2 dozen x €3 = €72.",
+        "1,5 x 2 = 3.",
+        "0,5 x 100 = 50.",
+        "2 x 1.000 = 2000.",
+        "5 % x 1.000 € = 50 €.",
+        "7 x 0.14 = 1.",
+        "10 x 10 = 10².",
+        "2x + 3 = 7.",
+        "2^3 + 1 = 9.",
+        "5·3 + 2 = 17.",
+        "2 x 3 + 4 = 10.",
+        "4 x (2 + 3) = 20.",
+        "3 x 4 = 1 dozen.",
+        "10:00 + 90 minutes = 11:30.",
+    ],
+)
+def test_what_may_be_read_in_two_ways_is_no_slip(text):
+    assert [slip.why for slip in slips(text) if " is " in slip.why] == []
+
+
+@each(
+    ("text", "why"),
+    [
+        ("3 x €2 = €8.", "3 × €2 is 6, not €8"),  # noqa: RUF001
+        ("So 7 x 14 = 89.", "7 × 14 is 98, not 89"),  # noqa: RUF001
+        ("It is 450 + 200 = 640, no more.", "450 + 200 is 650, not 640"),
+        ("You pay €49.00, and €29.40 × 8 = €225.20.", "€29.40 × 8 is 235.2, not €225.20"),  # noqa: RUF001
+    ],
+)
+def test_a_plain_product_or_sum_that_is_wrong_is_a_slip(text, why):
+    assert [slip.why for slip in slips(text)] == [why]
+
+
+@each("text", ["99999999999999 x 99999999999999 = 5.", "1000000000000000 x 1000000000000000 = 1000000000000000."])
+def test_figures_beyond_all_bounds_end_no_check(text):
+    assert slips(text) == []
