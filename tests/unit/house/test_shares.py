@@ -1,19 +1,24 @@
 """Which cases of what is long a run takes (tests/tenth.py)."""
 
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from tests import tenth
 
 
-class item:  # noqa: N801 - made as pytest makes its own
-    def __init__(self, nodeid, **kwargs):
+class Item:
+    def __init__(self, nodeid, kwargs):
         self.nodeid = nodeid
         self.kwargs = kwargs
 
     def get_closest_marker(self, kind):
         return SimpleNamespace(kwargs=self.kwargs) if kind == "tenth" else None
+
+
+def item(nodeid: str, **kwargs: Any) -> Any:
+    return Item(nodeid, kwargs)
 
 
 @pytest.fixture(autouse=True)
