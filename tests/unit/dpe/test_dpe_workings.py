@@ -6,12 +6,13 @@ from services.common.reading.reckoning.lines import lines_of
 from services.common.reading.sentences import sentences
 from services.common.reading.values import scan_values
 from services.dpe.domain.facts import EnvelopeFact, read_fact
-from services.dpe.domain.findings import AlignedValue
+from services.dpe.domain.findings import AlignedValue, Verdict
 from services.dpe.domain.givens import Given, asked_values
 from services.dpe.domain.workings import is_of_something_else, with_workings, workings
 from tests.each import each
 from tests.fakes.dpe_world import analyse
 from tests.speed import processor_time_below
+from tests.unit.dpe.test_dpe_floors import analysed
 
 TERMS = (
     "Blaze 900 costs €49.00 a month. If you leave early, the exit fee is 60% of the monthly price for each month left."
@@ -302,3 +303,18 @@ async def test_what_is_held_against_a_value_gives_way_where_no_word_is_at_its_pl
     (place, *_) = done.analysis.outputs.text.fact_views[0].places
     pair = AlignedValue(said.values[0], place.value, equal=False, fact_index=0, is_firm=True)
     assert is_of_something_else(done.analysis, said, pair) is not is_kept
+
+
+@each(
+    ("document", "question", "answer"),
+    [
+        ("Deposit of £900 is taken. Late rent costs £15.", "", "A deposit of £915 is taken: £900 + £15 = £915."),
+        (TERMS, "I leave 8 months early.", "The exit fee is €235.20 for 8 months: 60% of €49.00 is €29.40 × 8 months."),
+        ("Fees: joining £30, card £12.", "", "Fees: joining £30 + card £12 = £42."),
+    ],
+)  # fmt: skip
+async def test_what_an_answer_works_out_bears_nothing_out(document, question, answer):
+    done = await analysed(answer, document, support=0.1, query=question)
+    verdicts = {one.verdict for one in done.analysis.outputs.fidelity.judgements.values()}
+    assert verdicts
+    assert Verdict.SUPPORTED not in verdicts
