@@ -2,10 +2,12 @@
 
 Pairs of a true and a false answer are checked without encoders, which no rule asks: a rule is right where the answer
 that it finds something in is the false one. Twins of the corpus are inferences in other words, the development pairs
-stay near their facts. Passages of the corpus are halved in their order: what is mended on the first half is measured
-on the passages, and the writers, of the second.
+stay near their facts, replies are several sentences beside a whole document: there a rule has the most to be wrong
+about. Passages of the corpus are halved in their order: what is mended on the first half is measured on the passages,
+and the writers, of the second.
 """
 
+from collections import defaultdict
 from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -15,11 +17,14 @@ from typing import Any, Final
 
 from crp.dpe.v1 import finding_pb2
 from crp.dpe.v1 import provenance_service_pb2 as pb
+from groundtrail.sources import Source
 
 from evaluation import corpus, pairs
+from evaluation.data import EvaluationDataError
 from evaluation.encoder_memory import EncoderMemory, RememberingAdapters
 from evaluation.shares import Share
 from evaluation.tables import Table
+from evaluation.whole_documents import REPLIES, Answer, read_answers
 from services.allinone.check import Checker, CheckOrder, open_checker
 from services.common.ports.entailment import EntailmentModel
 from services.common.ports.grounding import GroundingModel
@@ -35,14 +40,21 @@ class Part(StrEnum):
     FIRST = "corpus, first half"
     SECOND = "corpus, second half"
     PAIRS = "development pairs"
+    REPLIES = "development replies"
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A pair, and the part and passage that it is of."""
+    """A pair, the part that it is of, and the document that it is about where that is a file."""
 
     part: Part
     record: pairs.PairRecord
+    document: Path | None = None
+
+    @property
+    def sources(self) -> tuple[Source, ...]:
+        """What the answers are checked against."""
+        return self.record.sources if self.document is None else (self.document,)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +108,7 @@ async def open_rules(settings: Settings, memory: Path | str) -> AsyncIterator[Ch
 
 
 def read_asked() -> list[Asked]:
-    """Return every pair: those of the corpus' train part by half, and those for development.
+    """Return every pair: those of the corpus' train part by half, those for development, and replies in twos.
 
     Raises:
         EvaluationDataError: a file is not there, or another than its README's.
@@ -105,7 +117,31 @@ def read_asked() -> list[Asked]:
     passages = list(dict.fromkeys(record.facts for record in records))
     first = set(passages[: len(passages) // 2])
     halves = [Asked(Part.FIRST if record.facts in first else Part.SECOND, record) for record in records]
-    return halves + [Asked(Part.PAIRS, record) for record in pairs.read_part(pairs.Part.DEVELOPMENT)]
+    halves += [Asked(Part.PAIRS, record) for record in pairs.read_part(pairs.Part.DEVELOPMENT)]
+    return halves + replies_in_twos(read_answers(pairs.Part.DEVELOPMENT, REPLIES))
+
+
+def replies_in_twos(replies: Sequence[Answer]) -> list[Asked]:
+    """Return the right and the wrong reply to each question as a pair, in the order of the right ones.
+
+    Raises:
+        EvaluationDataError: a question has no such two.
+    """
+    found: dict[tuple[Path, str], dict[bool, Answer]] = defaultdict(dict)
+    for reply in replies:
+        found[reply.document, reply.question][reply.right] = reply
+    if lonely := [question for (_, question), both in found.items() if len(both) != len((True, False))]:
+        raise EvaluationDataError(f"replies: a question without a right and a wrong one: {lonely[0]!r}")
+    return [
+        Asked(
+            Part.REPLIES,
+            pairs.PairRecord(right.id, right.kind, (text,), right.question, right.answer, wrong.answer),
+            right.document,
+        )
+        for both in found.values()
+        for right, wrong in [(both[True], both[False])]
+        for text in [right.document.read_text(encoding="utf-8")]
+    ]
 
 
 async def find(asked: Sequence[Asked], checker: Checker) -> list[Finding]:
@@ -116,9 +152,7 @@ async def find(asked: Sequence[Asked], checker: Checker) -> list[Finding]:
         for answer, is_true in ((one.record.true_answer, True), (one.record.false_answer, False))
         if answer is not None
     ]
-    results = await checker.check_all(
-        CheckOrder(answer, one.record.sources, one.record.question) for one, answer, _ in both
-    )
+    results = await checker.check_all(CheckOrder(answer, one.sources, one.record.question) for one, answer, _ in both)
     return [
         finding
         for (one, answer, is_true), result in zip(both, results, strict=True)

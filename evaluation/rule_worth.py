@@ -25,7 +25,7 @@ from services.dpe.domain.facts import EnvelopeFact
 from services.dpe.domain.findings import Rule, Verdict
 from services.dpe.domain.prior_texts import PriorWindow
 from services.dpe.domain.results import Outputs
-from services.dpe.domain.verdicts import DECIDING, NEAR_ALONE
+from services.dpe.domain.verdicts import DECIDING
 from services.dpe.gazetteer import load_gazetteer
 
 FOLDER: Final = Path(__file__).resolve().parents[1] / "tests" / "vectors" / "dpe" / "pairs"
@@ -107,8 +107,7 @@ def rules_table(judged: Sequence[Judged]) -> Table:
         fired = [one for one in judged if rule in one.rules]
         right = sum(1 for one in fired if not one.is_true)
         precision = f"{right / len(fired):.3f}" if fired else _NONE
-        says = "decides" if rule in DECIDING else "one signal"
-        says += " near its source" if rule in NEAR_ALONE else ""
+        says = "decides where its source is repeated" if rule in DECIDING else "one signal"
         overrules = "every probability" if rule in DECIDING else "the grounding model's support"
         rows.append((rule, str(len(fired)), precision, f"{right / false:.3f}", says, overrules))
     columns = (

@@ -5,23 +5,26 @@ months" is near to nothing and entailed by little, and it is SUPPORTED because t
 that verdict is grounded, can be checked, and does not make its chunk the weakest link. Nothing else changes: fidelity,
 and every claim with another verdict, count as they do in the composite, so that no signal is worse than there.
 
-Where a model alone is unsure, or alone objects, and nothing else is wrong with the answer, the score stays below HIGH:
-that is a warning, and not something that was found.
+Where facts bear part of an answer out and no rule that decides found anything, or where models alone are unsure or
+object, the score stays below HIGH: that is a warning, and not something that was found. Of replies of several sentences
+a score tells right ones from wrong ones no better than a coin (ADR 0215).
 """
 
 from typing import Final
 
 from services.common.taxonomy import GroundingMode
 from services.dpe.domain.analysis import Analysis
-from services.dpe.domain.findings import AttributionType, Basis, Judgement, Verdict
-from services.dpe.domain.policy import HIGH_RISK
+from services.dpe.domain.findings import EXACT, AttributionType, Basis, Judgement, Verdict
+from services.dpe.domain.policy import CRITICAL_RISK, HIGH_RISK
 from services.dpe.domain.verdict_eligibility import is_borne_out, judged_claims
 
 Signals = tuple[float | None, float | None, float | None, float | None]
 """Attribution, fidelity, entailment, specificity: 0.0 best, 1.0 worst, ``None`` without a score."""
 
 DOUBT_AT_MOST: Final = HIGH_RISK - 0.001
-"""Base score of an answer about which models are unsure, or object alone (ADR 0188)."""
+"""Base score of an answer of which nothing was found that makes it HIGH (ADR 0188)."""
+LEAST_BORNE_OUT: Final = 0.25
+"""Share of the claims from which on an answer is one of these documents, whatever else it says (ADR 0215)."""
 
 
 def judged_signals(analysis: Analysis, signals: Signals) -> Signals:
@@ -37,17 +40,38 @@ def judged_signals(analysis: Analysis, signals: Signals) -> Signals:
     return attribution, fidelity, entailment, specificity
 
 
-def doubted_alone(analysis: Analysis) -> bool:
-    """Say whether every claim is SUPPORTED, or only a model objects to it or leaves it open (ADR 0188)."""
+def is_warning_at_most(analysis: Analysis, score: float) -> bool:
+    """Say whether nothing that was found makes an answer HIGH, so that its score may not either (ADR 0188, 0215).
+
+    So it is where every claim has a verdict, no rule that decides contradicts one, and
+
+    - a quarter of them is borne out, or
+    - models alone object to the others or leave them open, or
+    - no rule has found anything, and the score is below CRITICAL: the answer is near the documents.
+
+    Args:
+        analysis: after stage 3.
+        score: judged base score, before amplifiers.
+    """
     judgements = analysis.outputs.fidelity.judgements
     judged = [judgements.get(claim.claim_id) for claim in judged_claims(analysis.outputs.text.claims)]
-    doubted = [_is_doubted(one) for one in judged]
-    return any(doubted) and all(doubt or is_borne_out(one) for doubt, one in zip(doubted, judged, strict=True))
-
-
-def _is_doubted(judgement: Judgement | None) -> bool:
-    if judgement is None:
+    known = [one for one in judged if one is not None and one.verdict is not Verdict.NONE]
+    if not judged or len(known) < len(judged) or any(_is_refuted(one) for one in known):
         return False
+    borne_out = [one for one in known if is_borne_out(one)]
+    doubted = [one for one in known if _is_doubted(one)]
+    return (
+        len(borne_out) >= LEAST_BORNE_OUT * len(known)
+        or len(borne_out) + len(doubted) == len(known)
+        or (not analysis.outputs.distortion.found and score < CRITICAL_RISK)
+    )
+
+
+def _is_refuted(judgement: Judgement) -> bool:
+    return judgement.verdict is Verdict.CONTRADICTED and judgement.basis in EXACT
+
+
+def _is_doubted(judgement: Judgement) -> bool:
     return judgement.verdict is Verdict.UNDECIDED or (
         judgement.verdict is Verdict.CONTRADICTED and judgement.basis is Basis.CONTRADICTION
     )

@@ -66,20 +66,10 @@ DECIDING: Final = frozenset(Rule) - {
 they find contradicts, whatever a probability says. The others are one signal: they contradict together with an encoder,
 and without one they keep a claim from being supported by a probability alone."""
 
-NEAR_ALONE: Final = frozenset(
-    {Rule.VALUE, Rule.NAME, Rule.NEGATION, Rule.MODALITY, Rule.FREQUENCY, Rule.EXCEPTION, Rule.CONJUNCTION}
-)
-"""Those of them that decide only where the claim repeats its source: elsewhere they are right too seldom (ADR 0166)."""
-
-
-CONFIRMED: Final = frozenset({Rule.DISPLACED, Rule.APPLIED})
-"""Rules that decide near their source together with the entailment model, which contradicts the claim by the nearest
-fact; those of ``NEAR_ALONE`` do so away from their source. Neither is right often enough alone (ADR 0195)."""
-
 
 def decides(item: Distortion) -> bool:
-    """Say whether what a rule found contradicts its claim by itself."""
-    return item.rule in DECIDING and (item.is_near or item.rule not in NEAR_ALONE)
+    """Say whether what a rule found contradicts its claim by itself: the claim repeats its source (ADR 0215)."""
+    return item.rule in DECIDING and item.is_near
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,11 +216,6 @@ class Found:
         """The distortions that decide."""
         return tuple(item for item in self.distortions if decides(item))
 
-    @property
-    def confirmed(self) -> tuple[Distortion, ...]:
-        """Those that decide where the entailment model contradicts the claim."""
-        return tuple(item for item in self.distortions if item.rule in (CONFIRMED if item.is_near else NEAR_ALONE))
-
 
 def heard_cases(analysis: Analysis) -> list["ModelOpinion"]:
     """Return every case with what the models said of it, in order."""
@@ -335,7 +320,7 @@ def doubtful_spans(case: Case, grounding: GroundingVerdict | None) -> tuple[Doub
 
 def _decided(heard: ModelOpinion, rules: Found) -> tuple[Verdict, Basis | None]:
     """Return the verdict of the firmest basis (ADR 0041, 0095); nothing that measures overlap outvotes a rule."""
-    grounding, deciding = heard.grounding, rules.deciding or (rules.confirmed if heard.contradicts else ())
+    grounding, deciding = heard.grounding, rules.deciding
     found: tuple[Verdict, Basis | None] = (Verdict.NONE, None)
     if any(item.type in _OF_VALUES for item in deciding):
         found = Verdict.CONTRADICTED, Basis.VALUE_CONFLICT

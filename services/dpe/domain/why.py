@@ -14,6 +14,7 @@ from typing import Final
 from services.common.ports.recognition import EntityKind
 from services.common.reading.answer_words import only_answers
 from services.common.reading.text_types import Claim, Span
+from services.common.reading.values import scan_values
 from services.dpe.domain.analysis import Analysis
 from services.dpe.domain.facts import EnvelopeFact
 from services.dpe.domain.findings import (
@@ -26,6 +27,7 @@ from services.dpe.domain.findings import (
     Rule,
     Verdict,
 )
+from services.dpe.domain.verdicts import decides
 
 MAX_WORDS_CHARS: Final = 80
 """A longer stretch is not repeated in a sentence."""
@@ -151,9 +153,8 @@ def _same_values(equal: Sequence[AlignedValue], place: str) -> str:
 
 
 def _contradicted(grounds: Grounds) -> str:
-    told = [text for item in grounds.distortions if (text := _distorted(grounds, item))]
-    if told:
-        return told[0]
+    if told := _told(grounds):
+        return told
     judgement, first = grounds.judgement, grounds.first
     if judgement.basis is Basis.CONSTRAINT and judgement.conflict is not None:
         ids = [f"“{_cut(each)}”" for each in judgement.conflict.constraint_ids[:MAX_NAMED]]
@@ -165,6 +166,17 @@ def _contradicted(grounds: Grounds) -> str:
     if different:
         return f"{different[0].known.text} in {place}; the answer says {different[0].claimed.text}."
     return f"{_capital(place)} says otherwise{_probability(judgement.contradiction)}."
+
+
+def _told(grounds: Grounds) -> str:
+    """Return what a rule found, what decides first; of one signal whether it is of the same thing is not known."""
+    for item in sorted(grounds.distortions, key=lambda one: not decides(one)):
+        if text := _distorted(grounds, item):
+            return text if decides(item) else f"{text} {_UNSURE}"
+    return ""
+
+
+_UNSURE: Final = "That may be said of something else."
 
 
 def _distorted(grounds: Grounds, item: Distortion) -> str:
@@ -187,17 +199,22 @@ def _distorted(grounds: Grounds, item: Distortion) -> str:
 
 
 def _set_against(grounds: Grounds, item: Distortion, values: AlignedValue, place: str) -> str:
-    """Return the words of both sides; of a limit on the other side, where the value is the same, with what sets it."""
+    """Return the words of both sides; where the value is the same, with the words before it that differ."""
     known, said = _cut(values.known.text), _cut(values.claimed.text)
-    if values.turned and item.fact_id in grounds.facts:
+    is_one = values.turned or _worth(known) == _worth(said) != []
+    if is_one and item.fact_id in grounds.facts:
         for words in range(_LIMIT_WORDS, _LIMIT_WORDS + 3):
             said = _with_words(grounds.answer, item.answer_span, words)
             known = _with_words(grounds.facts[item.fact_id].content, item.fact_span, words)
             if _without(said, values.claimed.text) != _without(known, values.known.text):
                 break
     is_wording = values.claimed.kind is EntityKind.OTHER and item.rule not in _NAMED_AS_THEY_ARE
-    form = "“{}” in {}; the answer says “{}”." if is_wording or values.turned else "{} in {}; the answer says {}."
+    form = "“{}” in {}; the answer says “{}”." if is_wording or is_one else "{} in {}; the answer says {}."
     return form.format(known, place, said)
+
+
+def _worth(text: str) -> list[str]:
+    return [value.normal for value in scan_values(text)]
 
 
 _LIMIT_WORDS: Final = 2
@@ -249,9 +266,9 @@ def _unsupported(grounds: Grounds) -> str:
     first = grounds.first
     if first is None:
         return "The envelope holds no fact about it."
-    told = [text for item in grounds.distortions if (text := _distorted(grounds, item))]
+    told = _told(grounds)
     if told and grounds.judgement.basis is Basis.DISTORTION:
-        return told[0]
+        return told
     nearest = f"the nearest is {grounds.place(first.fact_id)}"
     doubtful = max(grounds.judgement.doubtful, key=lambda item: (item.score, -item.span.start), default=None)
     words = grounds.said(_whole_words(grounds.answer, doubtful.span)) if doubtful is not None else ""

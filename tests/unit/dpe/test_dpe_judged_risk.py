@@ -1,13 +1,17 @@
 """The level rests on what the verdicts know; the composite stays SPEC-005 §7.2 (ADR 0121)."""
 
+from types import SimpleNamespace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from services.common.reading.text_types import Claim, ClaimType, Span
 from services.common.taxonomy import GroundingMode, RiskLevel
 from services.dpe.convert.report import report_message
 from services.dpe.domain.analysis import AnalysisInput
-from services.dpe.domain.findings import Basis, Judgement, Verdict
+from services.dpe.domain.findings import Basis, Distortion, DistortionType, Judgement, Verdict
+from services.dpe.domain.judged_risk import is_warning_at_most
 from services.dpe.domain.policy import Policy
 from services.dpe.domain.verdict_eligibility import is_borne_out
 from tests.fakes.dpe_world import TableEntailment, TableGrounding, app, facts, models
@@ -116,21 +120,52 @@ OPEN = "Nobody says how the shop in the station keeps its umbrellas dry."
     ("support", "more", "level"),
     [
         (0.4, {}, RiskLevel.MEDIUM),
-        (0.05, {}, RiskLevel.HIGH),
+        (0.05, {}, RiskLevel.MEDIUM),
         (0.4, {"policy": Policy(level_floors=False)}, RiskLevel.HIGH),
     ],
     ids=["left-open", "not-supported", "the-bare-document"],
 )
-async def test_what_models_leave_open_is_a_warning_and_no_finding(support, more, level):
+async def test_what_models_alone_say_is_a_warning_and_no_finding(support, more, level):
     finished = await analysed(OPEN, FACT, support=support, open_from=0.3, **more)
     risk = risk_of(finished)
     assert risk.composite_level is RiskLevel.HIGH, "§7.4 stays what it is"
     assert risk.level is level
 
 
-async def test_one_claim_that_nothing_bears_out_beside_an_open_one_counts_in_full():
-    answer = f"{OPEN} {OTHER}"
-    finished = await analysed(
-        answer, FACT, support=lambda request: 0.05 if "sells" in request.claim else 0.4, open_from=0.3
+def warned(*verdicts, basis=Basis.GROUNDING, rules=0, score=0.6):
+    """Say whether an answer with these verdicts, and so many findings of rules, is a warning at most."""
+    claims = tuple(
+        Claim(f"c{number}", "It rains.", 0, 9, number, ClaimType.FACTUAL, 0.0) for number, _ in enumerate(verdicts)
     )
-    assert risk_of(finished).level is RiskLevel.HIGH
+    judgements = {f"c{number}": Judgement(verdict, basis) for number, verdict in enumerate(verdicts)}
+    span = Span(0, 1)
+    found = tuple(Distortion(DistortionType.NUMBER_CHANGED, "c0", "f1", span, span) for _ in range(rules))
+    outputs = SimpleNamespace(
+        fidelity=SimpleNamespace(judgements=judgements),
+        text=SimpleNamespace(claims=claims),
+        distortion=SimpleNamespace(found=found),
+    )
+    return is_warning_at_most(SimpleNamespace(outputs=outputs), score)
+
+
+UNSUPPORTED, SUPPORTED, REFUTED = Verdict.UNSUPPORTED, Verdict.SUPPORTED, Verdict.CONTRADICTED
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "more", "expected"),
+    [
+        ((UNSUPPORTED, UNSUPPORTED), {}, True),
+        ((UNSUPPORTED, UNSUPPORTED), {"score": 0.7}, False),
+        ((UNSUPPORTED, UNSUPPORTED), {"rules": 1}, False),
+        ((UNSUPPORTED, UNSUPPORTED, UNSUPPORTED, SUPPORTED), {"rules": 1, "score": 0.9}, True),
+        ((UNSUPPORTED, UNSUPPORTED, UNSUPPORTED, UNSUPPORTED, SUPPORTED), {"rules": 1}, False),
+        ((SUPPORTED, REFUTED), {"basis": Basis.VALUE_CONFLICT, "rules": 1}, False),
+        ((SUPPORTED, Verdict.NONE), {}, False),
+        ((Verdict.UNDECIDED, Verdict.UNDECIDED), {"score": 0.9}, True),
+        ((), {}, False),
+    ],
+    ids=["unsupported", "of something else", "a rule signals", "a quarter borne out", "a fifth borne out", "refuted",
+         "not judged", "left open", "no claim"],
+)  # fmt: skip
+def test_what_makes_an_answer_high_is_something_that_was_found(verdicts, more, expected):
+    assert warned(*verdicts, **more) is expected

@@ -203,7 +203,7 @@ async def test_a_guess_counts_where_the_entailment_model_contradicts():
     judgement, _ = await judged(answer, fact, support=0.9, entailment=[0.8, 0.15, 0.05])
     assert judgement.verdict is Verdict.SUPPORTED
     judgement, _ = await judged(answer, fact, support=0.9, entailment=[0.05, 0.15, 0.8])
-    assert (judgement.verdict, judgement.basis) == (Verdict.CONTRADICTED, Basis.DISTORTION)
+    assert (judgement.verdict, judgement.basis) == (Verdict.CONTRADICTED, Basis.CONTRADICTION), "a model's word"
     assert "“joiner”" in judgement.why
 
 

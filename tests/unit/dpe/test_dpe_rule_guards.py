@@ -9,9 +9,8 @@ from services.dpe.domain.facts import EnvelopeFact, read_fact
 from services.dpe.domain.findings import Distortion, DistortionType, Rule
 from services.dpe.domain.flips import flipped
 from services.dpe.domain.rules import departures, read_claim, read_sources
-from services.dpe.domain.rules.nearness import nearness
+from services.dpe.domain.rules.nearness import repeats
 from services.dpe.domain.segmentation import segment
-from services.dpe.domain.stages.s03b_distortion import NEAR
 from services.dpe.domain.verdicts import decides
 from tests.unit.dpe.test_dpe_departures import found
 
@@ -295,31 +294,59 @@ def span_of(text, words):
 
 
 @pytest.mark.parametrize(
-    ("claim", "claimed", "near"),
+    ("claim", "claimed", "expected"),
     [
         ("Claims files are kept for three years after the claim was closed.", "three years", True),
         ("Once a case is over, its papers stay in the archive for three years.", "three years", False),
+        ("A claim must be filed within three years.", "three years", False),
+        ("Files of your own cars and bikes are kept for three years.", "three years", False),
+    ],
+    ids=["misquote", "inference", "other statement", "shared nouns"],
+)
+def test_a_misquote_repeats_its_source_and_what_shares_words_does_not(claim, claimed, expected):
+    assert repeats(claim, span_of(claim, claimed), FACT, span_of(FACT, "ten years")) is expected
+
+
+@pytest.mark.parametrize(
+    ("claim", "fact", "claimed", "known"),
+    [
+        ("The tenant notifies the landlord of the sale.", "The landlord notifies the tenant of the sale.", "tenant",
+         "landlord"),
+        ("All rooms including the cellar are heated.", "All rooms except the cellar are heated.", "including",
+         "except"),
+    ],
+    ids=["exchanged", "another link"],
+)  # fmt: skip
+def test_what_changes_its_place_or_its_link_repeats_the_rest(claim, fact, claimed, known):
+    assert repeats(claim, span_of(claim, claimed), fact, span_of(fact, known))
+
+
+ROW = "Parents: Parent: Other parent; Paid weeks: 8; Notice: 4 weeks"
+
+
+@pytest.mark.parametrize(
+    ("claim", "expected"),
+    [
+        ("The other parent gets 20 paid weeks.", True),
+        ("The birth parent gets 20 paid weeks.", False),
+        ("A carer who is employed elsewhere for other reasons gets 20.", False),
     ],
 )
-def test_a_misquote_is_near_its_source_and_an_inference_is_not(claim, claimed, near):
-    found_near = nearness(claim, span_of(claim, claimed), FACT, span_of(FACT, "ten years"))
-    assert (found_near >= NEAR) is near
+def test_of_a_row_the_name_counts_and_the_words_in_any_order(claim, expected):
+    assert repeats(claim, span_of(claim, "20"), ROW, span_of(ROW, "8")) is expected
 
 
-def test_of_a_row_the_words_count_in_any_order():
-    row = "Parent: Other parent; Paid weeks: 8"
-    assert nearness("The other parent gets 20 weeks.", Span(21, 23), row, span_of(row, "8")) >= NEAR
+def test_a_short_answer_has_the_rest_of_its_sentence_from_its_question():
+    asked = "How long are closed claims files kept after the claim was closed?"
+    short = "Three years.", Span(0, len("Three years")), FACT, span_of(FACT, "ten years")
+    assert repeats(*short, asked)
+    assert not repeats(*short, "How long is the warranty of the dryer?")
 
 
 @pytest.mark.parametrize(
     ("rule", "near", "expected"),
-    [
-        (Rule.VALUE, True, True),
-        (Rule.VALUE, False, False),
-        (Rule.BOUND, False, True),
-        (Rule.LIMIT, True, False),
-    ],
+    [(Rule.VALUE, True, True), (Rule.VALUE, False, False), (Rule.BOUND, False, False), (Rule.LIMIT, True, False)],
 )
-def test_some_rules_decide_only_near_to_their_source(rule, near, expected):
+def test_rules_decide_only_where_the_source_is_repeated(rule, near, expected):
     item = Distortion(DistortionType.NUMBER_CHANGED, "c", "f", Span(0, 1), Span(0, 1), rule=rule, is_near=near)
     assert decides(item) is expected

@@ -7,11 +7,13 @@ import pytest
 
 from services.common.provenance import kept_report, report_hash
 from services.common.reading.text_types import Claim, ClaimType, Span
+from services.common.reading.values import scan_values
 from services.common.rpc.canonical import message_json
 from services.dpe.convert.responses import analyze_response
 from services.dpe.domain.analysis import AnalysisInput
 from services.dpe.domain.facts import EnvelopeFact, FactSource
 from services.dpe.domain.findings import (
+    AlignedValue,
     Basis,
     ConstraintConflict,
     Distortion,
@@ -19,6 +21,7 @@ from services.dpe.domain.findings import (
     DoubtfulSpan,
     Evidence,
     Judgement,
+    Rule,
     Verdict,
 )
 from services.dpe.domain.why import MAX_WORDS_CHARS, Grounds, place_name, why
@@ -29,6 +32,7 @@ from tests.unit.dpe.test_dpe_verdicts import near_models
 
 RETENTION = FactSource("s1", "file:15.md", "Data retention", "Retention", 3)
 PLACE = "Data retention › Retention, p. 3"  # noqa: RUF001
+UNSURE = "That may be said of something else."
 FACT = "Claims files are kept for 10 years after the file is closed."
 
 
@@ -82,7 +86,7 @@ async def sentence(*given, **options):
         (
             "Claims files are kept for 30 years.",
             "Claims files are kept for 30 years when a person was injured.",
-            f"“when a person was injured”, which limits it in {PLACE}, is missing from the answer.",
+            f"“when a person was injured”, which limits it in {PLACE}, is missing from the answer. {UNSURE}",
         ),
     ],
 )
@@ -253,3 +257,22 @@ class TestOmissions:
         assert not report.omissions
         assert sum(report.omission_summary.values()) == 0
         assert report.omissions_in_envelope["CRITICAL"] == 2
+
+
+def test_a_number_in_words_beside_the_same_in_figures_is_shown_with_its_words():
+    content = "A ticket covers two adults. Children under 4 swim free of charge at any time."
+    answer = "A ticket is for adults and up to four children who swim free of charge."
+    item = Distortion(
+        DistortionType.NUMBER_CHANGED,
+        "c1",
+        "f1",
+        Span(answer.index("four"), answer.index("four") + 4),
+        Span(content.index("4"), content.index("4") + 1),
+        AlignedValue(scan_values(answer)[0], scan_values(content)[-1], equal=False),
+        Rule.APPLIED,
+    )
+    claim = Claim("c1", answer, 0, len(answer), 0, ClaimType.FACTUAL, 0.0)
+    evidence = (Evidence(0, "f1", Span(0, 1), 0.5, 0.5),)
+    judged = Judgement(Verdict.UNSUPPORTED, Basis.DISTORTION, evidence=evidence)
+    told = why(Grounds(claim, judged, (item,), answer, {"f1": fact(content)}))
+    assert told == f"“Children under 4” in {PLACE}; the answer says “up to four”. {UNSURE}"

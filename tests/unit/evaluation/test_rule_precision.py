@@ -5,8 +5,18 @@ from crp.common.v1 import text_pb2
 from crp.dpe.v1 import finding_pb2, report_pb2
 from crp.dpe.v1 import provenance_service_pb2 as pb
 
+from evaluation.data import EvaluationDataError
 from evaluation.pairs import PairRecord
-from evaluation.rule_precision import Asked, Part, find, precision_tables, read_asked, wrong_findings
+from evaluation.rule_precision import (
+    Asked,
+    Part,
+    find,
+    precision_tables,
+    read_asked,
+    replies_in_twos,
+    wrong_findings,
+)
+from evaluation.whole_documents import REPLIES, read_answers
 from services.allinone.check import Checker
 
 FACT = "The fee is 5 euros. It is due in May."
@@ -34,7 +44,7 @@ async def findings():
 
 async def test_a_rule_is_right_in_the_false_answer_and_each_answer_counts_once(findings):
     rules, roles = precision_tables(findings)
-    assert rules.rows == (("VALUE", "1 of 2: 0.50 (1 of 1)", "-", "-", "1 of 2: 0.50 (1 of 1)"),)
+    assert rules.rows == (("VALUE", "1 of 2: 0.50 (1 of 1)", "-", "-", "-", "1 of 2: 0.50 (1 of 1)"),)
     assert [row[1] for row in roles.rows] == ["1 of 1: 1.00", "0 of 1: 0.00", "1 of 2: 0.50"]
 
 
@@ -47,4 +57,20 @@ async def test_a_wrong_finding_is_shown_with_the_sentence_that_it_departs_from(f
 def test_the_halves_of_the_corpus_share_no_passage():
     parts = {part: {one.record.facts for one in read_asked() if one.part is part} for part in Part}
     assert not parts[Part.FIRST] & parts[Part.SECOND]
-    assert min(map(len, parts.values())) > 100
+    assert min(len(parts[part]) for part in (Part.FIRST, Part.SECOND, Part.PAIRS)) > 100
+
+
+def test_a_right_reply_stands_beside_the_wrong_one_to_the_same_question():
+    replies = read_answers("development", REPLIES)
+    twos = replies_in_twos(replies)
+    by_text = {one.answer: one for one in replies}
+    both = [(by_text[one.record.true_answer], by_text[one.record.false_answer]) for one in twos]
+    assert len(both) == len(replies) / 2
+    assert all(right.right and not wrong.right and right.question == wrong.question for right, wrong in both)
+    assert all(one.sources == (one.document,) for one in twos)
+
+
+def test_a_question_without_a_twin_is_refused():
+    replies = read_answers("development", REPLIES)
+    with pytest.raises(EvaluationDataError, match="without a right and a wrong one"):
+        replies_in_twos(replies[1:])

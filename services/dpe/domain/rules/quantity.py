@@ -23,8 +23,8 @@ _NONE: Final = re.compile(
     r"\b(?P<cue>none|no|nobody|never)\b(?: (?:of|the))*(?P<noun>(?: [\w-]+){1,3})?", re.IGNORECASE
 )
 _PART: Final = re.compile(
-    rf"\b(?:(?<!at )(?<!at the )most|some|several|many|few|half|a third|a quarter|the majority|a majority"
-    rf"|a minority|not all|not every|nearly all|almost all|nearly every|almost every|usually|often|sometimes"
+    rf"\b(?:(?<!at )(?<!at the )most|some|several|(?<!how )many|few|half|a third|a quarter|the majority|a majority"
+    rf"|a minority|not all|not every|nearly all|almost all|nearly every|almost every|usually|(?<!how )often|sometimes"
     rf"|rarely|{_NUMERAL} (?:out )?of (?:the "
     rf"|its |our |their |all )?{_NUMERAL}|(?:of|out of) (?:the |our |its |their )?"
     rf"{_NUMERAL}\b[^,.;]{{0,40}}, {_NUMERAL})\b",

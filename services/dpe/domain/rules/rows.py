@@ -29,7 +29,7 @@ _MIN_WORDS: Final = 2
 _MAX_VALUE_WORDS: Final = 4
 """More words beside a value of a cell make it conditional."""
 _CODE: Final = re.compile(r"[^\W\d]\d|\d[^\W\d]")
-_TELLING: Final = frozenset({"other", "others", "another", "no", "non", "not", "without", "all", "any", "own", "up"})
+TELLING: Final = frozenset({"other", "others", "another", "no", "non", "not", "without", "all", "any", "own", "up"})
 """Words without content by which labels differ all the same: "other parent" is not any parent."""
 
 
@@ -113,7 +113,7 @@ def named_rows(claim: Reading, rows: Sequence[Placed]) -> list[Placed]:
     named = [
         (row, source)
         for row, source in rows
-        if row.label and row.label <= claim.content and not _TELLING.intersection(row.cells[0].words)
+        if row.label and row.label <= claim.content and not TELLING.intersection(row.cells[0].words)
     ]
     if named:
         return [(row, source) for row, source in named if not any(row.label < other.label for other, _ in named)]

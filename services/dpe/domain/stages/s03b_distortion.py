@@ -39,7 +39,7 @@ from services.dpe.domain.policy import MIXED_SIMILARITY
 from services.dpe.domain.qualifiers import left_out, limits_another_statement
 from services.dpe.domain.results import DistortionResult
 from services.dpe.domain.roles import crossed, swapped
-from services.dpe.domain.rules.nearness import nearness
+from services.dpe.domain.rules.nearness import repeats
 from services.dpe.domain.stage import Stage
 from services.dpe.domain.stage_row import RiskSignal, StageKey
 from services.dpe.domain.stages import s01_claims, s02_attribution
@@ -49,8 +49,6 @@ from services.dpe.domain.verdicts import ModelOpinion, heard_cases
 STRIP_OVERLAP: Final = 0.8
 """Share of the claim's content words in the fact's sentence from which on a missing condition was stripped."""
 SUBSTITUTION_OVERLAP: Final = 0.5
-NEAR: Final = 0.3
-"""Nearness to its source from which on a claim repeats it; fitted to one half of the corpus and development pairs."""
 READ_CHARS: Final = 600
 """So much of claim and sentence is read on either side of what differs: bounded work on hostile texts."""
 
@@ -97,15 +95,16 @@ def _told(found: Sequence[Distortion], heard: ModelOpinion | None) -> list[Disto
 
 
 def _with_nearness(analysis: Analysis, found: Sequence[Distortion]) -> Iterator[Distortion]:
-    """Yield the distortions with how near each claim is to the sentence that it departs from."""
+    """Yield the distortions with whether each claim repeats the sentence that it departs from."""
     claims = {claim.claim_id: claim for claim in analysis.outputs.text.claims}
     views = {view.fact.fact_id: view for view in analysis.outputs.text.fact_views}
     for item in found:
         claim, view = claims[item.claim_id], views[item.fact_id]
         at = bisect_right(view.clauses, item.fact_span.start, key=lambda clause: clause.span.start) - 1
-        sentence = view.clauses[at].sentence if at >= 0 else item.fact_span
+        whole = (view.clauses[at].sentence, view.clauses[at].span) if at >= 0 else (item.fact_span,)
         said = _around(analysis.input.answer, Span(claim.start, claim.end), item.answer_span)
-        yield replace(item, is_near=nearness(*said, *_around(view.fact.content, sentence, item.fact_span)) >= NEAR)
+        there = (_around(view.fact.content, one, item.fact_span) for one in whole)
+        yield replace(item, is_near=any(repeats(*said, *one, analysis.input.query) for one in there))
 
 
 def _around(text: str, whole: Span, words: Span) -> tuple[str, Span]:

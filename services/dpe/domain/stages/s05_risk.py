@@ -12,7 +12,7 @@ from services.common.taxonomy import RepetitionLevel, RiskLevel, StageStatus
 from services.dpe.domain.analysis import Analysis
 from services.dpe.domain.findings import AttributionType
 from services.dpe.domain.floors import cut_short, floors_of
-from services.dpe.domain.judged_risk import DOUBT_AT_MOST, Signals, doubted_alone, judged_signals
+from services.dpe.domain.judged_risk import DOUBT_AT_MOST, Signals, is_warning_at_most, judged_signals
 from services.dpe.domain.outcome import UNSOUND, Reason, StageOutcome
 from services.dpe.domain.relevance import refused
 from services.dpe.domain.results import Risk
@@ -75,7 +75,7 @@ def _levelled(analysis: Analysis, risk: Risk) -> Risk:
     if analysis.policy.level_floors and risk.composite_score is not None:
         judged = judged_signals(analysis, risk.signals)
         base = base_score(judged, analysis.policy.weights)
-        if base is not None and doubted_alone(analysis):
+        if base is not None and is_warning_at_most(analysis, base):
             base = min(base, DOUBT_AT_MOST)
         judged_score = amplified(base, risk.amplifiers, analysis.policy.amplifiers)
     # A refusal asserts nothing, so that nothing of it can be wrong (ADR 0096).
