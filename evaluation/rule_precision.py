@@ -62,7 +62,7 @@ class Finding:
     """What a rule found in an answer.
 
     Attributes:
-        decides: it contradicts the claim by itself, for its rule does or the claim repeats its source (ADR 0166).
+        decides: it contradicts the claim by itself, for its rule does where the claim repeats its source (ADR 0215).
         right: the answer is the false one of its pair.
         claimed: the words of the answer.
         known: the words of the fact.

@@ -1,6 +1,7 @@
 """Reckoning with dates and times: a date and a period make a date, two dates a period."""
 
 import calendar
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import date, timedelta
@@ -9,10 +10,19 @@ from typing import Final
 from services.common.reading.text_types import Value
 from services.common.reading.units import same_span
 
+WEEKDAYS: Final = tuple(day.lower() for day in calendar.day_name)
+WEEKDAY: Final = rf"(?P<day>{'|'.join(WEEKDAYS)})"
+_WEEKDAY_BEFORE: Final = re.compile(rf"\b{WEEKDAY},?\s(?:the\s|on\s)?$", re.IGNORECASE)
+_WEEKDAY_CHARS: Final = 24
 _DAY_S: Final = 86_400
 _DAY_MIN: Final = 1_440
 _MONTHS: Final = 12
 _MAX_MONTHS: Final = 12_000
+
+
+def weekday_before(text: str, start: int, end: int) -> re.Match[str] | None:
+    """Return the day of the week that stands right before ``end``, as ``day``, no further back than ``start``."""
+    return _WEEKDAY_BEFORE.search(text, max(start, end - _WEEKDAY_CHARS), end)
 
 
 def reached(start: Value, length: Value) -> Iterator[tuple[str, Value]]:

@@ -1,4 +1,8 @@
-"""What is paid by time: "a month's rent" is that of one month, "three monthly rents" those of three (SPEC-005 §5)."""
+"""One length of time without a numeral, and what is paid by time (SPEC-005 §5).
+
+"A month's rent" is that of one month, "three monthly rents" those of three; "within a week" and "no later than a
+fortnight" name seven days and fourteen.
+"""
 
 import re
 from typing import Final
@@ -16,3 +20,10 @@ MONTHLY_SUMS: Final = re.compile(
     rf"(?<![\w.,])(?P<n>{NUMBER})\s{_OF_A_KIND}monthly(?=\s(?:rents|salaries|wages)\b)", re.IGNORECASE
 )
 """Several months; ``n`` is how many."""
+
+ONE_LENGTH: Final = re.compile(
+    r"(?:(?<=\bwithin\s)|(?<=\bthan\s)|(?<=\bleast\s)|(?<=\bmost\s)|(?<=\bafter\s))an?\s"
+    r"(?P<unit>hour|day|week|fortnight|month|quarter|year)\b(?!['\u2019-]|\sor\s(?:so|two|more)\b|\sof\sthe\b)",
+    re.IGNORECASE,
+)
+"""A length that a limit names; ``unit`` is its word. What an amount is for ("£20 a month") is none."""

@@ -15,7 +15,7 @@ from typing import Any, Final
 from services.common.ports.recognition import EntityKind
 from services.common.reading.clocks import SPOKEN_TIME, read_spoken_time
 from services.common.reading.dates import DATE, MONTHS, YEAR, read_date
-from services.common.reading.dues import MONTHLY_SUMS, TIMES_WORTH
+from services.common.reading.dues import MONTHLY_SUMS, ONE_LENGTH, TIMES_WORTH
 from services.common.reading.folding import folded
 from services.common.reading.intervals import APART, INTERVAL, read_interval
 from services.common.reading.lexicon import APPROXIMATORS, FINITE_VERBS, STOPWORDS
@@ -465,6 +465,11 @@ _SCANNERS: Final[tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], Value | 
     (_MONEY, _read_money, _OF_MONEY),
     (_SHARE, _read_share, Needs(("%", "cent", "percentage", "basis", "bp", "pp"), numeral=True)),
     (TIMES_WORTH, lambda match: _measure(match, EntityKind.QUANTITY, "one", match["unit"]), Needs(("'", "\u2019"))),
+    (
+        ONE_LENGTH,
+        lambda match: _measure(match, EntityKind.QUANTITY, "one", match["unit"]),
+        Needs(("within", "than", "least", "most", "after")),
+    ),
     (MONTHLY_SUMS, lambda match: _measure(match, EntityKind.QUANTITY, match["n"], "month"), Needs(("monthly",))),
     (_QUANTITY, _read_quantity, Needs(numeral=True)),
     (YEAR, _read_year, Needs(mark=re.compile(r"1\d\d\d|20\d\d"))),

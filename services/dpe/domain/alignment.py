@@ -15,6 +15,7 @@ from services.common.reading.agreement import MEASURED, agrees
 from services.common.reading.bounds import Bound, bound_of
 from services.common.reading.places import Place
 from services.common.reading.ratios import SHARE
+from services.common.reading.reckoning.written import measure
 from services.common.reading.text_types import Claim, Span, Value
 from services.common.reading.words import containment, content_stems, jaccard, normal_text
 from services.dpe.domain.attachment import Passage, rival
@@ -127,17 +128,13 @@ def _with_the_odd_one(claim: Claim, stands: Sequence[Placed], aligned: Sequence[
     odd = [
         one.wanted.value
         for one in stands
-        if one.agreeing is None and _measure(one.wanted.value) == _measure(pair.claimed)
+        if one.agreeing is None and measure(one.wanted.value) == measure(pair.claimed)
     ]
     if own is None or len(odd) != 1 or any(agrees(value, pair.known) for value in claim.values):
         return list(aligned)
     kept = [one for one in aligned if one.claimed not in {pair.claimed, odd[0]}]
     states = AlignedValue(pair.claimed, own.place.value, equal=True, fact_index=own.place.fact_index, is_firm=True)
     return [*kept, states, replace(pair, claimed=odd[0])]
-
-
-def _measure(value: Value) -> tuple[EntityKind, str]:
-    return value.kind, value.unit
 
 
 def _is_applied(claim: Claim, pair: AlignedValue, placed: Placed) -> bool:

@@ -5,7 +5,6 @@ another 60 minutes. If they finish at 3:15 pm, until 4:15 pm". Working days leav
 day of the week one is, the year or the asker says, and a day of the week that the answer names has to be that one.
 """
 
-import calendar
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -15,7 +14,7 @@ from typing import Final
 
 from services.common.ports.recognition import EntityKind
 from services.common.reading.agreement import agrees, readings
-from services.common.reading.calendar import date_after, minutes_of
+from services.common.reading.calendar import WEEKDAYS, date_after, minutes_of, weekday_before
 from services.common.reading.places import Place
 from services.common.reading.reckoning.lines import Line
 from services.common.reading.terms import terms_without
@@ -23,9 +22,7 @@ from services.common.reading.text_types import Value
 
 _WORKING: Final = "working day"
 _LENGTHS: Final = frozenset({"second", "month", _WORKING})
-_DAYS: Final = tuple(day.lower() for day in calendar.day_name)
-_DAY: Final = re.compile(rf"\b(?P<day>{'|'.join(_DAYS)}),?\s(?:the\s|on\s)?$", re.IGNORECASE)
-_DAY_CHARS: Final = 24
+_BESIDE_CHARS: Final = 24
 _NO_YEAR: Final = 2_001
 """Stands for a year that nobody names: most have no 29 February."""
 _MOST_DAYS: Final = 400
@@ -80,7 +77,7 @@ def _ways(line: Line, places: Sequence[Place]) -> Iterator[Way]:
 
 def _direction(line: Line, length: Value) -> int:
     """Return 1 where a length is counted on from a day, -1 where it is counted back, 0 where that is not clear."""
-    before, behind = line.before(length)[-_DAY_CHARS:], line.behind(length)[:_DAY_CHARS]
+    before, behind = line.before(length)[-_BESIDE_CHARS:], line.behind(length)[:_BESIDE_CHARS]
     is_on = _ON_BEFORE.search(before) is not None or _ON_BEHIND.match(behind) is not None
     is_back = _BACK_BEHIND.match(behind) is not None
     return int(is_on) - int(is_back)
@@ -135,8 +132,8 @@ def _dates(line: Line, value: Value, ends: Sequence[tuple[Value, Way, date, date
         if _day(value, first) != end or (start.normal.startswith("--") and not value.normal.startswith("--")):
             continue
         weekday = _weekday(start, first)
-        told = _DAY.search(line.text, max(line.start, value.start - _DAY_CHARS), value.start)
-        if told and weekday is not None and _DAYS[(weekday + (end - first).days) % _WEEK] != told["day"].lower():
+        told = weekday_before(line.text, line.start, value.start)
+        if told and weekday is not None and WEEKDAYS[(weekday + (end - first).days) % _WEEK] != told["day"].lower():
             continue
         yield value, _shown(start, way, value), (way[0],)
 
@@ -186,12 +183,12 @@ def _weekday(value: Value, day: date) -> int | None:
     """Return on which day of the week a day is: by its year, or by what stands before it."""
     if not value.normal.startswith("--"):
         return day.weekday()
-    return _DAYS.index(value.counted) if value.counted in _DAYS else None
+    return WEEKDAYS.index(value.counted) if value.counted in WEEKDAYS else None
 
 
 def with_weekdays(text: str, values: Sequence[Value]) -> list[Value]:
     """Return values with the day of the week that stands before a date without a year, as what it counts."""
-    told = ((value, _DAY.search(text, max(0, value.start - _DAY_CHARS), value.start)) for value in values)
+    told = ((value, weekday_before(text, 0, value.start)) for value in values)
     return [
         replace(value, counted=found["day"].lower()) if found and value.kind is EntityKind.DATE else value
         for value, found in told

@@ -218,7 +218,7 @@ class Distortion:
     Attributes:
         values: the words of both sides in comparable form: values, names, or what a rule sets against each other.
         rule: which rule found it.
-        is_near: the claim repeats the sentence that it departs from, the words that differ aside (ADR 0166).
+        is_near: the claim repeats the sentence that it departs from, the words that differ aside (ADR 0166, 0215).
         is_guess: it counts only where the entailment model contradicts the claim (ADR 0195).
     """
 

@@ -81,7 +81,7 @@ class Given:
     answer: str
     places: Sequence[Place]
     asked: Sequence[Value]
-    is_misplaced: Callable[[Value], bool] = field(default=lambda _: False)
+    is_misplaced: Callable[[Value], bool]
     _found: dict[tuple[int, int], list[Place]] = field(default_factory=dict, compare=False)
     _alike: dict[tuple[EntityKind, str], list[Place]] = field(default_factory=dict, compare=False)
 

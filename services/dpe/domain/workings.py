@@ -115,8 +115,8 @@ def with_workings(
     aligned: Sequence[AlignedValue],
     values: Sequence[Value],
     known: Sequence[Working],
-    near: Sequence[int] = (),
-    is_chance: Callable[[AlignedValue], bool] = lambda _: False,
+    near: Sequence[int],
+    is_chance: Callable[[AlignedValue], bool],
 ) -> list[AlignedValue]:
     """Return a claim's pairs of values with those that the answer works out, where the facts have nothing to say.
 

@@ -57,6 +57,12 @@ from tests.fakes.dpe_world import analyse, app, models, statuses
         ("FY24", ["FY2024"]),
         ("in 1648", ["1648"]),
         ("at noon", ["12:00"]),
+        ("no later than a fortnight after paying", ["1209600 second"]),
+        ("within a week", ["604800 second"]),
+        ("after a year of service", ["12 month"]),
+        ("within a day or two", []),
+        ("20 euros a week", ["20 EUR"]),
+        ("for more than a year's rent", ["12 month"]),
     ],
 )
 def test_values_in_words(text, expected):

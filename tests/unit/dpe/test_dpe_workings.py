@@ -38,7 +38,7 @@ def found(document, question, answer, wrong=()):
     given = Given(answer, places, asked_values(question), lambda value: value.text in wrong)
     kinds = [one.kind for one in sentences(answer)]
     known = workings(lines_of(answer), kinds, given)
-    pairs = with_workings((), scan_values(answer), known)
+    pairs = with_workings((), scan_values(answer), known, (), lambda _: False)
     return {pair.claimed.text: pair.derivation for pair in pairs}
 
 
@@ -203,11 +203,13 @@ def test_what_stands_in_the_facts_is_not_said_to_follow():
     answer = "You pay 60% of €49.00, which is €29.40."
     (value, *_) = [one for one in scan_values(answer) if one.text == "€29.40"]
     places = read_fact(0, EnvelopeFact("0", TERMS), ()).places
-    known = workings(lines_of(answer), [one.kind for one in sentences(answer)], Given(answer, places, ()))
+    known = workings(
+        lines_of(answer), [one.kind for one in sentences(answer)], Given(answer, places, (), lambda _: False)
+    )
     pair = AlignedValue(value, places[0].value, equal=True, fact_index=0)
-    assert with_workings([pair], [value], known) == [pair]
+    assert with_workings([pair], [value], known, (), lambda _: False) == [pair]
     conflict = AlignedValue(value, places[0].value, equal=False, fact_index=0, is_firm=True)
-    assert with_workings([conflict], [value], known) == [conflict]
+    assert with_workings([conflict], [value], known, (), lambda _: False) == [conflict]
     (other,) = with_workings([], [value], known, [0])
     assert (other.equal, other.derivation, other.derived_from) == (True, "60% of €49.00 = 29.4 EUR", (0,))
     assert other.is_own

@@ -10,16 +10,12 @@ from itertools import pairwise
 from typing import Final
 
 from services.common.ports.recognition import EntityKind
-from services.common.reading.calendar import date_after, minutes_of
+from services.common.reading.calendar import WEEKDAY, WEEKDAYS, date_after, minutes_of, weekday_before
 from services.common.reading.reckoning.lines import Line, Slip, magnitude, neighbours
 from services.common.reading.text_types import Span, Value
 
-_DAYS: Final = tuple(day.lower() for day in calendar.day_name)
-_DAY: Final = rf"(?P<day>{'|'.join(_DAYS)})"
-_BEFORE: Final = re.compile(rf"\b{_DAY},?\s(?:the\s|on\s)?$", re.IGNORECASE)
-_BEHIND: Final = re.compile(rf"\s?(?:,\s|\(\s?|,\swhich\sis\s(?:a\s)?|\sis\sa\s|,\sa\s){_DAY}\b", re.IGNORECASE)
+_BEHIND: Final = re.compile(rf"\s?(?:,\s|\(\s?|,\swhich\sis\s(?:a\s)?|\sis\sa\s|,\sa\s){WEEKDAY}\b", re.IGNORECASE)
 _NTH: Final = re.compile(r"(?P<n>\d{1,2})(?:st|nd|rd|th)")
-_DAY_CHARS: Final = 24
 _FROM: Final = re.compile(
     r"\b(?:from|starting|beginning|starts?|begins?|as\sof|commencing|effective)\s(?:on\s|from\s)?$", re.IGNORECASE
 )
@@ -126,9 +122,9 @@ def _weekdays(line: Line, days: Sequence[Day]) -> Iterator[Slip]:
         value = each.value
         if not each.has_year or value.kind is not EntityKind.DATE:
             continue
-        told = _BEFORE.search(line.text, max(line.start, value.start - _DAY_CHARS), value.start)
+        told = weekday_before(line.text, line.start, value.start)
         told = told or _BEHIND.match(line.text, value.end, line.end)
-        if told is not None and _DAYS[each.day.weekday()] != told["day"].lower():
+        if told is not None and WEEKDAYS[each.day.weekday()] != told["day"].lower():
             right = calendar.day_name[each.day.weekday()]
             place = Span(min(told.start(), value.start), max(told.end(), value.end))
             yield Slip(
