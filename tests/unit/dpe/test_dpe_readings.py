@@ -60,7 +60,7 @@ from tests.fakes.dpe_world import analyse, app, models, statuses
         ("no later than a fortnight after paying", ["1209600 second"]),
         ("within a week", ["604800 second"]),
         ("after a year of service", ["12 month"]),
-        ("within a day or two", []),
+        ("within a day or so", []),
         ("20 euros a week", ["20 EUR"]),
         ("for more than a year's rent", ["12 month"]),
     ],

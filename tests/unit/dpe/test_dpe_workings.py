@@ -210,7 +210,7 @@ def test_what_stands_in_the_facts_is_not_said_to_follow():
     assert with_workings([pair], [value], known, (), lambda _: False) == [pair]
     conflict = AlignedValue(value, places[0].value, equal=False, fact_index=0, is_firm=True)
     assert with_workings([conflict], [value], known, (), lambda _: False) == [conflict]
-    (other,) = with_workings([], [value], known, [0])
+    (other,) = with_workings([], [value], known, [0], lambda _: False)
     assert (other.equal, other.derivation, other.derived_from) == (True, "60% of €49.00 = 29.4 EUR", (0,))
     assert other.is_own
     assert not other.is_firm
