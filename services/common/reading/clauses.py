@@ -58,6 +58,9 @@ _NOUN_REACH: Final = 6
 _ADVERBS: Final = frozenset({"then", "also", "thus", "later", "still", "therefore", "hence", "often", "only", "now"})
 _SUBJECT_REACH: Final = 12
 """A finite verb must follow within so many words of the right side's opening."""
+_RELATIVES: Final = frozenset({"who", "which", "that"})
+_HEADS: Final = AUXILIARIES - {"be", "been", "being", "having", "not"}
+_SHORT_SUBJECT: Final = 4
 _COUNTED: Final = frozenset({"all", "every", "everyone", "everybody", "everything", "each", "any", "many", "one"})
 """Behind a "not" they open a subject: "not all members pay"."""
 _MIN_WORDS: Final = 2
@@ -381,9 +384,13 @@ def _opens_clause(sentence: str, right: Sequence[Word]) -> bool:
     tokens = list(right)
     while tokens and (tokens[0].text in _ADVERBS or _CONJUNCTION.match(sentence, tokens[0].start)):
         tokens = tokens[1:]
-    tokens = _main(tokens)
-    if len(tokens) < _MIN_WORDS:
-        return False
+    whole, tokens = tokens, _main(tokens)
+    if len(tokens) < len(whole) and _goes_on_behind_relative(whole, len(tokens)):
+        return True
+    return len(tokens) >= _MIN_WORDS and _opens_with_subject(sentence, tokens)
+
+
+def _opens_with_subject(sentence: str, tokens: Sequence[Word]) -> bool:
     first = tokens[0]
     if first.text in CONTRACTED:
         return True
@@ -400,6 +407,25 @@ def _opens_clause(sentence: str, right: Sequence[Word]) -> bool:
     is_subject = first.text in SUBJECT_OPENERS or sentence[first.start].isupper() or first.text[0].isdigit() or is_noun
     reach = _SUBJECT_REACH if first.text in SUBJECT_OPENERS else _NOUN_REACH
     return is_subject and any(_is_verb(tokens[:reach], at) for at in range(1, min(reach, len(tokens))))
+
+
+def _goes_on_behind_relative(tokens: Sequence[Word], at: int) -> bool:
+    """Say whether a relative clause ends, and its noun has a verb: "a guest who leaves before noon may return"."""
+    first = tokens[0].text
+    is_subject = first in _ARTICLES or (at == 1 and _is_plural(first))
+    if not is_subject or at > _SHORT_SUBJECT or tokens[at].text not in _RELATIVES:
+        return False
+    end = next(
+        (place for place in range(at + 1, len(tokens)) if tokens[place].text in SUBORDINATORS - _AS_PREPOSITIONS),
+        len(tokens),
+    )
+    own = at + 1  # the verb of the relative clause, known or not; "which the guard may open" has a subject there
+    if own >= end or tokens[own].text in SUBJECT_OPENERS:
+        return False
+    return any(
+        tokens[place].text in _HEADS and (place - own > 1 or tokens[own].text not in AUXILIARIES)
+        for place in range(own + 1, end)
+    )
 
 
 def _trimmed(sentence: str, left: int, right: int, offset: int) -> Span:

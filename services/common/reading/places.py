@@ -250,6 +250,8 @@ def negated(text: str, stretch: Span, value: Value) -> bool:
     verbs = [match.start() for match in _SECOND_VERB.finditer(text, start, end)]
     start = max((at for at in verbs if at < value.start), default=start)
     end = min((at for at in verbs if at >= value.end), default=end)
+    turn = _NEXT_CLAUSE.search(text, value.end, end)
+    end = end if turn is None else turn.start()
     return is_negated(text[start:end]) != (limit is not None and limit[1])
 
 
@@ -257,6 +259,9 @@ _SECOND_VERB: Final = re.compile(
     rf"\b(?:and|but|or)\s(?:{'|'.join(sorted(AUXILIARIES))})(?:\s(?:not|never)|n['\u2019]t)?\b", re.IGNORECASE
 )
 """A second verb of the subject, which is denied or not for itself: "has 14 characters and shall not hold a name"."""
+
+_NEXT_CLAUSE: Final = re.compile(r",\s(?:and|but|or)\s", re.IGNORECASE)
+"""What is said of the next subject denies nothing of a value before it."""
 
 
 APPOSED: Final = "apposed"

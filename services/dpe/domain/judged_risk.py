@@ -12,6 +12,8 @@ a score tells right ones from wrong ones no better than a coin (ADR 0215).
 
 from typing import Final
 
+from services.common.reading.text_types import Claim
+from services.common.reading.words import content_stems
 from services.common.taxonomy import GroundingMode
 from services.dpe.domain.analysis import Analysis
 from services.dpe.domain.findings import EXACT, AttributionType, Basis, Judgement, Verdict
@@ -47,14 +49,16 @@ def is_warning_at_most(analysis: Analysis, score: float) -> bool:
 
     - a quarter of them is borne out, or
     - models alone object to the others or leave them open, or
-    - no rule has found anything, and the score is below CRITICAL: the answer is near the documents.
+    - no rule has found anything, and the score is below CRITICAL, for the answer is near the documents, or it has
+      hardly a word ("25 days."), and is near nothing.
 
     Args:
         analysis: after stage 3.
         score: judged base score, before amplifiers.
     """
     judgements = analysis.outputs.fidelity.judgements
-    judged = [judgements.get(claim.claim_id) for claim in judged_claims(analysis.outputs.text.claims)]
+    claims = judged_claims(analysis.outputs.text.claims)
+    judged = [judgements.get(claim.claim_id) for claim in claims]
     known = [one for one in judged if one is not None and one.verdict is not Verdict.NONE]
     if not judged or len(known) < len(judged) or any(_is_refuted(one) for one in known):
         return False
@@ -63,8 +67,15 @@ def is_warning_at_most(analysis: Analysis, score: float) -> bool:
     return (
         len(borne_out) >= LEAST_BORNE_OUT * len(known)
         or len(borne_out) + len(doubted) == len(known)
-        or (not analysis.outputs.distortion.found and score < CRITICAL_RISK)
+        or (not analysis.outputs.distortion.found and (score < CRITICAL_RISK or all(map(_is_short, claims))))
     )
+
+
+def _is_short(claim: Claim) -> bool:
+    return len(content_stems(claim.text)) < _FEW_WORDS
+
+
+_FEW_WORDS: Final = 3
 
 
 def _is_refuted(judgement: Judgement) -> bool:

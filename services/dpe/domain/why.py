@@ -169,10 +169,10 @@ def _contradicted(grounds: Grounds) -> str:
 
 
 def _told(grounds: Grounds) -> str:
-    """Return what a rule found, what decides first; of one signal whether it is of the same thing is not known."""
-    for item in sorted(grounds.distortions, key=lambda one: not decides(one)):
+    """Return what a rule found, what decides first; away from its source it may be of something else."""
+    for item in sorted(grounds.distortions, key=lambda one: (not decides(one), one.rule is Rule.LIMIT)):
         if text := _distorted(grounds, item):
-            return text if decides(item) else f"{text} {_UNSURE}"
+            return text if item.is_near else f"{text} {_UNSURE}"
     return ""
 
 

@@ -6,7 +6,7 @@ from services.dpe.domain.facts import EnvelopeFact, read_fact
 from services.dpe.domain.rules.bearers import changed_bearer
 from services.dpe.domain.rules.codes import changed_code
 from services.dpe.domain.rules.columns import changed_column, changed_state, foreign_state
-from services.dpe.domain.rules.denials import denied_part
+from services.dpe.domain.rules.denials import denied_case, denied_part
 from services.dpe.domain.rules.sources import read_claim, read_sources
 from services.dpe.domain.rules.subjects import changed_subject
 from tests.each import each
@@ -44,6 +44,48 @@ VARIANTS = (
 )
 def test_a_value_of_another_column(claim, expected):
     assert found(changed_column, claim, *VARIANTS) == expected
+
+
+PLANS = (
+    "Gym, Plans: Monthly price; Basic: £19; Plus: £29; Max: £45",
+    "Gym, Plans: Classes; Basic: 2; Plus: 5; Max: unlimited",
+)
+
+
+@each(
+    ("claim", "expected"),
+    [
+        ("Plus costs £45 per month.", ("£45", "£29")),
+        ("Plus costs £29 per month.", None),
+        ("Plus costs £16 less than Max, which is £45.", None),
+        ("The sauna costs £45.", None),
+    ],
+)
+def test_a_row_that_alone_measures_so_need_not_be_named(claim, expected):
+    assert found(changed_column, claim, *PLANS) == expected
+
+
+def test_where_two_rows_measure_so_the_claim_has_to_name_one():
+    rows = (*PLANS, "Gym, Plans: Joining fee; Basic: £0; Plus: £10; Max: £20")
+    assert found(changed_column, "Plus costs £45.", *rows) is None
+    assert found(changed_column, "Plus has a monthly price of £45.", *rows) == ("£45", "£29")
+
+
+PAPERS = "Rules: Calculators are permitted in Paper 2 but not in Paper 1."
+
+
+@each(
+    ("claim", "is_denied"),
+    [
+        ("Calculators are permitted in Paper 1.", True),
+        ("Calculators are permitted in Paper 2.", False),
+        ("Calculators are not permitted in Paper 1.", False),
+        ("Calculators are permitted in Paper 2, and Paper 1 is harder.", False),
+        ("Paper 1 lasts two hours.", False),
+    ],
+)
+def test_of_a_case_that_is_left_out_nothing_is_asserted(claim, is_denied):
+    assert (found(denied_case, claim, PAPERS) is not None) is is_denied
 
 
 def test_a_column_that_is_spoken_of_in_part_is_no_wrong_one():

@@ -210,6 +210,12 @@ def test_what_says_the_same_departs_nowhere(claim, fact):
     assert found(claim, fact) == {}
 
 
+def test_how_often_in_the_head_of_a_column_counts_nothing():
+    row = "Care: Part: Lint filter; How often: After every cycle; How: Remove lint by hand"
+    assert found("Lint filter: after every cycle, by hand", row) == {}
+    assert Rule.QUANTIFIER in found("All of the filters are cleaned.", "The filters are often cleaned.")
+
+
 def near(support):
     parts = models()
     parts.embedding._calibration = EverythingNear()

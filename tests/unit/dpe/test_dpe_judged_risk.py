@@ -132,10 +132,10 @@ async def test_what_models_alone_say_is_a_warning_and_no_finding(support, more, 
     assert risk.level is level
 
 
-def warned(*verdicts, basis=Basis.GROUNDING, rules=0, score=0.6):
+def warned(*verdicts, basis=Basis.GROUNDING, rules=0, score=0.6, text=OTHER):
     """Say whether an answer with these verdicts, and so many findings of rules, is a warning at most."""
     claims = tuple(
-        Claim(f"c{number}", "It rains.", 0, 9, number, ClaimType.FACTUAL, 0.0) for number, _ in enumerate(verdicts)
+        Claim(f"c{number}", text, 0, len(text), number, ClaimType.FACTUAL, 0.0) for number, _ in enumerate(verdicts)
     )
     judgements = {f"c{number}": Judgement(verdict, basis) for number, verdict in enumerate(verdicts)}
     span = Span(0, 1)
@@ -156,6 +156,7 @@ UNSUPPORTED, SUPPORTED, REFUTED = Verdict.UNSUPPORTED, Verdict.SUPPORTED, Verdic
     [
         ((UNSUPPORTED, UNSUPPORTED), {}, True),
         ((UNSUPPORTED, UNSUPPORTED), {"score": 0.7}, False),
+        ((UNSUPPORTED,), {"score": 0.7, "text": "25 days."}, True),
         ((UNSUPPORTED, UNSUPPORTED), {"rules": 1}, False),
         ((UNSUPPORTED, UNSUPPORTED, UNSUPPORTED, SUPPORTED), {"rules": 1, "score": 0.9}, True),
         ((UNSUPPORTED, UNSUPPORTED, UNSUPPORTED, UNSUPPORTED, SUPPORTED), {"rules": 1}, False),
@@ -164,7 +165,7 @@ UNSUPPORTED, SUPPORTED, REFUTED = Verdict.UNSUPPORTED, Verdict.SUPPORTED, Verdic
         ((Verdict.UNDECIDED, Verdict.UNDECIDED), {"score": 0.9}, True),
         ((), {}, False),
     ],
-    ids=["unsupported", "of something else", "a rule signals", "a quarter borne out", "a fifth borne out", "refuted",
+    ids=["unsupported", "of something else", "too short to be near", "a rule signals", "a quarter borne out", "a fifth borne out", "refuted",
          "not judged", "left open", "no claim"],
 )  # fmt: skip
 def test_what_makes_an_answer_high_is_something_that_was_found(verdicts, more, expected):

@@ -165,6 +165,11 @@ def test_a_value_that_another_sentence_gives_is_none():
             ("You can carry over 12 hours of annual leave into the next year.", "Ask for study leave in May."),
             Rule.NAME,
         ),
+        (  # the same is said of both
+            "The operator is liable for any loss of the key.",
+            ("The visitor is liable for any loss of the key.", "The operator is liable for damage to clothing."),
+            Rule.NAME,
+        ),
         (  # two words for one thing, as far as anybody knows
             "Broken panes are replaced by the joiner within the same week.",
             ("Broken panes are replaced by the glazier within the same week.",),

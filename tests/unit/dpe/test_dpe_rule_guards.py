@@ -4,15 +4,19 @@ import pytest
 
 from services.common.reading.sentences import sentences
 from services.common.reading.text_types import Span
+from services.common.taxonomy import RiskLevel
 from services.dpe.domain.alignment import ClaimWords, align_values, matches
+from services.dpe.domain.analysis import AnalysisInput
 from services.dpe.domain.facts import EnvelopeFact, read_fact
 from services.dpe.domain.findings import Distortion, DistortionType, Rule
 from services.dpe.domain.flips import flipped
 from services.dpe.domain.rules import departures, read_claim, read_sources
 from services.dpe.domain.rules.nearness import repeats
+from services.dpe.domain.rules.reading import roots
 from services.dpe.domain.segmentation import segment
 from services.dpe.domain.verdicts import decides
 from tests.unit.dpe.test_dpe_departures import found
+from tests.unit.dpe.test_dpe_departures import near as near_app
 
 SOUND = "The horn can be muted for a minute, save for the fire alarm, which cannot be silenced."
 APPEAL = "If the plan is refused, the owner may appeal within a month. Neighbours cannot appeal."
@@ -321,6 +325,44 @@ def test_what_changes_its_place_or_its_link_repeats_the_rest(claim, fact, claime
     assert repeats(claim, span_of(claim, claimed), fact, span_of(fact, known))
 
 
+DEPOSIT = "The deposit is returned within 10 days after both sides have agreed how much is paid back."
+PROBATION = "Employees who have completed probation may buy up to five extra days for the following year."
+
+
+@pytest.mark.parametrize(
+    ("claim", "fact", "claimed", "known", "expected"),
+    [
+        ("The deposit is returned within 30 days.", DEPOSIT, "30 days", "10 days", True),
+        ("Both of you must agree within 30 days.", DEPOSIT, "30 days", "10 days", False),
+        ("You need to have completed probation.", PROBATION, "need to", "may", False),
+        ("The slide is 54 m long.", "Water: The slide is 45 m long and 8 m high.", "54 m", "45 m", True),
+        (
+            "The deposit of the tenant for the rooms upstairs comes within 30 days.",
+            DEPOSIT,
+            "30 days",
+            "10 days",
+            False,
+        ),
+    ],
+    ids=["part", "other side", "of a relative clause", "heading", "one noun"],
+)
+def test_a_whole_part_of_a_sentence_repeats_it_word_for_word(claim, fact, claimed, known, expected):
+    assert repeats(claim, span_of(claim, claimed), fact, span_of(fact, known)) is expected
+
+
+async def level_of(answer, fact):
+    given = AnalysisInput("s1", "w1", 1, "What holds?", answer, (EnvelopeFact("f1", fact),))
+    outputs = (await near_app(0.3).analyze(given)).analysis.outputs
+    return [str(item.rule) for item in outputs.distortion.found], outputs.risk.level
+
+
+async def test_a_finding_in_a_repeated_clause_is_high_and_one_of_another_statement_a_warning():
+    clamped = "Vehicles left longer may be clamped by the county; release costs £60."
+    assert await level_of("Release costs £30.", clamped) == (["VALUE"], RiskLevel.HIGH)
+    kept = "Claims files are kept for 10 years after the file is closed."
+    assert await level_of("Claims of any kind must be filed within 3 years.", kept) == (["VALUE"], RiskLevel.MEDIUM)
+
+
 ROW = "Parents: Parent: Other parent; Paid weeks: 8; Notice: 4 weeks"
 
 
@@ -339,8 +381,23 @@ def test_of_a_row_the_name_counts_and_the_words_in_any_order(claim, expected):
 def test_a_short_answer_has_the_rest_of_its_sentence_from_its_question():
     asked = "How long are closed claims files kept after the claim was closed?"
     short = "Three years.", Span(0, len("Three years")), FACT, span_of(FACT, "ten years")
-    assert repeats(*short, asked)
-    assert not repeats(*short, "How long is the warranty of the dryer?")
+    assert repeats(*short, roots(asked))
+    assert not repeats(*short, roots("How long is the warranty of the dryer?"))
+    assert not repeats(*short, roots("How long kept?")), "two words are in many sentences"
+
+
+@pytest.mark.parametrize(
+    ("row", "claim", "claimed", "known", "expected"),
+    [
+        ("Fees: No.: 2; Item: Parking permit; Price: £80", "A parking permit costs £95.", "£95", "£80", True),
+        ("Post: Service: Express (before noon); Price: £14", "Express costs £18.", "£18", "£14", True),
+        ("Codes: Code: E2; What to do: Wait 30 minutes", "E2: wait 60 minutes.", "60 minutes", "30 minutes", True),
+        ("Codes: Code: E2; What to do: Wait 30 minutes", "E3: wait 60 minutes.", "60 minutes", "30 minutes", False),
+    ],
+    ids=["numbered", "brackets", "code", "other code"],
+)
+def test_a_row_is_named_by_its_first_cell_with_words(row, claim, claimed, known, expected):
+    assert repeats(claim, span_of(claim, claimed), row, span_of(row, known)) is expected
 
 
 @pytest.mark.parametrize(

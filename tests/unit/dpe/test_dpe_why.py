@@ -86,7 +86,7 @@ async def sentence(*given, **options):
         (
             "Claims files are kept for 30 years.",
             "Claims files are kept for 30 years when a person was injured.",
-            f"“when a person was injured”, which limits it in {PLACE}, is missing from the answer. {UNSURE}",
+            f"“when a person was injured”, which limits it in {PLACE}, is missing from the answer.",
         ),
     ],
 )
@@ -270,9 +270,24 @@ def test_a_number_in_words_beside_the_same_in_figures_is_shown_with_its_words():
         Span(content.index("4"), content.index("4") + 1),
         AlignedValue(scan_values(answer)[0], scan_values(content)[-1], equal=False),
         Rule.APPLIED,
+        is_near=False,
     )
     claim = Claim("c1", answer, 0, len(answer), 0, ClaimType.FACTUAL, 0.0)
     evidence = (Evidence(0, "f1", Span(0, 1), 0.5, 0.5),)
     judged = Judgement(Verdict.UNSUPPORTED, Basis.DISTORTION, evidence=evidence)
     told = why(Grounds(claim, judged, (item,), answer, {"f1": fact(content)}))
     assert told == f"“Children under 4” in {PLACE}; the answer says “up to four”. {UNSURE}"
+
+
+def test_what_decides_is_said_first_and_a_limit_that_is_missing_last():
+    span = Span(0, 3)
+    words = AlignedValue(scan_values("3 days")[0], scan_values("5 days")[0], equal=False)
+    limit = Distortion(DistortionType.CONTEXT_STRIPPED, "c1", "f1", span, Span(0, 6), rule=Rule.LIMIT)
+    applied = Distortion(DistortionType.NUMBER_CHANGED, "c1", "f1", span, span, words, Rule.APPLIED, is_near=False)
+    value = Distortion(DistortionType.NUMBER_CHANGED, "c1", "f1", span, span, words, Rule.VALUE)
+    claim = Claim("c1", FACT, 0, len(FACT), 0, ClaimType.FACTUAL, 0.0)
+    judged = Judgement(Verdict.CONTRADICTED, Basis.VALUE_CONFLICT, evidence=(Evidence(0, "f1", span, 0.5, 0.5),))
+    found = f"5 days in {PLACE}; the answer says 3 days."
+    assert why(Grounds(claim, judged, (limit, applied, value), FACT, {"f1": fact()})) == found
+    assert why(Grounds(claim, judged, (limit, applied), FACT, {"f1": fact()})) == f"{found} {UNSURE}"
+    assert why(Grounds(claim, judged, (limit,), FACT, {"f1": fact()})).endswith("is missing from the answer.")

@@ -142,7 +142,7 @@ def asking_witnesses(case, export, arguments, folder):
     return arguments, size
 
 
-@pytest.mark.tenth(share=40)
+@pytest.mark.tenth(share=120)
 @pytest.mark.parametrize("case", list(cases()), ids=str)
 def test_both_say_the_same(case, folder):
     export = altered(case, folder)

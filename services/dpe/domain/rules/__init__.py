@@ -11,7 +11,7 @@ from services.dpe.domain.rules.cells import changed_cell, changed_period
 from services.dpe.domain.rules.codes import changed_code
 from services.dpe.domain.rules.columns import changed_column, changed_state, foreign_state
 from services.dpe.domain.rules.contrasts import changed_contrast
-from services.dpe.domain.rules.denials import denied_part
+from services.dpe.domain.rules.denials import denied_case, denied_part
 from services.dpe.domain.rules.displaced import displaced
 from services.dpe.domain.rules.edges import changed_edge
 from services.dpe.domain.rules.empty_cells import turned_cell
@@ -55,6 +55,7 @@ RULES: Final[tuple[Callable[[Reading, list[Reading]], Departure | None], ...]] =
     foreign_cell,
     changed_code,
     denied_part,
+    denied_case,
     turned_cell,
     turned_word,
     opposed_word,

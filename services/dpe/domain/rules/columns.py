@@ -8,6 +8,7 @@ row by its cells, and says of it what that column says of others alone ("Decisio
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Final
 
 from services.common.reading.agreement import agrees, comparable
@@ -15,7 +16,7 @@ from services.common.reading.polarity import is_negated
 from services.dpe.domain.findings import DistortionType, Rule
 from services.dpe.domain.rules.finding import Departure
 from services.dpe.domain.rules.reading import Reading, roots
-from services.dpe.domain.rules.rows import Cell, Placed, joined, one_value, rows_of, values_of
+from services.dpe.domain.rules.rows import Cell, Placed, Row, joined, one_value, rows_of, values_of
 
 _DONE: Final = re.compile(r"(?:done|completed?|finished|closed|implemented|resolved|carried\sout)\b", re.IGNORECASE)
 _OPEN: Final = re.compile(
@@ -44,7 +45,7 @@ def changed_column(claim: Reading, sources: list[Reading]) -> Departure | None:
     for source in sources:
         for row in source.once(rows_of):
             named = [cell for cell in row.cells[1:] if joined(cell.head.split()) in spoken]
-            if len(named) != 1 or not row.label or not row.label <= claim.content:
+            if len(named) != 1 or not row.label or not (row.label <= claim.content or _is_only(row, named[0], sources)):
                 continue
             known = one_value(named[0])
             for other in row.cells[1:]:
@@ -53,13 +54,28 @@ def changed_column(claim: Reading, sources: list[Reading]) -> Departure | None:
                 beside = (roots(other.head) - roots(named[0].head)) & claim.content
                 if known is None or foreign is None or other is named[0] or beside or not comparable(known, foreign):
                     continue
-                taken = [value for value in given if agrees(value, foreign) and not agrees(known, value)]
-                if taken and not any(agrees(value, known) for value in given):
+                # "£45 per month" of a row "Monthly price": what it is for may stand in the row's name.
+                said = [(value, value if foreign.per else replace(value, per="")) for value in given]
+                taken = [value for value, bare in said if agrees(bare, foreign) and not agrees(known, bare)]
+                if taken and not any(agrees(bare, known) for _, bare in said):
                     span = claim.span(taken[0].start, taken[0].end)
                     return Departure(
                         DistortionType.NUMBER_CHANGED, Rule.ROW, span, source, source.span(*named[0].place)
                     )
     return None
+
+
+def _is_only(row: Row, cell: Cell, sources: Sequence[Reading]) -> bool:
+    """Say whether a column has a value of this measure in no other row: what is said of the column is of this one."""
+    known, number = one_value(cell), row.cells.index(cell)
+    rows = {other.cells: other for source in sources for other in source.once(rows_of) if other.heads == row.heads}
+    beside = [one_value(other.cells[number]) for other in rows.values() if other.cells != row.cells]
+    return (
+        known is not None
+        and bool(known.unit)
+        and bool(beside)
+        and not any(value is not None and value.unit == known.unit for value in beside)
+    )
 
 
 def changed_state(claim: Reading, sources: list[Reading]) -> Departure | None:

@@ -12,7 +12,7 @@ from services.common.reading.lexicon import NEGATORS
 from services.common.reading.words import Word, words
 from services.dpe.domain.findings import DistortionType, Rule
 from services.dpe.domain.rules.finding import Departure
-from services.dpe.domain.rules.reading import Reading, is_content, pieces, root
+from services.dpe.domain.rules.reading import Reading, is_content, pieces, root, roots, share, without_lead
 
 _FORBIDDEN: Final = re.compile(
     r"\b(?:is|are)\s(?:strictly\s|also\s)?(?:prohibited|forbidden|banned|excluded"
@@ -50,6 +50,41 @@ def denied_part(claim: Reading, sources: list[Reading]) -> Departure | None:
             if held and not _is_asserted(frozenset(denied), sources):
                 span = claim.span(held[0].start, held[-1].end)
                 return Departure(DistortionType.NEGATION_FLIP, Rule.NEGATION, span, source, source.span(*at))
+    return None
+
+
+_BUT_NOT: Final = re.compile(
+    r"(?:,\s|\s)(?:but|and)\snot\s(?P<link>in|on|at|to|for|from|with|by|of|within|during|after|before)\s"
+    r"(?P<case>[^,.;:]{1,80})",
+    re.IGNORECASE,
+)
+_MOSTLY: Final = 0.7
+
+
+def denied_case(claim: Reading, sources: list[Reading]) -> Departure | None:
+    """Return where a claim says of a case what its source denies of it alone, or ``None``.
+
+    "Permitted in Paper 2 but not in Paper 1": of Paper 1 a claim without a denial says the opposite.
+    """
+    if _OPPOSED.search(claim.text) or any(word.text in NEGATORS or word.text.endswith("n't") for word in claim.tokens):
+        return None
+    for source in sources:
+        match = _BUT_NOT.search(source.text)
+        if match is None:
+            continue
+        main, _, same = without_lead(source.text[: match.start()]).rpartition(f" {match['link'].lower()} ")
+        said, denied, other = roots(main), roots(match["case"]), roots(same)
+        if (
+            said
+            and denied - other
+            and other - denied
+            and said | denied <= claim.content
+            and not (other - denied) & claim.content
+            and share(claim.content, said | denied) >= _MOSTLY
+            and not _is_asserted(said | denied, sources)
+        ):
+            at = (match.start("case"), match.end("case"))
+            return Departure(DistortionType.NEGATION_FLIP, Rule.NEGATION, claim.whole, source, source.span(*at))
     return None
 
 

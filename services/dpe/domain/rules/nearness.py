@@ -15,7 +15,7 @@ from typing import Final
 from services.common.reading.labelled_rows import labelled_row
 from services.common.reading.text_types import Span
 from services.common.reading.words import words
-from services.dpe.domain.rules.reading import is_content, root, roots, share
+from services.dpe.domain.rules.reading import is_content, root, roots, share, without_lead
 from services.dpe.domain.rules.rows import TELLING
 
 NEAR: Final = 0.6
@@ -27,14 +27,15 @@ COVERED: Final = 0.4
 ALIKE: Final = 0.75
 """Both shares, of whole sentences, from which on what changed its place or its link is one sentence all the same."""
 _SHORT: Final = 4
+_ENOUGH: Final = 3
+"""A short answer that is nothing but what differs has the rest of its sentence from a question of so many words."""
 _FEW: Final = 2
-"""A short answer with fewer words besides those that differ has the rest of its sentence from its question."""
 _STEP: Final = 3
 """Words of content within which two stand near each other."""
 _ROW: Final = re.compile(r"\s\|\s|;\s[^;:\n]{1,60}:\s")
 
 
-def repeats(claim: str, claimed: Span, source: str, known: Span, asked: str = "") -> bool:
+def repeats(claim: str, claimed: Span, source: str, known: Span, asked: frozenset[str] = frozenset()) -> bool:
     """Say whether a claim is its source with other words in one place.
 
     Args:
@@ -42,16 +43,38 @@ def repeats(claim: str, claimed: Span, source: str, known: Span, asked: str = ""
         claimed: its words that differ, with offsets in it; words that are the whole claim are no such words.
         source: the sentence or row.
         known: the words that stand there instead, with offsets in it.
-        asked: the question, whose words a short answer leaves out.
+        asked: roots of the question, whose words a short answer leaves out.
     """
-    if _covers(roots(claim), roots(source), ALIKE, ALIKE):
+    rest, there = (_content(_cut(text, span)) for text, span in ((claim, claimed), (source, known)))
+    if not rest and len(roots(claim)) <= _SHORT:
+        return len(asked) >= _ENOUGH and share(asked, roots(source)) >= SHARED
+    told, listed = rest or _content(claim), there or _content(source)
+    if _covers(roots(claim), roots(source), ALIKE, ALIKE) or _covers(told, listed, ALIKE, ALIKE):
         return True
-    if len(roots(claim)) <= _SHORT and len(roots(f"{claim[: claimed.start]} {claim[claimed.end :]}")) < _FEW:
-        return share(roots(asked), roots(source)) >= SHARED
-    told, listed = _content(_without(claim, claimed)), _content(_without(source, known))
     if _ROW.search(source):
-        return share(told, frozenset(listed)) >= NEAR and _is_named(source, claim)
-    return _beside(told, listed) >= NEAR and _covers(told, listed, SHARED, COVERED)
+        return _is_named(source, claim) and share(frozenset(told) - _PRICED, frozenset(listed)) >= NEAR
+    beside = _beside(told, listed)
+    if beside == 1.0 and _is_part(claim, claimed, source, known):
+        return True
+    said = frozenset(_content(without_lead(_cut(source, known)))) or frozenset(listed)
+    return (
+        len(told) >= _FEW
+        and beside >= NEAR
+        and share(told, frozenset(listed)) >= SHARED
+        and share(said, frozenset(told)) >= COVERED
+    )
+
+
+def _is_part(claim: str, claimed: Span, source: str, known: Span) -> bool:
+    """Say whether a claim is part of a longer sentence: each word on that side of what differs on which it is there.
+
+    A single word has to stand right before or behind it: "the fee is 9 euros" beside "the fee is 5 euros and is due".
+    """
+    sides = ((claim[: claimed.start], source[: known.start]), (claim[claimed.end :], source[known.end :]))
+    (before, there_before), (behind, there_behind) = ([_content(text) for text in side] for side in sides)
+    if len(before) + len(behind) < _FEW:
+        return before == there_before[-1:] if before else behind == there_behind[:1]
+    return frozenset(before) <= frozenset(there_before) and frozenset(behind) <= frozenset(there_behind)
 
 
 def _covers(told: Collection[str], listed: Collection[str], shared: float, covered: float) -> bool:
@@ -60,11 +83,21 @@ def _covers(told: Collection[str], listed: Collection[str], shared: float, cover
 
 
 def _is_named(row: str, claim: str) -> bool:
-    """Say whether a claim has every word of what names a row by which it is told from other rows."""
+    """Say whether a claim has every word of what names a row by which it is told from other rows.
+
+    That is its first cell that has words, and no mere number; what stands there in brackets explains it.
+    """
     cells = labelled_row(row)
-    label = cells[0].label if cells else _ROW.split(row, maxsplit=1)[0].rpartition(": ")[2]
+    texts = list(cells[0].row) if cells else [_ROW.split(row, maxsplit=1)[0].rpartition(": ")[2]]
+    label = next((text for each in texts if _WORD.search(text := _BRACKETS.sub(" ", each))), "")
     telling = TELLING.intersection(word.text for word in words(label))
     return bool(roots(label)) and roots(label) <= roots(claim) and telling <= {word.text for word in words(claim)}
+
+
+_PRICED: Final = roots("it costs and you pay the price or charge")
+"""Verbs for what a column calls by a noun of its own: "Express costs £18"."""
+_BRACKETS: Final = re.compile(r"\([^()]{0,80}\)")
+_WORD: Final = re.compile(r"[^\W\d_]")
 
 
 def _beside(told: Sequence[str], listed: Sequence[str]) -> float:
@@ -79,6 +112,6 @@ def _content(text: str) -> list[str]:
     return [root(word.text) for word in words(text) if is_content(word, text)]
 
 
-def _without(text: str, span: Span) -> str:
-    """Return the text without the words that differ, where more is left of it than they are."""
-    return text if 2 * (span.end - span.start) >= len(text) else f"{text[: span.start]} {text[span.end :]}"
+def _cut(text: str, span: Span) -> str:
+    """Return the text without the words that differ."""
+    return f"{text[: span.start]} {text[span.end :]}"

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Final, TypeVar, cast
 
+from services.common.reading.clauses import finite_verb_at
 from services.common.reading.lexicon import NEGATORS, STOPWORDS
 from services.common.reading.text_types import Span
 from services.common.reading.words import Word, stem, words
@@ -75,6 +76,18 @@ def share(inner: Iterable[str], outer: frozenset[str]) -> float:
     """Return which share of the roots is among others; 0.0 for none."""
     listed = frozenset(inner)
     return len(listed & outer) / len(listed) if listed else 0.0
+
+
+_LEAD_CHARS: Final = 80
+_FEW_WORDS: Final = 2
+
+
+def without_lead(text: str) -> str:
+    """Return a sentence without the heading or lead-in over it: "Water: the slide is long" says nothing of water."""
+    at = text.find(": ", 0, _LEAD_CHARS)
+    lead = words(text[: max(0, at)])
+    is_lead = at > 0 and (len(lead) <= _FEW_WORDS or finite_verb_at(lead) is None)
+    return text[at + 2 :] if is_lead else text
 
 
 @dataclass(frozen=True, slots=True)

@@ -172,10 +172,29 @@ def _are_two(claim: Reading, beside: Alignment, one: Difference, parts: Sequence
     if is_known and any(told <= part.content and there <= part.content for part in parts):
         return True
     behind = one.said_at + len(one.said)
+    if _has_same_place(beside, one, parts):
+        return True
     if behind >= len(beside.said) or not beside.said[behind].is_content or not one.said[-1].is_content:
         return False
     kind = beside.said[behind].key
     return any(_is_kind(one.said[-1].key, kind, part) for part in parts)
+
+
+def _has_same_place(beside: Alignment, one: Difference, parts: Sequence[Reading]) -> bool:
+    """Say whether the facts say the same of the one elsewhere: "the operator is liable for", "the visitor is ..."."""
+    behind = one.said_at + len(one.said)
+    run = tuple(unit.key for unit in beside.said[behind - 1 : behind + _RUN])
+    if len(run) <= _RUN or not one.said[-1].is_content:
+        return False
+    for part in parts:
+        keys = [unit.key for unit in part.once(units_of)] if part is not beside.source else []
+        if any(tuple(keys[at : at + len(run)]) == run for at in range(len(keys) - len(run) + 1)):
+            return True
+    return False
+
+
+_RUN: Final = 3
+"""So many words behind a thing say what is said of it."""
 
 
 def _are_one(ours: str, theirs: str) -> bool:

@@ -40,6 +40,7 @@ from services.dpe.domain.qualifiers import left_out, limits_another_statement
 from services.dpe.domain.results import DistortionResult
 from services.dpe.domain.roles import crossed, swapped
 from services.dpe.domain.rules.nearness import repeats
+from services.dpe.domain.rules.reading import roots
 from services.dpe.domain.stage import Stage
 from services.dpe.domain.stage_row import RiskSignal, StageKey
 from services.dpe.domain.stages import s01_claims, s02_attribution
@@ -97,6 +98,7 @@ def _told(found: Sequence[Distortion], heard: ModelOpinion | None) -> list[Disto
 def _with_nearness(analysis: Analysis, found: Sequence[Distortion]) -> Iterator[Distortion]:
     """Yield the distortions with whether each claim repeats the sentence that it departs from."""
     claims = {claim.claim_id: claim for claim in analysis.outputs.text.claims}
+    asked = roots(analysis.input.query) if found else frozenset[str]()
     views = {view.fact.fact_id: view for view in analysis.outputs.text.fact_views}
     for item in found:
         claim, view = claims[item.claim_id], views[item.fact_id]
@@ -104,7 +106,7 @@ def _with_nearness(analysis: Analysis, found: Sequence[Distortion]) -> Iterator[
         whole = (view.clauses[at].sentence, view.clauses[at].span) if at >= 0 else (item.fact_span,)
         said = _around(analysis.input.answer, Span(claim.start, claim.end), item.answer_span)
         there = (_around(view.fact.content, one, item.fact_span) for one in whole)
-        yield replace(item, is_near=any(repeats(*said, *one, analysis.input.query) for one in there))
+        yield replace(item, is_near=any(repeats(*said, *one, asked) for one in there))
 
 
 def _around(text: str, whole: Span, words: Span) -> tuple[str, Span]:

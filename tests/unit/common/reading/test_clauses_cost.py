@@ -2,6 +2,8 @@
 
 import time
 
+import pytest
+
 from services.common.reading.clauses import clauses
 
 PIECE = "two hundred and "
@@ -27,3 +29,17 @@ def test_what_a_condition_governs_is_not_cut_from_it():
         "Without a form, nothing is paid",
         "the file is closed.",
     ]
+
+
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [
+        ("Late guests are not admitted, and a guest who leaves before the end may not return.", 2),
+        ("Members may swim at any time, and guests who bring a voucher must pay 5 euros.", 2),
+        ("It is kept by the guard, and the case which the guard may open.", 1),
+        ("A form is signed by the owner and a tenant who has not been told.", 1),
+        ("It goes to the owner and a person who pays.", 1),
+    ],
+)
+def test_a_subject_with_a_relative_clause_begins_a_statement_where_it_has_a_verb_of_its_own(text, count):
+    assert len(clauses(text, 0, len(text))) == count
