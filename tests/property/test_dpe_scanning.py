@@ -49,7 +49,7 @@ _MATCHING = (  # noqa: SIM905 - a list for readers
     "two thirds|a quarter of|in half|half of|2/3 of|nine out of ten|1 in 5|3 of every 4|3 times|tenfold|"
     "3x|5 x|by a factor of two|halved|once per year|doubling|trebled|2 to 3 kg|2\u20133 %|$ 5|5 EUR|6 pounds sterling|"
     "seven cents|A$4|nine per cent|5 bps|6 pp|4 percentage points|a month\u2019s salary|a year's notice|"
-    "three gross monthly salaries|\u00bd kg|two dozen days|5 km|in 1066|since 2024 |AB-12|"
+    "three gross monthly salaries|within a fortnight|\u00bd kg|two dozen days|5 km|in 1066|since 2024 |AB-12|"
     "7777777777777777777777777777777|41|twenty-one|one hundred and five|\u0661\u0662|MILLION|step 3|2) |\n# 4. |"
     "\u017fix day\u017f|5 \u212ag|5 m\u0130les|TW\u0130CE A WEEK|\u0131n June|word|is due|."
 ).split("|")
