@@ -1,6 +1,7 @@
 """The level rests on what the verdicts know; the composite stays SPEC-005 §7.2 (ADR 0121)."""
 
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -145,7 +146,8 @@ def warned(*verdicts, basis=Basis.GROUNDING, rules=0, score=0.6, text=OTHER):
         text=SimpleNamespace(claims=claims),
         distortion=SimpleNamespace(found=found),
     )
-    return is_warning_at_most(SimpleNamespace(outputs=outputs), score)
+    analysis: Any = SimpleNamespace(outputs=outputs)
+    return is_warning_at_most(analysis, score)
 
 
 UNSUPPORTED, SUPPORTED, REFUTED = Verdict.UNSUPPORTED, Verdict.SUPPORTED, Verdict.CONTRADICTED
@@ -165,7 +167,8 @@ UNSUPPORTED, SUPPORTED, REFUTED = Verdict.UNSUPPORTED, Verdict.SUPPORTED, Verdic
         ((Verdict.UNDECIDED, Verdict.UNDECIDED), {"score": 0.9}, True),
         ((), {}, False),
     ],
-    ids=["unsupported", "of something else", "too short to be near", "a rule signals", "a quarter borne out", "a fifth borne out", "refuted",
+    ids=["unsupported", "of something else", "too short to be near", "a rule signals",
+         "a quarter borne out", "a fifth borne out", "refuted",
          "not judged", "left open", "no claim"],
 )  # fmt: skip
 def test_what_makes_an_answer_high_is_something_that_was_found(verdicts, more, expected):

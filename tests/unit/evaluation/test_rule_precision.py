@@ -5,6 +5,7 @@ from crp.common.v1 import text_pb2
 from crp.dpe.v1 import finding_pb2, report_pb2
 from crp.dpe.v1 import provenance_service_pb2 as pb
 
+from evaluation import pairs
 from evaluation.data import EvaluationDataError
 from evaluation.pairs import PairRecord
 from evaluation.rule_precision import (
@@ -61,7 +62,7 @@ def test_the_halves_of_the_corpus_share_no_passage():
 
 
 def test_a_right_reply_stands_beside_the_wrong_one_to_the_same_question():
-    replies = read_answers("development", REPLIES)
+    replies = read_answers(pairs.Part.DEVELOPMENT, REPLIES)
     twos = replies_in_twos(replies)
     by_text = {one.answer: one for one in replies}
     both = [(by_text[one.record.true_answer], by_text[one.record.false_answer]) for one in twos]
@@ -71,6 +72,6 @@ def test_a_right_reply_stands_beside_the_wrong_one_to_the_same_question():
 
 
 def test_a_question_without_a_twin_is_refused():
-    replies = read_answers("development", REPLIES)
+    replies = read_answers(pairs.Part.DEVELOPMENT, REPLIES)
     with pytest.raises(EvaluationDataError, match="without a right and a wrong one"):
         replies_in_twos(replies[1:])
