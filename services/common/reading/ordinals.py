@@ -6,14 +6,14 @@ Only before what is counted by itself, a working day or a day of the week: "firs
 import re
 from typing import Final
 
-_ORDINALS: Final = (
+ORDINALS: Final = (
     "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth",
     "eleventh", "twelfth", "thirteenth", "fourteenth", "fifteenth",
 )  # fmt: skip
 _DAYS: Final = "monday|tuesday|wednesday|thursday|friday|saturday|sunday"
 
 ORDINAL_DAY: Final = re.compile(
-    rf"\b(?P<ordinal>{'|'.join(sorted(_ORDINALS, key=len, reverse=True))})"
+    rf"\b(?P<ordinal>{'|'.join(sorted(ORDINALS, key=len, reverse=True))})"
     rf"(?=\s{{1,4}}(?:(?:working|business|banking|bank|trading|calendar)\s{{1,4}}day|{_DAYS})\b)",
     re.IGNORECASE,
 )
@@ -22,4 +22,4 @@ ORDINAL_DAY: Final = re.compile(
 
 def read_ordinal(word: str) -> int:
     """Return the number of an ordinal, 1 and up."""
-    return _ORDINALS.index(word.lower()) + 1
+    return ORDINALS.index(word.lower()) + 1

@@ -33,7 +33,7 @@ from services.dpe.domain.rules.rows import changed_row, joined
 from services.dpe.domain.rules.sequence import changed_order
 from services.dpe.domain.rules.sources import chosen_sources, read_claim, read_sources
 from services.dpe.domain.rules.subjects import changed_subject
-from services.dpe.domain.rules.substituted import substituted_thing, substituted_value
+from services.dpe.domain.rules.substituted import substituted_ordinal, substituted_thing, substituted_value
 from services.dpe.domain.rules.turned import opposed_word, turned_word
 
 __all__ = ["RULES", "Departure", "Reading", "departures", "read_claim", "read_sources"]
@@ -60,6 +60,7 @@ RULES: Final[tuple[Callable[[Reading, list[Reading]], Departure | None], ...]] =
     turned_word,
     opposed_word,
     substituted_value,
+    substituted_ordinal,
     substituted_thing,
     changed_contrast,
     foreign_member,

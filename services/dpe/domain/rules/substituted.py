@@ -15,6 +15,7 @@ from typing import Final
 from services.common.reading.agreement import agrees, comparable
 from services.common.reading.bounds import bound_of
 from services.common.reading.lexicon import AUXILIARIES, FINITE_VERBS, PREPOSITIONS, STOPWORDS
+from services.common.reading.ordinals import ORDINALS
 from services.common.reading.text_types import Value
 from services.dpe.domain.findings import DistortionType, Rule
 from services.dpe.domain.names import akin, name_key
@@ -107,6 +108,25 @@ def substituted_value(claim: Reading, sources: list[Reading]) -> Departure | Non
                     and any(agrees(said, other) for other in part.once(values_of))
                     for part in parts
                 )
+            ):
+                return _departure(DistortionType.NUMBER_CHANGED, Rule.VALUE, claim, beside.source, one)
+    return None
+
+
+def substituted_ordinal(claim: Reading, sources: list[Reading]) -> Departure | None:
+    """Return the ordinal that a claim has in the place of another one of a sentence that it repeats, or ``None``.
+
+    Only words: "the second evening" for "the first". Beside ordinals in figures they are values.
+    """
+    parts = [part for source in sources for part in source.once(statements)]
+    for beside in (one for one in nearest_parts(claim, sources) if one.copied >= _NEARLY_ALL):
+        for one in beside.differences:
+            said, known = (" ".join(unit.word.text for unit in units) for units in (one.said, one.known))
+            if said not in ORDINALS or known not in ORDINALS or said == known:
+                continue
+            rest = content_of(_without(beside.said, one.said))
+            if not any(
+                share(rest, part.known) >= _SAME and said in {word.text for word in part.tokens} for part in parts
             ):
                 return _departure(DistortionType.NUMBER_CHANGED, Rule.VALUE, claim, beside.source, one)
     return None

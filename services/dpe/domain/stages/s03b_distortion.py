@@ -34,6 +34,7 @@ from services.dpe.domain.encoder_distortions import encoder_distortions
 from services.dpe.domain.entailment_status import entailment_status
 from services.dpe.domain.findings import AlignedValue, Attribution, AttributionType, Distortion, DistortionType, Rule
 from services.dpe.domain.flips import flipped
+from services.dpe.domain.misquoted_values import is_misquoted
 from services.dpe.domain.outcome import Reason, StageOutcome
 from services.dpe.domain.policy import MIXED_SIMILARITY
 from services.dpe.domain.qualifiers import left_out, limits_another_statement
@@ -106,7 +107,9 @@ def _with_nearness(analysis: Analysis, found: Sequence[Distortion]) -> Iterator[
         whole = (view.clauses[at].sentence, view.clauses[at].span) if at >= 0 else (item.fact_span,)
         said = _around(analysis.input.answer, Span(claim.start, claim.end), item.answer_span)
         there = (_around(view.fact.content, one, item.fact_span) for one in whole)
-        yield replace(item, is_near=any(repeats(*said, *one, asked) for one in there))
+        is_near = any(repeats(*said, *one, asked) for one in there)
+        is_plain = is_near and item.rule is Rule.APPLIED and is_misquoted(claim, item, view, whole[0])
+        yield replace(item, is_near=is_near, rule=Rule.VALUE if is_plain else item.rule)
 
 
 def _around(text: str, whole: Span, words: Span) -> tuple[str, Span]:
