@@ -20,6 +20,8 @@ from services.common.taxonomy import RiskLevel
 FOLDER: Final = Path(__file__).resolve().parents[1] / "tests" / "vectors" / "dpe" / "answers"
 REPLIES: Final = FOLDER.with_name("replies")
 """Answers of several sentences, as chat models write them."""
+SHORT_ANSWERS: Final = FOLDER.with_name("short_answers")
+"""Answers of a word or a few, which mean nothing without their question."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@
     python -m tools.evaluate_verdicts second-opinion [--kind KIND]
     python -m tools.evaluate_verdicts answers [--part development | --part test --open-test]
     python -m tools.evaluate_verdicts replies [--part development | --part test --open-test]
+    python -m tools.evaluate_verdicts short-answers [--part development | --part test --open-test]
     python -m tools.evaluate_verdicts questions [--part development | --part test --open-test]
     python -m tools.evaluate_verdicts misquotes | neighbours | planted --open-test [--data DIR] [--documents DIR]
 
@@ -50,8 +51,10 @@ SETS: Final = {
     "questions": (asked_questions.FOLDER, "{part}-questions"),
     "answers": (whole_documents.FOLDER, "{part}"),
     "replies": (whole_documents.REPLIES, "{part}"),
+    "short-answers": (whole_documents.SHORT_ANSWERS, "{part}"),
 }
 """Folder of each set, and the file without which it is not there."""
+WHOLE_DOCUMENTS: Final = frozenset({"answers", "replies", "short-answers"})
 EVERY: Final = ("pairs", "corpus", "rewordings", "second-opinion", *SETS)
 
 
@@ -74,7 +77,7 @@ def parser() -> argparse.ArgumentParser:
         type=pairs.Part,
         choices=tuple(pairs.Part),
         default=pairs.Part.DEVELOPMENT,
-        help="half of pairs, questions, answers and replies",
+        help="half of pairs, questions, and of answers, replies and short answers",
     )
     found.add_argument("--open-test", action="store_true", help="open what is held back, which is done once")
     found.add_argument("--kind", action="append", metavar="KIND", help="of the pairs these kinds alone; repeatable")
@@ -110,7 +113,7 @@ class Runs:
             return await self._second_opinion()
         if task == "misquotes":
             return await self._misquotes()
-        if task in {"answers", "replies"}:
+        if task in WHOLE_DOCUMENTS:
             return await self._answers(task)
         return await (self._questions() if task == "questions" else self._windows(task))
 
@@ -195,7 +198,7 @@ def give(task: str, options: argparse.Namespace, report: Report) -> None:
     """Print and keep what was measured."""
     text = json.dumps(plain(report.document), indent=1, ensure_ascii=False)
     if options.save:
-        name = f"{task}-{options.part}" if task in {"pairs", "questions", "answers", "replies"} else task
+        name = f"{task}-{options.part}" if task in {"pairs", "questions", *WHOLE_DOCUMENTS} else task
         (RESULTS / f"{name}.json").write_text(text + "\n", encoding="utf-8")
     if options.mistakes is not None:
         lines = [json.dumps({"task": task} | plain(one), ensure_ascii=False) + "\n" for one in report.mistakes]
