@@ -127,6 +127,9 @@ _HOLDS: Final = {
         rf"\b(?:\d+|an?|{_NUMBER_WORD}|each|every|any|same|next|last|first|second|third|following|calendar|working|further)"
         rf"[ -](?:(?:full|calendar|working|business|insurance|further|of (?:the|that)) )?{_UNIT_OF_TIME}\b"
         rf"|\b(?:{_MONTH})\b|\b(?:1[5-9]|20)\d\d\b|\b\d{{1,2}}[:.]\d\d\b"
+        rf"|\b\d{{1,2}}\s?[ap]\.?m\b|\b(?:{_NUMBER_WORD}|\d{{1,2}})\so['\u2019]clock\b|\bhalf\spast\b|\bquarter\s(?:to|past)\b"
+        r"|\b(?:noon|midday|midnight|today|tomorrow|yesterday|weekdays|weekends)\b|\bthe\s\d{1,2}(?:st|nd|rd|th)\b"
+        rf"|\b(?:end|start|beginning|middle)\sof\s(?:the|each|every|next|this)\s{_UNIT_OF_TIME}\b"
         r"|\b(?:immediately|at once|straight away|never|always|at any time|no deadline|no limit|daily|weekly|monthly"
         r"|quarterly|half-yearly|yearly|annually|day and night|once|twice|anniversary|without notice|lifetime)\b",
         re.IGNORECASE,

@@ -89,7 +89,7 @@ _WORK: Final = _compile(
 )
 _CLOCK: Final = _compile(
     r"(?<![\w.:])(?P<h>[01]?\d|2[0-3]):(?P<min>[0-5]\d)(?:\s?(?P<half>[ap])\.?m\b)?(?![\w:])"
-    r"|(?<![\w.:,])(?P<h2>1[0-2]|[1-9])\s?(?P<half2>[ap])\.?m\b|\b(?<!half\spast\s)(?P<named>noon|midday|midnight)\b"
+    r"|(?<![\w.:,£$€])(?P<h2>1[0-2]|[1-9])(?:\.(?P<min2>[0-5]\d))?\s?(?P<half2>[ap])\.?m\b|\b(?<!half\spast\s)(?P<named>noon|midday|midnight)\b"
 )
 _HOURS: Final = {"noon": "12:00", "midday": "12:00", "midnight": "00:00"}
 _RANGE: Final = _compile(
@@ -402,7 +402,7 @@ def _read_clock(match: re.Match[str]) -> Value:
     hour, half = int(match.group("h") or match.group("h2")), (match.group("half") or match.group("half2") or "").lower()
     if half:
         hour = hour % 12 + (12 if half == "p" else 0)
-    return _plain(match, EntityKind.TIME, f"{hour:02d}:{match.group('min') or '00'}")
+    return _plain(match, EntityKind.TIME, f"{hour:02d}:{match.group('min') or match.group('min2') or '00'}")
 
 
 def _read_reference(match: re.Match[str]) -> Value:

@@ -233,6 +233,27 @@ class Distortion:
     is_guess: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class AnswerPlace:
+    """The place of the facts that a question asks about, for a claim that answers it in a few words (ADR 0216).
+
+    Attributes:
+        span: what stands there, with offsets in the fact's content.
+        is_own: the claim stands there.
+        distortion: a table gives something else there; ``None`` where the claim merely stands in another place.
+    """
+
+    fact_index: int
+    span: Span
+    is_own: bool = False
+    distortion: Distortion | None = None
+
+    @property
+    def is_doubt(self) -> bool:
+        """What is asked about stands here, and the claim in a place that the question names less."""
+        return not self.is_own and self.distortion is None
+
+
 @unique
 class ContradictionSeverity(StrEnum):
     """SPEC-005 §8.2, from minor to grave."""

@@ -11,7 +11,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from services.common.questions.answering import ANSWERED, BESIDE, Said, answered
+from services.common.questions.answering import ANSWERED, BESIDE, UNREADABLE_FRAGMENT, Said, answered
 from services.common.questions.following import joined
 from services.common.questions.matching import rarity
 from services.common.questions.reading import Question, needs, read_needs
@@ -59,6 +59,8 @@ def assess(analysis: Analysis) -> Relevance:
     if table is None:
         return Relevance(RelevanceStatus.NOT_ASSESSED, reason=Reason.EMBEDDING_MODEL_FAILED)
     scores = need_scores(analysis, read, question_texts(analysis))
+    if len(scores) == 1 and any(place.is_own for place in outputs.attribution.answer_places.values()):
+        scores = [max(UNREADABLE_FRAGMENT, *scores)]  # it gives what stands in the cell that is asked about (ADR 0216)
     open_ones = tuple(text for text, score in zip(questions, scores, strict=True) if score < ANSWERED)
     status = RelevanceStatus.RELEVANT if not open_ones else RelevanceStatus.PARTIAL
     if max(scores) < BESIDE:

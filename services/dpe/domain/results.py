@@ -16,6 +16,7 @@ from services.dpe.domain.constraints import ConstraintOutcome
 from services.dpe.domain.facts import FactView
 from services.dpe.domain.findings import (
     AlignedValue,
+    AnswerPlace,
     Attribution,
     AttributionType,
     Contradiction,
@@ -81,6 +82,7 @@ class AttributionResult:
         alignments: for each claim its values with those that stand in their place in any fact near it.
         former: the same as ``by_claim``, ``passages``, ``alignments`` and ``quotations``, which are of the facts that
             hold now, for those that do not; ``None`` where all hold.
+        answer_places: what the question asks about, by the claims that mean nothing without it (ADR 0216).
     """
 
     by_claim: Mapping[str, Attribution] | None = None
@@ -91,6 +93,7 @@ class AttributionResult:
     passages: Mapping[str, tuple[NearFact, ...]] = field(default_factory=dict)
     alignments: Mapping[str, tuple[AlignedValue, ...]] = field(default_factory=dict)
     former: Comparison | None = None
+    answer_places: Mapping[str, AnswerPlace] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

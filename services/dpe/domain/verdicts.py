@@ -187,10 +187,17 @@ def judgements(analysis: Analysis, distortions: Sequence[Distortion]) -> dict[st
     by_claim: dict[str, list[Distortion]] = defaultdict(list)
     for item in distortions:
         by_claim[item.claim_id].append(item)
-    result = analysis.outputs.distortion
+    result, places = analysis.outputs.distortion, analysis.outputs.attribution.answer_places
     return {
         key: _judgement(
-            analysis, heard, Found(tuple(by_claim.get(key, ())), key not in result.unworded, key in result.in_cells)
+            analysis,
+            heard,
+            Found(
+                tuple(by_claim.get(key, ())),
+                key not in result.unworded,
+                key in result.in_cells,
+                is_elsewhere=key in places and places[key].is_doubt,
+            ),
         )
         for heard in heard_cases(analysis)
         for key in [heard.case.claim.claim_id]
@@ -205,11 +212,13 @@ class Found:
         distortions: where it departs from its facts.
         is_worded: it can be a sentence.
         is_in_cell: cells of a table say it (ADR 0169).
+        is_elsewhere: it answers in a few words, and what was asked stands in another place (ADR 0216).
     """
 
     distortions: tuple[Distortion, ...] = ()
     is_worded: bool = True
     is_in_cell: bool = False
+    is_elsewhere: bool = False
 
     @property
     def deciding(self) -> tuple[Distortion, ...]:
@@ -260,12 +269,16 @@ class ModelOpinion:
 
 def _judgement(analysis: Analysis, heard: ModelOpinion, found: Found) -> Judgement:
     verdict, basis = _decided(heard, found)
-    if only_answers(heard.case.claim.text) is not None:
+    is_held = found.is_in_cell or found.deciding
+    if only_answers(heard.case.claim.text) is not None and not is_held:
         verdict, basis = Verdict.UNDECIDED, Basis.GROUNDING  # "Yes." claims what was asked: no fact was held against it
     grounding, row, case = heard.grounding, heard.row, heard.case
     first: int | None = None
+    asked = analysis.outputs.attribution.answer_places.get(case.claim.claim_id)
     if basis is Basis.QUOTATION and case.quotation is not None:
         first = case.quotation.fact_index
+    elif asked is not None:
+        first = asked.fact_index
     elif basis is Basis.CONTRADICTION and case.nearest is not None:
         first = case.nearest.fact_index
     return Judgement(
@@ -322,10 +335,11 @@ def _decided(heard: ModelOpinion, rules: Found) -> tuple[Verdict, Basis | None]:
     """Return the verdict of the firmest basis (ADR 0041, 0095); nothing that measures overlap outvotes a rule."""
     grounding, deciding = heard.grounding, rules.deciding
     found: tuple[Verdict, Basis | None] = (Verdict.NONE, None)
-    if any(item.type in _OF_VALUES for item in deciding):
-        found = Verdict.CONTRADICTED, Basis.VALUE_CONFLICT
-    elif deciding:
-        found = Verdict.CONTRADICTED, Basis.DISTORTION
+    if deciding:
+        is_of_values = any(item.type in _OF_VALUES for item in deciding)
+        found = Verdict.CONTRADICTED, Basis.VALUE_CONFLICT if is_of_values else Basis.DISTORTION
+    elif rules.is_elsewhere and not rules.distortions and not heard.contradicts:
+        found = Verdict.UNDECIDED, Basis.GROUNDING
     elif heard.case.quotation is not None:
         found = Verdict.SUPPORTED, Basis.QUOTATION
     elif grounding is not None and grounding.supported and rules.is_worded and not rules.distortions:

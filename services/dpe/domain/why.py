@@ -51,6 +51,8 @@ class Grounds:
     distortions: tuple[Distortion, ...]
     answer: str
     facts: Mapping[str, EnvelopeFact]
+    asked: tuple[str, Span] | None = None
+    """The fact, and the words in it, that the question asks about, where the claim stands elsewhere (ADR 0216)."""
 
     @property
     def first(self) -> Evidence | None:
@@ -77,9 +79,16 @@ def explained(analysis: Analysis, judgements: Mapping[str, Judgement]) -> dict[s
         by_claim[item.claim_id].append(item)
     claims = {claim.claim_id: claim for claim in analysis.outputs.text.claims}
     facts = {fact.fact_id: fact for fact in analysis.input.facts}
+    asked = {
+        key: (analysis.input.facts[place.fact_index].fact_id, place.span)
+        for key, place in analysis.outputs.attribution.answer_places.items()
+        if place.is_doubt
+    }
+    answer = analysis.input.answer
     return {
         key: replace(
-            judgement, why=why(Grounds(claims[key], judgement, tuple(by_claim[key]), analysis.input.answer, facts))
+            judgement,
+            why=why(Grounds(claims[key], judgement, tuple(by_claim[key]), answer, facts, asked.get(key))),
         )
         for key, judgement in judgements.items()
     }
@@ -257,6 +266,11 @@ def _undecided(grounds: Grounds) -> str:
     if grounds.judgement.basis is Basis.CONTRADICTION:
         support, denied = map(_probability, (grounds.judgement.support, grounds.judgement.contradiction))
         return f"{_capital(place)} leaves it open: one model finds it borne out{support}, another denied{denied}."
+    if grounds.asked is not None:
+        fact_id, span = grounds.asked
+        known, place = grounds.known(fact_id, span), grounds.place(fact_id)
+        named = f"“{known}” in {place}" if known else _capital(place)
+        return f"{named} is nearer to what was asked than where the answer stands."
     if only_answers(grounds.claim.text) is not None:
         return "A word alone answers, and says nothing that a document could be held against."
     return f"It cannot be told from {place} whether this holds{_probability(grounds.judgement.support)}."

@@ -20,6 +20,7 @@ from services.common.reading.text_types import Claim, Value
 from services.common.taxonomy import GroundingMode, StageStatus
 from services.dpe.domain.alignment import ClaimWords, align_values, claim_stems
 from services.dpe.domain.analysis import Analysis, fact_vectors
+from services.dpe.domain.answer_places import answer_places
 from services.dpe.domain.antecedents import antecedents
 from services.dpe.domain.findings import AlignedValue, Attribution, AttributionType, NearFact
 from services.dpe.domain.models import Requests, Vectors, VectorTable
@@ -60,7 +61,7 @@ def apply(analysis: Analysis) -> Analysis:
         for is_former in (False, True)
         for found in [quotations(said, analysis.outputs.text.fact_views, superseded=is_former)]
     )
-    result = AttributionResult(quotations=quoted)
+    result = AttributionResult(quotations=quoted, answer_places=answer_places(analysis))
     analysis = analysis.with_results(result)
     if analysis.models.vectors is None and claims:
         return analysis.ended(StageOutcome(STAGE, StageStatus.FAILED, Reason.EMBEDDING_MODEL_FAILED), result)
@@ -151,7 +152,8 @@ def _compare(analysis: Analysis, among: Sequence[int]) -> list[_Compared]:
         for row, claim in enumerate(block):
             order = _nearest(raw[row], held)
             quotation = analysis.outputs.attribution.quotations.get(claim.sentence_index)
-            first = [] if quotation is None else [quotation.fact_index]
+            asked = analysis.outputs.attribution.answer_places.get(claim.claim_id)
+            first = [one.fact_index for one in (quotation, asked) if one is not None]
             chosen = choose([*first, *order], mentions.sharing(claim, allowed), lengths)
             passages = tuple(NearFact(index, float(raw[row, index]), float(similar[row, index])) for index in chosen)
             near = dict.fromkeys([*chosen, *_kept(order, similar[row])])
@@ -159,7 +161,7 @@ def _compare(analysis: Analysis, among: Sequence[int]) -> list[_Compared]:
             others = values_beside(claim, sentences[claim.sentence_index])
             aligned = align_values(claim, places, meant.get(claim.claim_id, frozenset()), others)
             aligned = [pair for pair in aligned if pair.equal or pair.derivation or not _is_told(claim, pair, told)]
-            if quotation is not None:
+            if quotation is not None or (asked is not None and asked.is_own):
                 aligned = [pair for pair in aligned if pair.equal and not pair.turned]
             one = _one(analysis, claim, order, raw[row], similar[row], aligned)
             one = replace(one, type=_type(claim, float(similar[row][raw[row].argmax()])))

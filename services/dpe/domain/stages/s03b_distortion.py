@@ -84,9 +84,14 @@ def apply(analysis: Analysis) -> Analysis:
             told = _told(known.get(claim.claim_id, []), heard.get(claim.claim_id))
             found += without_echoes(_value_distortions(analysis, claim, own) + told)
     status, reason = entailment_status(analysis)
+    places = analysis.outputs.attribution.answer_places
+    misplaced = [place.distortion for place in places.values() if place.distortion is not None]
+    in_place = {key for key, place in places.items() if place.is_own}
     return analysis.ended(
-        StageOutcome(STAGE, status, reason, findings=len(found)),
-        DistortionResult(tuple(_with_nearness(analysis, found)), departures.unworded, departures.in_cells),
+        StageOutcome(STAGE, status, reason, findings=len(found) + len(misplaced)),
+        DistortionResult(
+            (*_with_nearness(analysis, found), *misplaced), departures.unworded, departures.in_cells | in_place
+        ),
     )
 
 

@@ -28,7 +28,7 @@ from services.dpe.domain.relevance import assess, question_texts, sentence_texts
 from services.dpe.domain.results import CompletenessResult
 from services.dpe.domain.stage import Batch, Stage
 from services.dpe.domain.stage_row import StageKey
-from services.dpe.domain.stages import s01_claims
+from services.dpe.domain.stages import s01_claims, s02_attribution
 from services.dpe.domain.unsupported_language import any_unread, is_unread, is_unread_text, mostly_unread, session_texts
 
 
@@ -108,7 +108,7 @@ STAGE: Final = Stage(
     key=StageKey(8),
     name="Completeness Verification",
     section="CRP-SPEC-005 §10",
-    needs=(s01_claims.STAGE,),
+    needs=(s01_claims.STAGE, s02_attribution.STAGE),
     counts_in_quality=True,
     has_remedies=True,
     score=_score,

@@ -1,0 +1,221 @@
+"""The places of facts that a question may ask about, and how far each is what is asked (ADR 0216).
+
+A place is a clause of a sentence, or a cell of a table with the names of its row and its column. "What does Basic
+cost?" asks about the cell of Basic and Price; "£12" stands in another one, and answers another question. Linear in the
+text.
+"""
+
+import re
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from typing import Final
+
+from services.common.questions.matching import rarity
+from services.common.questions.reading import read_question
+from services.common.questions.terms import terms
+from services.common.reading.agreement import agrees, comparable
+from services.common.reading.bounds import Bound, bound_of
+from services.common.reading.labelled_rows import LabelledCell, labelled_row
+from services.common.reading.places import PLACED, stretches
+from services.common.reading.text_types import Span, Value
+from services.common.reading.values import scan_values
+from services.dpe.domain.facts import FactClause, FactView, within
+
+NEARBY: Final = 0.5
+"""What a word counts that stands in the rest of the sentence, or over it."""
+_LINE: Final = re.compile(r"[^\n]+")
+_NOTHING: Final = re.compile(
+    r"(?:none|nil|no|not? [\w ]{1,30}|never|closed|excluded|unpaid|n/?a|[–—-])\.?", re.IGNORECASE  # noqa: RUF001
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class AskedPlace:
+    """A clause or a cell.
+
+    Attributes:
+        span: in the fact's content; ``text`` are its words.
+        own: stems of its words; of a cell with those of its row's and its column's names.
+        around: stems of its sentence and of what stands over it; of a cell what stands over its table.
+        values: those in it; of a cell with the unit of its column.
+        limits: values that say for which amounts the place holds: those of the row's name, of a clause its own.
+        cell: ``None`` for a clause.
+        within: equal for the cells of one table, and for the parts of one sentence.
+    """
+
+    fact_index: int
+    span: Span
+    text: str
+    within: Hashable
+    own: frozenset[str]
+    around: frozenset[str]
+    values: tuple[Value, ...]
+    limits: tuple["Limit", ...] = ()
+    cell: LabelledCell | None = None
+
+    @property
+    def says_nothing(self) -> bool:
+        """It is a cell that says that there is nothing: "none", "closed"."""
+        return self.cell is not None and _NOTHING.fullmatch(self.cell.row[self.cell.column].strip()) is not None
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """The amounts for which a place holds: "6 months to under 2 years", "above 50 euros"; ends are its."""
+
+    value: Value
+    least: Decimal | None
+    most: Decimal | None
+
+    def holds(self, asked: Value) -> bool | None:
+        """Say whether an amount lies in it; ``None`` where it measures something else."""
+        if asked.magnitude is None or not comparable(asked, self.value) or not (asked.unit or not self.value.unit):
+            return None
+        above = self.least is None or asked.magnitude >= self.least
+        return above and (self.most is None or asked.magnitude <= self.most)
+
+
+def read_asked_places(views: Iterable[FactView]) -> Iterator[AskedPlace]:
+    """Yield the places of facts that hold now, in their order."""
+    for index, view in enumerate(views):
+        content = view.fact.content
+        if view.fact.superseded:
+            continue
+        rows = [row for line in _LINE.finditer(content) if (row := labelled_row(line.group(), line.start()))]
+        yield from (place for row in rows for place in _cells(index, content, row))
+        if not rows:
+            yield from _clauses(index, view)
+
+
+def _clauses(index: int, view: FactView) -> Iterator[AskedPlace]:
+    content, whole, last = view.fact.content, frozenset[str](), None
+    for clause in view.clauses:
+        sentence = clause.sentence
+        over = content[: min(sentence.start, _HEAD_CHARS)].partition(": ")[0]
+        if sentence != last:
+            whole, last = frozenset((*stems(content[sentence.start : sentence.end]), *stems(over))), sentence
+        for span in _stretches(content, clause):
+            text, values = content[span.start : span.end], within(clause.values, span)
+            own = frozenset(stems(text))
+            yield AskedPlace(
+                index, span, text, (index, sentence), own, whole, values, tuple(_limits(text, span.start, values))
+            )
+
+
+def _stretches(content: str, clause: FactClause) -> list[Span]:
+    """Return the parts of a clause that give a value each; all of it where it gives one or none."""
+    placed = [value for value in clause.values if value.kind in PLACED]
+    if len(placed) < _ENDS:
+        return [clause.span]
+    return list(dict.fromkeys(stretches(content, clause.span.start, clause.span.end, placed)))
+
+
+def stems(text: str) -> tuple[str, ...]:
+    """Return the stems of the words of content of a text, and the letters that name one of several: "Bay B"."""
+    return (*terms(text), *(letter.lower() for letter in _LETTER.findall(text)))
+
+
+_LETTER: Final = re.compile(r"(?<=[a-z]\s)(?!I\b)[A-Z]\b")
+_HEAD_CHARS: Final = 120
+
+
+def _cells(index: int, content: str, row: Sequence[LabelledCell]) -> Iterator[AskedPlace]:
+    first = row[0]
+    label, over = stems(first.label), frozenset(stems(content[: first.start]))
+    limits = tuple(_limits(first.label, 0, scan_values(first.label)))
+    for cell in row[1:]:
+        said, lead = content[cell.start : cell.end], f"{cell.head}: "
+        shift = cell.start - len(lead)
+        values = tuple(
+            replace(one, start=one.start + shift, end=one.end + shift)
+            for one in scan_values(f"{lead}{said}")
+            if one.start >= len(lead)
+        )
+        own = frozenset((*label, *stems(cell.head), *stems(said)))
+        yield AskedPlace(index, Span(cell.start, cell.end), said, cell.heads, own, over, values, limits, cell)
+
+
+def _limits(text: str, offset: int, values: Sequence[Value]) -> Iterator[Limit]:
+    """Yield the amounts that a text limits: two ends, one end, or nothing."""
+    measured = [one for one in values if one.magnitude is not None]
+    bounds = [bound_of(text, offset, one) for one in measured]
+    if (
+        len(measured) == _ENDS
+        and bounds[0] is not Bound.AT_MOST
+        and (bounds[1] is Bound.AT_MOST or _joined(text, offset, measured))
+    ):
+        low, high = measured
+        least = low.magnitude if low.unit or not high.unit else _scaled(low, high)
+        yield Limit(high, least, high.magnitude)
+        return
+    for one, bound in zip(measured, bounds, strict=True):
+        if bound is not None:
+            yield Limit(one, *((one.magnitude, None) if bound is Bound.AT_LEAST else (None, one.magnitude)))
+
+
+_ENDS: Final = 2
+_TO: Final = re.compile(r"\s?(?:to|[-–—])\s?", re.IGNORECASE)  # noqa: RUF001 - dashes of ranges
+
+
+def _joined(text: str, offset: int, ends: Sequence[Value]) -> bool:
+    return _TO.fullmatch(text[ends[0].end - offset : ends[1].start - offset]) is not None
+
+
+def _scaled(low: Value, high: Value) -> Decimal | None:
+    """Return the lower end in the unit of the upper: "2 to under 5 years"."""
+    if low.number is None or not high.number or high.magnitude is None:
+        return low.magnitude
+    return low.number * high.magnitude / high.number
+
+
+_PERIODS: Final = frozenset(terms("hour day night week fortnight month quarter year"))
+
+
+class Asked:
+    """What one question asks about: how far each place of the facts is it, in [0, 1].
+
+    Args:
+        question: one.
+        places: of the facts.
+        earlier: questions that it leans on, nearest first.
+    """
+
+    def __init__(self, question: str, places: Sequence[AskedPlace], earlier: tuple[str, ...] = ()) -> None:
+        self.text = question
+        self.places = tuple(places)
+        read = read_question(question, earlier)
+        self.kind = read.kind
+        asked = dict(read.weights) | {stem: 1.0 for stem in stems(question) if stem not in read.weights}
+        self.values = scan_values(question)
+        named = frozenset(stem for value in self.values for stem in terms(value.text))
+        self.stems = frozenset(asked)
+        self.periods = self.stems & _PERIODS
+        told = rarity((place.own | place.around for place in places), asked)
+        weights = {stem: told[stem] * weight for stem, weight in asked.items() if stem not in named}
+        heaviest = max(weights.values(), default=1.0)
+        self._weights, self._per_value = weights, heaviest
+        self._whole = sum(weights.values()) + heaviest * len(self.values)
+        self.vocabulary = frozenset().union(*(place.own for place in places)) if places else frozenset()
+
+    def share(self, place: AskedPlace) -> float:
+        """Return how much of what is asked a place names: words by their rarity, and the amounts that it is for."""
+        if not self._whole:
+            return 0.0
+        named = sum(
+            weight * (1.0 if stem in place.own else NEARBY if stem in place.around else 0.0)
+            for stem, weight in self._weights.items()
+        )
+        return (named + self._per_value * sum(_fits(value, place) for value in self.values)) / self._whole
+
+    def fits(self, place: AskedPlace) -> bool:
+        """Say whether a place is for every amount that is asked about."""
+        return all(_fits(value, place) > 0 for value in self.values)
+
+
+def _fits(asked: Value, place: AskedPlace) -> float:
+    """Return 1 for a place that is for an amount that is asked about, -1 for one for others, and 0 else."""
+    held = [limit.holds(asked) for limit in place.limits]
+    if any(held) or any(agrees(asked, value) for value in place.values):
+        return 1.0
+    return -1.0 if False in held else 0.0

@@ -1,0 +1,127 @@
+"""Answers of a few words are held against the place that their question asks about (SPEC-005 §5.3, ADR 0216)."""
+
+import pytest
+
+from services.common.taxonomy import RiskLevel
+from services.dpe.domain.findings import Basis, Rule, Verdict
+from services.dpe.domain.relevant import RelevanceStatus
+from tests.fakes.dpe_world import TableEntailment, TableGrounding, analyse, app, models
+from tests.unit.dpe.test_dpe_vectors import EverythingNear
+
+PLUS = "Payments, Plans: Plan: Plus; Price: £12; Notice: 30 days; Sauna: yes"
+BASIC = "Payments, Plans: Plan: Basic; Price: £5; Notice: 10 days; Sauna: no"
+LATE = "Late payment: Interest is charged from the fifth day. A reminder costs £8."
+KEPT = "Contents of lockers are kept for 21 days. New members may withdraw within 14 days of signing up."
+FACTS = (PLUS, BASIC, LATE, KEPT)
+
+
+async def checked(question, answer, *facts, entailment=(0.9, 0.08, 0.02), support=0.9):
+    """Check with models that bear everything out, unless told otherwise."""
+    parts = models()
+    parts.embedding._calibration = EverythingNear()
+    using = app(
+        embedding=parts.embedding,
+        entailment=TableEntailment(lambda *_: list(entailment)),
+        grounding=TableGrounding(lambda _: support),
+    )
+    return (await analyse(answer, *(facts or FACTS), query=question, using=using)).analysis
+
+
+async def place_of(question, answer, *facts):
+    """Return whether the claim stands in the place that is asked about, and what stands there."""
+    analysis = await checked(question, answer, *facts)
+    places = list(analysis.outputs.attribution.answer_places.values())
+    if not places:
+        return None
+    content = analysis.input.facts[places[0].fact_index].content
+    kind = "own" if places[0].is_own else "doubt" if places[0].is_doubt else "other"
+    return kind, content[places[0].span.start : places[0].span.end]
+
+
+@pytest.mark.parametrize(
+    ("question", "answer", "place"),
+    [
+        ("What does Basic cost?", "£12.", ("other", "£5")),
+        ("What does Basic cost?", "£5.", ("own", "£5")),
+        ("What does Basic cost?", "It costs £12 a month.", ("other", "£5")),
+        ("What is the price of the Basic plan?", "The price is £12.", ("other", "£5")),
+        ("What is the price of the Basic plan?", "£7.", ("other", "£5")),  # stands nowhere
+        ("How long is the notice of Basic?", "30 days", ("other", "10 days")),
+        ("How long is the notice of Basic?", "Ten days", ("own", "10 days")),
+        ("Which plan has a price of £12?", "Basic", ("other", "£12")),
+        ("Which plan has a price of £12?", "Plus.", ("own", "£12")),
+        ("Does Basic have a sauna?", "Yes", ("other", "no")),
+        ("Does Basic have a sauna?", "No.", ("own", "no")),
+        ("Does Plus have a sauna?", "Yes.", ("own", "yes")),
+        ("Does Plus have a sauna?", "No, it hasn't.", ("other", "yes")),
+        ("How long are the contents of lockers kept?", "14 days", ("doubt", "21 days")),
+    ],
+)
+async def test_an_answer_is_held_against_what_its_question_names(question, answer, place):
+    assert await place_of(question, answer) == place
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("What does Basic cost?", "The Plus plan, which has a sauna as well, costs £12."),  # a sentence of its own
+        ("What does Basic cost, and how long is the notice?", "£12."),  # two questions
+        ("What does Basic cost? What does Plus cost?", "£12."),
+        ("", "£12."),
+        ("What is the price of Plus for a year?", "£144"),  # has to be reckoned
+        ("How much more is the price of Plus?", "£7"),
+        ("Is Basic without a sauna?", "Yes"),
+        ("Isn't there a sauna in Basic?", "Yes"),
+        ("What does Basic cost?", "I do not know."),
+    ],
+)
+async def test_what_says_more_or_is_asked_otherwise_is_left_alone(question, answer):
+    assert await place_of(question, answer) is None
+
+
+async def test_a_limit_the_other_way_round_does_not_stand_in_the_cell():
+    row = "Leave: Kind: Antenatal visits; Length: up to 40 hours; Notice: 2 days"
+    assert await place_of("What is the length of antenatal visits?", "Up to 40 hours", row) == ("own", "up to 40 hours")
+    assert await place_of("What is the length of antenatal visits?", "At least 40 hours", row) is None
+
+
+async def test_a_value_of_another_row_is_contradicted_with_both_sides():
+    analysis = await checked("What does Basic cost?", "£12.")
+    judgement = analysis.outputs.fidelity.judgements["c1"]
+    assert (judgement.verdict, judgement.basis) == (Verdict.CONTRADICTED, Basis.VALUE_CONFLICT)
+    assert [item.rule for item in analysis.outputs.distortion.found] == [Rule.ROW]
+    assert judgement.why.startswith("£5 in ")
+    assert judgement.why.endswith("; the answer says £12.")
+    assert analysis.input.facts[judgement.evidence[0].fact_index].content == BASIC
+    assert analysis.outputs.risk.level.rank >= RiskLevel.HIGH.rank
+
+
+async def test_what_stands_in_the_cell_is_supported_whatever_models_deny():
+    analysis = await checked("What does Basic cost?", "£5.", entailment=(0.05, 0.05, 0.9), support=0.2)
+    judgement = analysis.outputs.fidelity.judgements["c1"]
+    assert (judgement.verdict, judgement.basis) == (Verdict.SUPPORTED, Basis.VALUES)
+    assert analysis.outputs.completeness.relevance.status is RelevanceStatus.RELEVANT
+
+
+async def test_a_word_that_a_cell_says_is_supported_and_its_opposite_contradicted():
+    verdicts = [
+        (await checked("Does Basic have a sauna?", word)).outputs.fidelity.judgements["c1"].verdict
+        for word in ("No.", "Yes.")
+    ]
+    assert verdicts == [Verdict.SUPPORTED, Verdict.CONTRADICTED]
+
+
+async def test_another_place_of_prose_leaves_an_answer_open():
+    analysis = await checked("How long are the contents of lockers kept?", "14 days")
+    judgement = analysis.outputs.fidelity.judgements["c1"]
+    assert (judgement.verdict, judgement.basis) == (Verdict.UNDECIDED, Basis.GROUNDING)
+    assert judgement.why.startswith("“21 days” in ")
+    assert judgement.why.endswith(" is nearer to what was asked than where the answer stands.")
+    assert analysis.outputs.risk.level is RiskLevel.MEDIUM
+
+
+async def test_what_is_asked_about_is_read_though_nothing_of_it_is_near():
+    many = tuple(f"Rooms: Room: R{at}; Rate: £12; Beds: {at} beds" for at in range(40))
+    analysis = await checked("What does Basic cost?", "£12.", *many, BASIC)
+    [read] = analysis.outputs.attribution.passages.values()
+    assert 40 in {near.fact_index for near in read}
