@@ -7,7 +7,7 @@ own places are named clearly less, it is taken from elsewhere. In a table that d
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from services.common.ports.recognition import EntityKind
@@ -27,6 +27,7 @@ from services.dpe.domain.asked_places import Asked, AskedPlace, read_asked_place
 from services.dpe.domain.departed import quoted_words
 from services.dpe.domain.facts import FactView
 from services.dpe.domain.findings import AlignedValue, AnswerPlace, Distortion, DistortionType, Rule
+from services.dpe.domain.superlatives import Compared, compared, names_extreme
 from services.dpe.domain.verdict_eligibility import judged_claims
 
 ELSEWHERE: Final = 0.8
@@ -79,7 +80,17 @@ def answer_places(analysis: Analysis) -> dict[str, AnswerPlace]:
 def _answering(analysis: Analysis, question: Question) -> list[Claim]:
     """Return the claim that is all of the first sentence, where it says nothing without the question."""
     claims = [one for one in judged_claims(analysis.outputs.text.claims) if one.sentence_index == 0]
-    return claims if len(claims) == 1 and _leans(claims[0].text, question) else []
+    if len(claims) != 1:
+        return []
+    return claims if _leans(claims[0].text, question) or _calls_extreme(claims[0].text, question) else []
+
+
+def _calls_extreme(text: str, question: Question) -> bool:
+    """Say whether a claim says what is the least or the most, as it was asked: "The cheapest plan is Basic"."""
+    return names_extreme(question.text) and names_extreme(text) and len(words(text)) <= _MOST_SAID
+
+
+_MOST_SAID: Final = 16
 
 
 def _leans(text: str, question: Question) -> bool:
@@ -121,6 +132,9 @@ class _Found:
 
 def _found(claim: Claim, asked: Asked) -> _Found | None:
     values = [value for value in claim.values if value.kind in PLACED]
+    group = compared(asked)
+    if group is not None:
+        return _by_extreme(claim, values, group)
     if values:
         return _by_value(claim, values, asked)
     if asked.kind is Kind.YES_NO:
@@ -141,6 +155,27 @@ class _Best:
     def rank(self) -> tuple[float, bool]:
         """More of the question first, then what gives a value."""
         return self.share, self.known is not None
+
+
+def _by_extreme(claim: Claim, values: Sequence[Value], group: Compared) -> _Found | None:
+    """Say whether an answer gives the name or the amount of what has the least or the most."""
+    said = frozenset(stems(claim.text))
+    named = [
+        place
+        for name, place in zip(group.names, group.places, strict=True)
+        if (own := frozenset(stems(name)))
+        and own <= said
+        and not any(own < frozenset(stems(n)) <= said for n in group.names)
+    ]
+    given = named or [place for place in group.places if any(agrees(one, place.values[0]) for one in values)]
+    if not given or len(named) > 1:
+        return None
+    if group.holds(given[0]):
+        return _Found(given[0], is_own=True)
+    name, best = group.best
+    amount = best.values[0]
+    known = replace(amount, kind=EntityKind.OTHER, text=f"{name[:1].upper()}{name[1:]} ({amount.text})")
+    return _Found(best, None, known, decides=True)
 
 
 def _by_value(claim: Claim, values: Sequence[Value], asked: Asked) -> _Found | None:
@@ -219,19 +254,24 @@ def _weighed(
 
 
 def _by_polarity(claim: Claim, asked: Asked) -> _Found | None:
-    """Return the cell that is asked about, where it says yes or no, and whether the answer says the same."""
+    """Return the place that is asked about, where it says yes or no, and whether the answer says the same.
+
+    A cell decides. A sentence that denies what an answer affirms is a doubt.
+    """
     said = _YES_NO.match(claim.text)
     if said is None or not asked.places or _TURNS.search(asked.text) or is_negated(asked.text):
         return None
-    best = max((_Best(asked.share(place), place) for place in asked.places), key=lambda one: one.share)
-    cell = best.place.cell
-    if cell is None or best.share < EXACT or _TURNS.search(cell.head) or not asked.fits(best.place):
+    first, *others = sorted((_Best(asked.share(place), place) for place in asked.places), key=lambda one: -one.share)
+    place, is_alone = first.place, not others or others[0].share <= ELSEWHERE * first.share
+    if first.share < (NAMED if is_alone else EXACT) or not asked.fits(place):
         return None
-    has_some = _SOME.match(cell.row[cell.column]) is not None
-    if not (has_some or best.place.says_nothing):
+    if place.cell is None:
+        return _Found(place) if said["yes"] and is_alone and is_negated(place.text) else None
+    has_some = _SOME.match(place.text) is not None
+    if _TURNS.search(place.cell.head) or not (has_some or place.says_nothing):
         return None
     is_own = has_some is bool(said["yes"])
-    return _Found(best.place, decides=not is_own, is_turned=not is_own, is_own=is_own)
+    return _Found(place, decides=not is_own, is_turned=not is_own, is_own=is_own)
 
 
 _YES_NO: Final = re.compile(r"\W{0,4}(?:(?P<yes>yes|yeah|yep)|no|nope)\b", re.IGNORECASE)
@@ -247,8 +287,10 @@ def _answer_place(claim: Claim, item: _Found, view: FactView) -> AnswerPlace:
     there = item.place.span if item.known is None else Span(item.known.start, item.known.end)
     if not item.decides:
         return AnswerPlace(item.place.fact_index, there, item.is_own)
-    said = Span(claim.start, claim.end) if item.claimed is None else Span(item.claimed.start, item.claimed.end)
-    claimed = item.claimed or Value(EntityKind.OTHER, claim.text, said.start, said.end, claim.text.casefold())
+    text = claim.text.rstrip(" .!")
+    whole = Value(EntityKind.OTHER, text, claim.start, claim.start + len(text), text.casefold())
+    claimed = item.claimed or whole
+    said = Span(claimed.start, claimed.end)
     known = item.known or quoted_words(view.fact.content, there)
     kind = DistortionType.NUMBER_CHANGED if item.known is not None else DistortionType.ENTITY_SUBSTITUTED
     found = Distortion(

@@ -57,7 +57,7 @@ class AskedPlace:
     @property
     def says_nothing(self) -> bool:
         """It is a cell that says that there is nothing: "none", "closed"."""
-        return self.cell is not None and _NOTHING.fullmatch(self.cell.row[self.cell.column].strip()) is not None
+        return self.cell is not None and _NOTHING.fullmatch(self.text.strip()) is not None
 
 
 @dataclass(frozen=True, slots=True)
