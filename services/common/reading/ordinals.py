@@ -1,6 +1,6 @@
-"""Ordinals in words that count days: "the third working day" is the 3rd one (SPEC-005 §5).
+"""Ordinals in words that count days: "the fifth day" is the 5th one (SPEC-005 §5).
 
-Only before what is counted by itself, a working day or a day of the week: "first" and "second" mean too much elsewhere.
+Only before what is counted by itself, a day or a day of the week: "first" and "second" mean too much elsewhere.
 """
 
 import re
@@ -14,7 +14,7 @@ _DAYS: Final = "monday|tuesday|wednesday|thursday|friday|saturday|sunday"
 
 ORDINAL_DAY: Final = re.compile(
     rf"\b(?P<ordinal>{'|'.join(sorted(ORDINALS, key=len, reverse=True))})"
-    rf"(?=\s{{1,4}}(?:(?:working|business|banking|bank|trading|calendar)\s{{1,4}}day|{_DAYS})\b)",
+    rf"(?=\s{{1,4}}(?:(?:(?:working|business|banking|bank|trading|calendar)\s{{1,4}})?day|{_DAYS})\b)",
     re.IGNORECASE,
 )
 """An ordinal; ``ordinal`` is its word."""

@@ -60,6 +60,7 @@ _TURNS: Final = re.compile(
     re.IGNORECASE,
 )
 """With one of these "yes" may be what a cell with "none" says."""
+_DENIES: Final = re.compile(r"\b(?:not|no|neither|nor|never)\b|n['\u2019]t\b", re.IGNORECASE)
 _SOME: Final = re.compile(r"(?:yes|included|available|allowed|open)\b", re.IGNORECASE)
 
 

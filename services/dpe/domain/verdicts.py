@@ -63,8 +63,9 @@ DECIDING: Final = frozenset(Rule) - {
     Rule.DISPLACED,
 }
 """Rules whose findings are right in at least .85 of the cases on the development pairs (docs/rules.md, ADR 0095): what
-they find contradicts, whatever a probability says. The others are one signal: they contradict together with an encoder,
-and without one they keep a claim from being supported by a probability alone."""
+they find contradicts, whatever a probability says, where the claim repeats its source (ADR 0215). Elsewhere, and the
+other rules everywhere, they are one signal: it contradicts together with an encoder, and without one it keeps a claim
+from being supported by a probability alone."""
 
 
 def decides(item: Distortion) -> bool:

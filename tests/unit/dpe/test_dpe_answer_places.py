@@ -12,7 +12,8 @@ PLUS = "Payments, Plans: Plan: Plus; Price: £12; Notice: 30 days; Sauna: yes"
 BASIC = "Payments, Plans: Plan: Basic; Price: £5; Notice: 10 days; Sauna: no"
 LATE = "Late payment: Interest is charged from the fifth day. A reminder costs £8."
 KEPT = "Contents of lockers are kept for 21 days. New members may withdraw within 14 days of signing up."
-FACTS = (PLUS, BASIC, LATE, KEPT)
+FLOWERS = "Fresh flowers are not allowed on the ward."
+FACTS = (PLUS, BASIC, LATE, KEPT, FLOWERS)
 
 
 async def checked(question, answer, *facts, entailment=(0.9, 0.08, 0.02), support=0.9):
@@ -55,6 +56,9 @@ async def place_of(question, answer, *facts):
         ("Does Plus have a sauna?", "Yes.", ("own", "yes")),
         ("Does Plus have a sauna?", "No, it hasn't.", ("other", "yes")),
         ("How long are the contents of lockers kept?", "14 days", ("doubt", "21 days")),
+        ("Are fresh flowers allowed on the ward?", "Yes, in side rooms", ("doubt", FLOWERS)),
+        ("Are balloons sold in the shop?", "Yes", None),
+        ("Are fresh flowers allowed on the ward?", "No", None),
     ],
 )
 async def test_an_answer_is_held_against_what_its_question_names(question, answer, place):

@@ -17,6 +17,14 @@ DEADLINE = "Within how many days must a motor accident be reported?"
         ("Who is the Complaints Officer?", "Ingrid Solheim."),
         ("When was the society founded?", "In 1927."),
         ("How much is the fee for a copy?", "There is no fee for a copy."),
+        ("When does the hall close?", "At 9 pm"),
+        ("When does the hall close?", "At 9.30 pm"),
+        ("When does the hall close?", "At nine o\u2019clock"),
+        ("When does the hall close?", "At half past six"),
+        ("When does the hall close?", "A quarter to six"),
+        ("When does the hall close?", "At noon"),
+        ("When is the fee due?", "On the 3rd"),
+        ("When is the fee due?", "At the end of the month"),
     ],
 )
 def test_an_answer_in_short_or_in_full_is_relevant(question, answer):

@@ -1,0 +1,83 @@
+"""Which row of a table has the least or the most of what is asked for (ADR 0216)."""
+
+import pytest
+
+from services.dpe.domain.asked_places import Asked
+from services.dpe.domain.superlatives import compared, names_extreme
+from tests.unit.dpe.test_dpe_answer_places import checked, place_of
+from tests.unit.dpe.test_dpe_asked_places import places_of
+
+ROWS = tuple(
+    f"Gym, Plans: Plan: {plan}; Price: £{price}; Notice: {days} days; Guest visits: {guests}"
+    for plan, price, days, guests in (("Plus", 44, 60, 3), ("Basic", 19, 14, 0), ("Student Basic", 22, 30, 1))
+)
+ACROSS = (
+    "Membership plans: Monthly price; Starter: £19; Regular: £29; Plus: £44",
+    "Membership plans: Joining fee; Starter: £25; Regular: £15; Plus: none",
+)
+
+
+def best(question, *facts):
+    group = compared(Asked(question, places_of(*facts)))
+    return None if group is None else (group.best[0], group.best[1].text)
+
+
+@pytest.mark.parametrize(
+    ("question", "name"),
+    [
+        ("Which plan is the cheapest?", ("Basic", "£19")),
+        ("Which is the most expensive plan?", ("Plus", "£44")),
+        ("Which plan has the longest notice?", ("Plus", "60 days")),
+        ("Which plan has the shortest notice?", ("Basic", "14 days")),
+        ("Which plan offers the most guest visits?", ("Plus", "3")),
+        ("Which plan is the cheapest with a sauna?", None),  # another condition
+        ("Which plan is best?", None),
+        ("Which plan has the longest contract?", None),  # no such column
+        ("Is Plus the cheapest plan for 2 months?", None),  # an amount of the asker's
+    ],
+)
+def test_a_column_is_compared_where_nothing_else_is_asked(question, name):
+    assert best(question, *ROWS) == name
+
+
+def test_a_table_with_a_column_for_each_thing_is_compared_along_its_row():
+    assert best("Which plan has the highest monthly price?", *ACROSS) == ("plus", "£44")
+
+
+def test_a_column_with_a_cell_that_gives_no_amount_is_not_compared():
+    assert best("Which plan has the lowest joining fee?", *ACROSS) is None
+
+
+def test_of_two_columns_that_may_be_meant_none_is():
+    rows = ("Plans: Plan: A; Fee: £4; Price: £9", "Plans: Plan: B; Fee: £5; Price: £8")
+    assert best("Which plan is the cheapest?", *rows) is None
+
+
+@pytest.mark.parametrize(
+    ("answer", "place"),
+    [
+        ("Plus", ("other", "£19")),
+        ("Basic", ("own", "£19")),
+        ("Student Basic", ("other", "£19")),
+        ("£44", ("other", "£19")),
+        ("£19", ("own", "£19")),
+        ("The cheapest plan is Plus, at £44.", ("other", "£19")),
+        ("The cheapest plan is Basic.", ("own", "£19")),
+        ("Plus or Basic", None),
+        ("It is not Plus.", None),
+        ("Platinum", None),
+    ],
+)
+async def test_an_answer_gives_the_name_or_the_amount_of_it(answer, place):
+    assert await place_of("Which plan is the cheapest?", answer, *ROWS) == place
+
+
+async def test_the_sentence_names_what_has_the_least():
+    analysis = await checked("Which plan is the cheapest?", "Plus.", *ROWS)
+    assert "Basic (£19) in " in analysis.outputs.fidelity.judgements["c1"].why
+    assert analysis.outputs.fidelity.judgements["c1"].why.endswith("; the answer says Plus.")
+
+
+def test_only_a_superlative_names_the_extreme():
+    assert names_extreme("the least expensive plan")
+    assert not names_extreme("an expensive plan")
