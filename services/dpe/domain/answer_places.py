@@ -160,14 +160,13 @@ class _Best:
 
 def _by_extreme(claim: Claim, values: Sequence[Value], group: Compared) -> _Found | None:
     """Say whether an answer gives the name or the amount of what has the least or the most."""
+    if _DENIES.search(claim.text):
+        return None
     said = frozenset(stems(claim.text))
-    named = [
-        place
-        for name, place in zip(group.names, group.places, strict=True)
-        if (own := frozenset(stems(name)))
-        and own <= said
-        and not any(own < frozenset(stems(n)) <= said for n in group.names)
-    ]
+    called = [frozenset(stems(name)) for name in group.names]
+    spoken = {name for name in called if name and name <= said}
+    longest = {name for name in spoken if not any(name < other for other in spoken)}
+    named = [place for name, place in zip(called, group.places, strict=True) if name in longest]
     given = named or [place for place in group.places if any(agrees(one, place.values[0]) for one in values)]
     if not given or len(named) > 1:
         return None
