@@ -78,12 +78,15 @@ class Limit:
 
 def read_asked_places(views: Iterable[FactView]) -> Iterator[AskedPlace]:
     """Yield the places of facts that hold now, in their order."""
+    tables: dict[tuple[str, ...], int] = {}
     for index, view in enumerate(views):
         content = view.fact.content
         if view.fact.superseded:
             continue
         rows = [row for line in _LINE.finditer(content) if (row := labelled_row(line.group(), line.start()))]
-        yield from (place for row in rows for place in _cells(index, content, row))
+        yield from (
+            place for row in rows for place in _cells(index, content, row, tables.setdefault(row[0].heads, len(tables)))
+        )
         if not rows:
             yield from _clauses(index, view)
 
@@ -120,7 +123,7 @@ _LETTER: Final = re.compile(r"(?<=[a-z]\s)(?!I\b)[A-Z]\b")
 _HEAD_CHARS: Final = 120
 
 
-def _cells(index: int, content: str, row: Sequence[LabelledCell]) -> Iterator[AskedPlace]:
+def _cells(index: int, content: str, row: Sequence[LabelledCell], table: int) -> Iterator[AskedPlace]:
     first = row[0]
     label, over = stems(first.label), frozenset(stems(content[: first.start]))
     limits = tuple(_limits(first.label, 0, scan_values(first.label)))
@@ -133,7 +136,7 @@ def _cells(index: int, content: str, row: Sequence[LabelledCell]) -> Iterator[As
             if one.start >= len(lead)
         )
         own = frozenset((*label, *stems(cell.head), *stems(said)))
-        yield AskedPlace(index, Span(cell.start, cell.end), said, cell.heads, own, over, values, limits, cell)
+        yield AskedPlace(index, Span(cell.start, cell.end), said, table, own, over, values, limits, cell)
 
 
 def _limits(text: str, offset: int, values: Sequence[Value]) -> Iterator[Limit]:
