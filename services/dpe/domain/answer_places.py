@@ -25,7 +25,7 @@ from services.common.reading.words import words
 from services.dpe.domain.analysis import Analysis
 from services.dpe.domain.asked_places import Asked, AskedPlace, read_asked_places, stems
 from services.dpe.domain.departed import quoted_words
-from services.dpe.domain.facts import FactView
+from services.dpe.domain.facts import FactView, without_values
 from services.dpe.domain.findings import AlignedValue, AnswerPlace, Distortion, DistortionType, Rule
 from services.dpe.domain.superlatives import Compared, compared, names_extreme
 from services.dpe.domain.verdict_eligibility import judged_claims
@@ -65,33 +65,39 @@ _SOME: Final = re.compile(r"(?:yes|included|available|allowed|open)\b", re.IGNOR
 
 
 def answer_places(analysis: Analysis) -> dict[str, AnswerPlace]:
-    """Return the places that one question asks about, by the claims of the first sentence that need the question."""
+    """Return the places that claims are about: where the question says it, and of those with a superlative."""
+    claims = judged_claims(analysis.outputs.text.claims)
     asking = question_sentences(analysis.input.query)
-    if len(asking) != 1 or len(needs(asking[0])) != 1:
-        return {}
-    claims = _answering(analysis, read_question(asking[0], analysis.input.leans_on))
-    if not claims:
+    is_one = len(asking) == 1 and len(needs(asking[0])) == 1
+    leaning = _leaning(claims, read_question(asking[0], analysis.input.leans_on)) if is_one else None
+    calling = [one for one in claims if one is not leaning and _calls_extreme(one.text)][:_MOST_CALLED]
+    if leaning is None and not calling:
         return {}
     views = analysis.outputs.text.fact_views
-    asked = Asked(asking[0], tuple(read_asked_places(views)), analysis.input.leans_on)
-    found = {claim: item for claim in claims if (item := _found(claim, asked)) is not None}
-    return {claim.claim_id: _answer_place(claim, item, views[item.place.fact_index]) for claim, item in found.items()}
+    places = tuple(read_asked_places(views))
+    found = {} if leaning is None else {leaning: _found(leaning, Asked(asking[0], places, analysis.input.leans_on))}
+    found |= {claim: _called(claim, places) for claim in calling}
+    return {
+        claim.claim_id: _answer_place(claim, item, views[item.place.fact_index])
+        for claim, item in found.items()
+        if item is not None
+    }
 
 
-def _answering(analysis: Analysis, question: Question) -> list[Claim]:
+def _leaning(claims: Sequence[Claim], question: Question) -> Claim | None:
     """Return the claim that is all of the first sentence, where it says nothing without the question."""
-    claims = [one for one in judged_claims(analysis.outputs.text.claims) if one.sentence_index == 0]
-    if len(claims) != 1:
-        return []
-    return claims if _leans(claims[0].text, question) or _calls_extreme(claims[0].text, question) else []
+    first = [one for one in claims if one.sentence_index == 0]
+    return first[0] if len(first) == 1 and _leans(first[0].text, question) else None
 
 
-def _calls_extreme(text: str, question: Question) -> bool:
-    """Say whether a claim says what is the least or the most, as it was asked: "The cheapest plan is Basic"."""
-    return names_extreme(question.text) and names_extreme(text) and len(words(text)) <= _MOST_SAID
+def _calls_extreme(text: str) -> bool:
+    return len(text) <= _CALLED_CHARS and names_extreme(text) and len(words(text)) <= _MOST_SAID
 
 
 _MOST_SAID: Final = 16
+_CALLED_CHARS: Final = 200
+_MOST_CALLED: Final = 8
+"""So many claims of an answer are held against every cell."""
 
 
 def _leans(text: str, question: Question) -> bool:
@@ -176,6 +182,13 @@ def _by_extreme(claim: Claim, values: Sequence[Value], group: Compared) -> _Foun
     amount = best.values[0]
     known = replace(amount, kind=EntityKind.OTHER, text=f"{name[:1].upper()}{name[1:]} ({amount.text})")
     return _Found(best, None, known, decides=True)
+
+
+def _called(claim: Claim, places: Sequence[AskedPlace]) -> _Found | None:
+    """Say whether what a claim calls the least or the most is that: "The cheapest plan is Basic"."""
+    text = without_values(claim.text, Span(0, len(claim.text)), claim.values, claim.start)
+    group = compared(Asked(text, places))
+    return None if group is None else _by_extreme(claim, (), group)
 
 
 def _by_value(claim: Claim, values: Sequence[Value], asked: Asked) -> _Found | None:

@@ -78,16 +78,17 @@ class Limit:
 
 def read_asked_places(views: Iterable[FactView]) -> Iterator[AskedPlace]:
     """Yield the places of facts that hold now, in their order."""
-    tables: dict[tuple[str, ...], int] = {}
+    tables: dict[tuple[str, tuple[str, ...]], int] = {}
     for index, view in enumerate(views):
         content = view.fact.content
         if view.fact.superseded:
             continue
-        rows = [row for line in _LINE.finditer(content) if (row := labelled_row(line.group(), line.start()))]
-        yield from (
-            place for row in rows for place in _cells(index, content, row, tables.setdefault(row[0].heads, len(tables)))
-        )
-        if not rows:
+        lines = [(line.start(), labelled_row(line.group(), line.start())) for line in _LINE.finditer(content)]
+        for start, row in lines:
+            if row:
+                over = content[start : row[0].start][:_HEAD_CHARS]
+                yield from _cells(index, content, row, over, tables.setdefault((over, row[0].heads), len(tables)))
+        if not any(row for _, row in lines):
             yield from _clauses(index, view)
 
 
@@ -123,9 +124,9 @@ _LETTER: Final = re.compile(r"(?<=[a-z]\s)(?!I\b)[A-Z]\b")
 _HEAD_CHARS: Final = 120
 
 
-def _cells(index: int, content: str, row: Sequence[LabelledCell], table: int) -> Iterator[AskedPlace]:
+def _cells(index: int, content: str, row: Sequence[LabelledCell], lead: str, table: int) -> Iterator[AskedPlace]:
     first = row[0]
-    label, over = stems(first.label), frozenset(stems(content[: first.start]))
+    label, over = stems(first.label), frozenset(stems(lead))
     limits = tuple(_limits(first.label, 0, scan_values(first.label)))
     for cell in row[1:]:
         said, lead = content[cell.start : cell.end], f"{cell.head}: "

@@ -1,4 +1,4 @@
-"""Which row of a table has the least or the most of what a question asks for (ADR 0216).
+"""Which row of a table has the least or the most of what a question asks for, or a claim speaks of (ADR 0216).
 
 "Which plan is the cheapest?" asks about no cell by its words: the column of prices is compared. Nothing is said where a
 cell of the column gives no amount, where a question sets another condition, or where two columns may be meant.
@@ -52,7 +52,7 @@ class Compared:
 
 
 def compared(asked: Asked) -> Compared | None:
-    """Return the cells that a question with a superlative compares, or ``None``."""
+    """Return the cells that a question or a claim with a superlative compares, or ``None``."""
     said = _EXTREME.search(asked.text)
     if said is None or asked.values:
         return None
@@ -94,7 +94,7 @@ def _is_meant(group: Sequence[tuple[str, str, AskedPlace]], asked: Asked, said: 
         return False
     heads = first.cell.heads[0] if first.cell is not None else ""
     known = own | first.around | frozenset(stems(f"{heads} {said.group()}")) | _GENERIC
-    return asked.stems <= known
+    return asked.stems <= known or asked.stems <= known.union(*(stems(name) for name, _, _ in group))
 
 
 _FEWEST: Final = 2

@@ -72,6 +72,32 @@ async def test_an_answer_gives_the_name_or_the_amount_of_it(answer, place):
     assert await place_of("Which plan is the cheapest?", answer, *ROWS) == place
 
 
+@pytest.mark.parametrize(
+    ("claim", "place"),
+    [
+        ("The Plus plan is the cheapest.", ("other", "£19")),
+        ("Basic is the cheapest plan.", ("own", "£19")),
+        ("Plus has the longest notice, 60 days.", ("own", "60 days")),
+        ("Basic has the longest notice.", ("other", "60 days")),
+        ("Plus is the cheapest plan for families.", None),
+        ("Basic is a cheap plan.", None),
+        ("The Plus plan is " + "really " * 14 + "the cheapest.", None),
+    ],
+)
+async def test_a_claim_that_calls_something_the_least_is_held_against_all(claim, place):
+    assert await place_of("Tell me about the plans.", claim, *ROWS) == place
+
+
+async def test_so_many_claims_are_held_against_the_cells():
+    analysis = await checked("", " ".join(["The Plus plan is the cheapest."] * 12), *ROWS)
+    assert len(analysis.outputs.attribution.answer_places) == 8
+
+
+def test_tables_of_two_documents_are_not_one():
+    rows = ("Hall, Plans: Plan: A; Price: £4", "Pool, Plans: Plan: B; Price: £5")
+    assert len({place.within for place in places_of(*rows)}) == 2
+
+
 async def test_the_sentence_names_what_has_the_least():
     analysis = await checked("Which plan is the cheapest?", "Plus.", *ROWS)
     assert "Basic (£19) in " in analysis.outputs.fidelity.judgements["c1"].why
