@@ -195,7 +195,8 @@ class Asked:
         named = frozenset(stem for value in self.values for stem in terms(value.text))
         self.stems = frozenset(asked)
         self.periods = self.stems & _PERIODS
-        told = rarity((place.own | place.around for place in places), asked)
+        named_here = ([stem for stem in asked if stem in place.own or stem in place.around] for place in places)
+        told = rarity(named_here, asked)
         weights = {stem: told[stem] * weight for stem, weight in asked.items() if stem not in named}
         heaviest = max(weights.values(), default=1.0)
         self._weights, self._per_value = weights, heaviest

@@ -54,19 +54,19 @@ def left_out(source: str, said: str, around: str, clause: Span | None = None) ->
         clause: the stretch of the source whose reservations count; ``None`` = all of it. "Most" in another clause is
             not said of what the claim says.
     """
-    kept = content_stems(said)
+    kept, spoken = content_stems(said), content_stems(around)
     for cue, governed in _conditions(source):
         condition = content_stems(governed) - kept
         is_adverb = cue.group().lower() in CONDITION_ADVERBS
-        if (condition or is_adverb) and not _CONDITION.search(around) and not _carried(condition, around):
+        if (condition or is_adverb) and not _CONDITION.search(around) and containment(condition, spoken) < MIN_CARRIED:
             behind = source[cue.end() :].startswith(governed)
             return Span(cue.start(), cue.end() + (len(governed.rstrip()) if behind else 0))
     for restriction in _RESTRICTION.finditer(source):
         limit = content_stems(restriction.group())
-        if limit and not _carried(limit, around) and not _CONDITION.search(said):
+        if limit and containment(limit, spoken) < MIN_CARRIED and not _CONDITION.search(said):
             return Span(restriction.start(), restriction.end())
     own = clause or Span(0, len(source))
-    found = _reservation(source[own.start : own.end], around)
+    found = _reservation(source[own.start : own.end], around, spoken)
     return Span(own.start + found.start, own.start + found.end) if found is not None else None
 
 
@@ -112,16 +112,12 @@ def _governed(source: str, cue: re.Match[str]) -> str:
     return re.split(r"[,.;]", source[max(0, cue.start() - _REACH_CHARS) : cue.start()])[-1]
 
 
-def _carried(limit: frozenset[str], around: str) -> bool:
-    return containment(limit, content_stems(around)) >= MIN_CARRIED
-
-
-def _is_of_another_act(tokens: Sequence[Word], at: int, around: str) -> bool:
+def _is_of_another_act(tokens: Sequence[Word], at: int, spoken: frozenset[str]) -> bool:
     """Say whether a reservation stands before what the claim does not speak of: "may be cured", "most trophies"."""
     if tokens[at].text in _OF_ALL:
         return False
     act = next((word for word in tokens[at + 1 : at + _ACT_WORDS] if word.text not in STOPWORDS), None)
-    return act is not None and stem(act.text) not in content_stems(around)
+    return act is not None and stem(act.text) not in spoken
 
 
 _OF_ALL: Final = frozenset({"according"})
@@ -129,7 +125,7 @@ _OF_ALL: Final = frozenset({"according"})
 _ACT_WORDS: Final = 4
 
 
-def _reservation(source: str, around: str) -> Span | None:
+def _reservation(source: str, around: str, spoken: frozenset[str]) -> Span | None:
     """Return the first reservation of the source when there is none at all around the claim."""
     if _CONDITION.search(around) or _ALLOWED.search(around):
         return None
@@ -143,7 +139,7 @@ def _reservation(source: str, around: str) -> Span | None:
         is_limit = word.text == "most" and at > 0 and tokens[at - 1].text in {"at", "the"}
         is_head = source[word.end : word.end + 2].lstrip("?").startswith(":")  # "How often:" over a cell
         if word.text in RESERVATIONS and not (
-            is_head or counts or names_month or is_limit or _is_of_another_act(tokens, at, around)
+            is_head or counts or names_month or is_limit or _is_of_another_act(tokens, at, spoken)
         ):
             return Span(word.start, word.end)
     return None
