@@ -91,6 +91,7 @@ _CLOCK: Final = _compile(
     r"(?<![\w.:])(?P<h>[01]?\d|2[0-3]):(?P<min>[0-5]\d)(?:\s?(?P<half>[ap])\.?m\b)?(?![\w:])"
     r"|(?<![\w.:,£$€])(?P<h2>1[0-2]|[1-9])(?:\.(?P<min2>[0-5]\d))?\s?(?P<half2>[ap])\.?m\b|\b(?<!half\spast\s)(?P<named>noon|midday|midnight)\b"
 )
+_CURRENCY_BEFORE: Final = re.compile(rf"\b(?:{_CODES}|Rs\.?)\s?$", re.IGNORECASE)
 _HOURS: Final = {"noon": "12:00", "midday": "12:00", "midnight": "00:00"}
 _RANGE: Final = _compile(
     rf"(?<![\w.,])(?P<n>{NUMBER})\s?(?:–|—|-|to|and|or)\s?"  # noqa: RUF001 - dashes of ranges
@@ -396,7 +397,9 @@ def _read_period(match: re.Match[str]) -> Value:
     return _plain(match, EntityKind.DATE, read_period(match))
 
 
-def _read_clock(match: re.Match[str]) -> Value:
+def _read_clock(match: re.Match[str]) -> Value | None:
+    if match.group("min2") and _CURRENCY_BEFORE.search(match.string, max(0, match.start() - 5), match.start()):
+        return None  # "EUR 9.50 pm" is paid each month
     if match.group("named"):
         return _plain(match, EntityKind.TIME, _HOURS[match.group("named").lower()])
     hour, half = int(match.group("h") or match.group("h2")), (match.group("half") or match.group("half2") or "").lower()

@@ -6,8 +6,9 @@ own places are named clearly less, it is taken from elsewhere. In a table that d
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from typing import Final
 
 from services.common.ports.recognition import EntityKind
@@ -16,7 +17,8 @@ from services.common.questions.kinds import Kind
 from services.common.questions.reading import Question, needs, read_question
 from services.common.questions.told import question_sentences
 from services.common.reading.agreement import agrees, comparable
-from services.common.reading.bounds import bound_of
+from services.common.reading.answer_words import only_answers
+from services.common.reading.bounds import Bound, bound_of
 from services.common.reading.clauses import finite_verb_at
 from services.common.reading.places import PLACED
 from services.common.reading.polarity import is_negated
@@ -43,32 +45,45 @@ _HELD: Final = 0.75
 """Share of an answer's words in a place that holds it."""
 _BESIDE_VALUES: Final = 0.5
 """The same beside values."""
-_BOUNDS: Final = frozenset(stems("at least at most maximum minimum about only it costs you pay the price charge"))
+BARE_WORDS: Final = frozenset(stems("at least at most maximum minimum about only it costs you pay the price charge"))
 """Words that no place needs to have."""
+_MOST_CELL_WORDS: Final = 5
+"""A cell of more words says under which condition."""
+_QUALIFIED: Final = re.compile(
+    r"\b(?:not|never|no longer|except|but|anything|everything|unless|if|or|average|instead|neither)\b|n['\u2019]t\b",
+    re.IGNORECASE,
+)
+"""With one of these an answer says less than a place, or something else."""
 _RECKONED: Final = re.compile(
-    r"\b(?:total|altogether|together|sum|comes? to|more|less|fewer|extra|further|another|additional(?:ly)?|each)\b",
+    r"\b(?:total|altogether|together|sum|comes? to|more|less|fewer|extra|further|another|additional(?:ly)?|each|below"
+    r"|above|cheaper|dearer|than|off|half|twice|double)\b",
     re.IGNORECASE,
 )
 _COMPARED: Final = re.compile(
     r"\b(?:more|less|fewer|difference|extra|longer|shorter|cheaper|dearer|higher|lower|older|younger|save|saving|total"
-    r"|altogether|together|combined|both|each)\b",
+    r"|altogether|together|combined|both|each|and|or|average|other|first|per)\b",
     re.IGNORECASE,
 )
 """A question with one of these asks for what has to be reckoned, or for several things."""
 _TURNS: Final = re.compile(
-    r"\b(?:free|closed?|without|except|excluded|exempt|waived|un\w{3,20}|refuse|avoid|forbid|forbidden|prohibited)\b",
+    r"\b(?:free|closed?|shut|without|except|excluded|exempt|waived|un\w{3,20}|refuse|avoid|forbid|forbidden|prohibited"
+    r"|banned|missing|lack\w{0,4}|stop|instead|no|not|nothing|none|never)\b",
     re.IGNORECASE,
+)
+_OBLIGES: Final = re.compile(
+    r"\b(?:pay|paying|need|needed|must|have to|extra|costs?|charge\w{0,2}|fees?)\b", re.IGNORECASE
 )
 """With one of these "yes" may be what a cell with "none" says."""
 _DENIES: Final = re.compile(r"\b(?:not|no|neither|nor|never)\b|n['\u2019]t\b", re.IGNORECASE)
-_SOME: Final = re.compile(r"(?:yes|included|available|allowed|open)\b", re.IGNORECASE)
+_SIGN: Final = re.compile(r"\s?[-+\u2212\u2013]")
+_SOME: Final = re.compile(r"(?:yes|included|available|allowed|open|offered|permitted|possible)\.?", re.IGNORECASE)
 
 
 def answer_places(analysis: Analysis) -> dict[str, AnswerPlace]:
     """Return the places that claims are about: where the question says it, and of those with a superlative."""
     claims = judged_claims(analysis.outputs.text.claims)
     asking = question_sentences(analysis.input.query)
-    is_one = len(asking) == 1 and len(needs(asking[0])) == 1
+    is_one = len(asking) == 1 and len(asking[0]) <= _MOST_ASKED and len(needs(asking[0])) == 1
     leaning = _leaning(claims, read_question(asking[0], analysis.input.leans_on)) if is_one else None
     calling = [one for one in claims if one is not leaning and _calls_extreme(one.text)][:_MOST_CALLED]
     if leaning is None and not calling:
@@ -94,6 +109,8 @@ def _calls_extreme(text: str) -> bool:
     return len(text) <= _CALLED_CHARS and names_extreme(text) and len(words(text)) <= _MOST_SAID
 
 
+_MOST_ASKED: Final = 600
+"""Characters of a question; a longer one tells a story, and every place is held against each of its words."""
 _MOST_SAID: Final = 16
 _CALLED_CHARS: Final = 200
 _MOST_CALLED: Final = 8
@@ -138,15 +155,16 @@ class _Found:
 
 
 def _found(claim: Claim, asked: Asked) -> _Found | None:
+    """Return the place that is asked about; ``None`` where a claim or a question says more than a place could."""
     values = [value for value in claim.values if value.kind in PLACED]
     group = compared(asked)
     if group is not None:
-        return _by_extreme(claim, values, group)
-    if values:
-        return _by_value(claim, values, asked)
-    if asked.kind is Kind.YES_NO:
+        return _by_extreme(claim, asked, values, group)
+    if asked.kind is Kind.YES_NO and not values:
         return _by_polarity(claim, asked)
-    return _by_words(claim, asked)
+    if _QUALIFIED.search(claim.text):
+        return None
+    return _by_value(claim, values, asked) if values else _by_words(claim, asked)
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,9 +182,9 @@ class _Best:
         return self.share, self.known is not None
 
 
-def _by_extreme(claim: Claim, values: Sequence[Value], group: Compared) -> _Found | None:
-    """Say whether an answer gives the name or the amount of what has the least or the most."""
-    if _DENIES.search(claim.text):
+def _by_extreme(claim: Claim, asked: Asked, values: Sequence[Value], group: Compared) -> _Found | None:
+    """Say whether an answer gives the name or the amount of what has the least or the most, and nothing besides."""
+    if _QUALIFIED.search(claim.text):
         return None
     said = frozenset(stems(claim.text))
     called = [frozenset(stems(name)) for name in group.names]
@@ -174,90 +192,159 @@ def _by_extreme(claim: Claim, values: Sequence[Value], group: Compared) -> _Foun
     longest = {name for name in spoken if not any(name < other for other in spoken)}
     named = [place for name, place in zip(called, group.places, strict=True) if name in longest]
     given = named or [place for place in group.places if any(agrees(one, place.values[0]) for one in values)]
-    if not given or len(named) > 1:
+    of_values = frozenset(stem for value in claim.values for stem in stems(value.text))
+    if not given or len(named) > 1 or said - asked.stems - of_values - BARE_WORDS - group.words - given[0].names:
         return None
     if group.holds(given[0]):
         return _Found(given[0], is_own=True)
     name, best = group.best
-    amount = best.values[0]
-    known = replace(amount, kind=EntityKind.OTHER, text=f"{name[:1].upper()}{name[1:]} ({amount.text})")
-    return _Found(best, None, known, decides=True)
+    return _Found(best, None, _named_value(best.values[0], name), decides=True)
+
+
+def _named_value(value: Value, name: str) -> Value:
+    """Return a value with the name of its row, as it is set against an answer: "Basic: 5 euros"."""
+    return replace(value, kind=EntityKind.OTHER, text=f"{name[:1].upper()}{name[1:]}: {value.text}")
 
 
 def _called(claim: Claim, places: Sequence[AskedPlace]) -> _Found | None:
     """Say whether what a claim calls the least or the most is that: "The cheapest plan is Basic"."""
-    text = without_values(claim.text, Span(0, len(claim.text)), claim.values, claim.start)
-    group = compared(Asked(text, places))
-    return None if group is None else _by_extreme(claim, (), group)
+    asked = Asked(without_values(claim.text, Span(0, len(claim.text)), claim.values, claim.start), places)
+    group = compared(asked, is_claim=True)
+    return None if group is None else _by_extreme(claim, asked, (), group)
 
 
 def _by_value(claim: Claim, values: Sequence[Value], asked: Asked) -> _Found | None:
     """Say whether all of an answer's values stand in the place that is asked about, or others."""
-    rest = _words_of(claim, asked)
+    rest = _words_of(claim, asked) & asked.vocabulary
     own: list[_Best] = []
     others: list[_Best] = []
-    for place in asked.places:
+    held = set[int]()
+    for at, place in enumerate(asked.places):
         open_ones = [value for value in values if not any(agrees(value, known) for known in place.values)]
         if not open_ones and len(rest & place.own) >= _BESIDE_VALUES * len(rest):
-            own.append(_Best(asked.share(place), place))
+            own.append(_Best(asked.share(place, by_name=True), place))
+            held.add(at)
             continue
         pairs = ((value, known) for value in open_ones for known in place.values if _measure_one(value, known))
         pair = next(pairs, None)
         if pair is not None or (open_ones and place.says_nothing):
-            others.append(_Best(asked.share(place), place, *(pair or (open_ones[0], None))))
-    own = own or [_Best(asked.share(place), place) for place in asked.places if _holds_first(values, place)]
-    held = {id(one.place) for one in own}
-    others = [one for one in others if id(one.place) not in held]
-    is_plain = not _RECKONED.search(claim.text) and not _COMPARED.search(asked.text)
-    found = _weighed(own, others, asked, rest, is_plain=is_plain)
-    is_turned = found is not None and found.is_own and any(_is_other_side(claim, one, found.place) for one in values)
-    return None if is_turned else found
+            others.append(_Best(asked.share(place, by_name=True), place, *(pair or (open_ones[0], None))))
+    found = _weighed(own or _with_first(values, asked), others, asked)
+    if found is None or found.is_own:
+        is_own = found is not None and bool(own) and _gives_all(claim, values, found.place, asked)
+        return found if is_own else None
+    if _is_plain(claim, found, asked) and not _may_hold(claim, found):
+        return found
+    return replace(found, decides=False) if own or _with_first(values, asked) else None
 
 
-def _is_other_side(claim: Claim, value: Value, place: AskedPlace) -> bool:
-    """Say whether a claim limits a value the other way round: "at least 40 hours" beside "up to 40 hours"."""
-    said = bound_of(claim.text, claim.start, value)
-    known = [bound_of(place.text, place.span.start, one) for one in place.values if agrees(value, one)]
-    return said is not None and said.other in known
+def _with_first(values: Sequence[Value], asked: Asked) -> list[_Best]:
+    """Return the places that hold the first value of an answer: no place holds all."""
+    return [
+        _Best(asked.share(place, by_name=True), place)
+        for place in asked.places
+        if any(agrees(values[0], known) for known in place.values)
+    ]
 
 
-def _holds_first(values: Sequence[Value], place: AskedPlace) -> bool:
-    return any(agrees(values[0], known) for known in place.values)
+def _gives_all(claim: Claim, values: Sequence[Value], place: AskedPlace, asked: Asked) -> bool:
+    """Say whether a claim says what a cell says: as many values, limited as there, and no other word."""
+    if len(values) != len(place.values) or _words_of(claim, asked) - place.own - place.around:
+        return False
+    limits = zip(values, place.values, strict=True)
+    return all(
+        _side(claim.text, claim.start, said) is _side(place.text, place.span.start, known) for said, known in limits
+    )
+
+
+def _side(text: str, offset: int, value: Value) -> Bound | None:
+    return bound_of(text, offset, value)
+
+
+def _may_hold(claim: Claim, found: "_Found") -> bool:
+    """Say whether a limit is true of a value that is another one: "under 10 euros" of 5; of dates nobody knows."""
+    claimed, known = found.claimed, found.known
+    side = None if claimed is None else _side(claim.text, claim.start, claimed)
+    if claimed is None or known is None or side is None:
+        return False
+    if claimed.magnitude is None or known.magnitude is None:
+        return True
+    return known.magnitude <= claimed.magnitude if side is Bound.AT_MOST else known.magnitude >= claimed.magnitude
+
+
+def _is_plain(claim: Claim, found: "_Found", asked: Asked) -> bool:
+    """Say whether a cell that gives something else leaves no other reading of an answer or its question."""
+    claimed, known, cell = found.claimed, found.known, found.place.cell
+    if cell is None or claimed is None or claimed.approximate or len(words(found.place.text)) > _MOST_CELL_WORDS:
+        return False
+    if known is not None and (known.unit != claimed.unit or _is_about(claimed, known) or _SIGN.match(found.place.text)):
+        return False
+    return not _RECKONED.search(claim.text) and not _COMPARED.search(asked.text)
+
+
+def _is_about(claimed: Value, known: Value) -> bool:
+    """Say whether two amounts are nearly one: "1.5 weeks" and "10 days"."""
+    if claimed.magnitude is None or not known.magnitude:
+        return False
+    return abs(claimed.magnitude - known.magnitude) <= _ABOUT * abs(known.magnitude)
+
+
+_ABOUT: Final = Decimal("0.06")
 
 
 def _measure_one(value: Value, known: Value) -> bool:
     """Say whether two values measure one thing; "the 3rd" is no sum of money."""
-    return comparable(value, known) and (
-        bool(value.unit) == bool(known.unit) or EntityKind.DATE in {value.kind, known.kind}
-    )
+    is_date = EntityKind.DATE in {value.kind, known.kind}
+    return comparable(value, known) and (is_date or bool(value.unit) == bool(known.unit))
 
 
 def _by_words(claim: Claim, asked: Asked) -> _Found | None:
-    """Say whether an answer's words stand in the place that is asked about, or others."""
-    rest = _words_of(claim, asked)
-    if not rest:
+    """Say whether an answer's words stand in the place that is asked about, or others.
+
+    That decides only where the question gives the amount of another row: "Which plan costs 12 euros?".
+    """
+    rest = _words_of(claim, asked) & asked.vocabulary
+    if not rest or _TURNS.search(asked.text) or _DENIES.search(asked.text):
         return None
     own: list[_Best] = []
     others: list[_Best] = []
     for place in asked.places:
         is_own = len(rest & place.own) >= _HELD * len(rest) and not place.says_nothing
         (own if is_own else others).append(_Best(asked.share(place), place))
-    return _weighed(own, others, asked, rest, is_plain=True) if own else None
+    # A question that does not name a row asks for it by what its other cells say: "Who is in room 12?".
+    rows = {_row(one.place) for one in own if not _is_named(one.place, asked)} - {None}
+    others = [one for one in others if _row(one.place) not in rows]
+    found = _weighed(own, others, asked) if own else None
+    if found is None or found.is_own:
+        return found
+    given = any(agrees(value, known) for value in asked.values for known in found.place.values)
+    columns = {_column(one.place) for one in own} - {None}
+    return replace(found, decides=found.decides and given and _column(found.place) in columns)
 
 
-def _weighed(
-    own: Sequence[_Best], others: Sequence[_Best], asked: Asked, rest: frozenset[str], *, is_plain: bool
-) -> _Found | None:
+def _column(place: AskedPlace) -> tuple[Hashable, int] | None:
+    return None if place.cell is None else (place.within, place.cell.column)
+
+
+def _is_named(place: AskedPlace, asked: Asked) -> bool:
+    return place.cell is not None and not asked.stems.isdisjoint(stems(place.cell.label))
+
+
+def _row(place: AskedPlace) -> tuple[int, Hashable, str] | None:
+    return None if place.cell is None else (place.fact_index, place.within, place.cell.label)
+
+
+def _weighed(own: Sequence[_Best], others: Sequence[_Best], asked: Asked) -> _Found | None:
     """Return the place that is asked about where it is clearly one of the answer's, or clearly none of them."""
     mine, best = (max(each, key=lambda one: one.rank, default=None) for each in (own, others))
     share, other = (0.0 if one is None else one.share for one in (mine, best))
     ratio = CLOSE if mine is not None and best is not None and mine.place.within == best.place.within else ELSEWHERE
     if mine is not None and share >= NAMED and other <= ratio * share:
-        is_own = mine.place.cell is not None and asked.fits(mine.place) and rest <= mine.place.own | mine.place.around
+        is_own = mine.place.cell is not None and asked.fits(mine.place)
         return _Found(mine.place, is_own=True) if is_own else None
     if best is None or share >= ratio * other:
         return None
-    is_cell = best.place.cell is not None and is_plain and asked.fits(best.place)
+    is_cell = best.place.cell is not None and asked.fits(best.place)
     if mine is None:
         is_one = best.known is not None and len(best.place.values) == 1 and not asked.values
         is_exact = is_cell and is_one and other >= EXACT and not asked.periods - best.place.own
@@ -269,20 +356,26 @@ def _weighed(
 def _by_polarity(claim: Claim, asked: Asked) -> _Found | None:
     """Return the place that is asked about, where it says yes or no, and whether the answer says the same.
 
-    A cell decides. A sentence that denies what an answer affirms is a doubt.
+    A cell that says nothing else decides. A sentence that denies what an answer affirms is a doubt.
     """
     said = _YES_NO.match(claim.text)
-    if said is None or not asked.places or _TURNS.search(asked.text) or is_negated(asked.text):
+    is_turned = _TURNS.search(asked.text) or _OBLIGES.search(asked.text) or is_negated(asked.text)
+    if said is None or not asked.places or is_turned:
         return None
-    first, *others = sorted((_Best(asked.share(place), place) for place in asked.places), key=lambda one: -one.share)
+    ranked = sorted(
+        (_Best(asked.share(place, by_name=True), place) for place in asked.places), key=lambda one: -one.share
+    )
+    first, others = ranked[0], ranked[1:]
     place, is_alone = first.place, not others or others[0].share <= ELSEWHERE * first.share
-    if first.share < (NAMED if is_alone else EXACT) or not asked.fits(place):
+    if first.share < (NAMED if is_alone else EXACT) or not asked.fits(place, by_name=True):
         return None
     if place.cell is None:
         return _Found(place) if said["yes"] and is_alone and is_negated(place.text) else None
-    has_some = _SOME.match(place.text) is not None
-    if _TURNS.search(place.cell.head) or not (has_some or place.says_nothing):
+    has_some = _SOME.fullmatch(place.text.strip()) is not None
+    if not is_alone or _TURNS.search(place.cell.head) or not (has_some or place.says_nothing):
         return None
+    if only_answers(claim.text) is None or not asked.known <= place.names | place.around:
+        return None  # what stands behind the "yes", or another word of the question, may make the difference
     is_own = has_some is bool(said["yes"])
     return _Found(place, decides=not is_own, is_turned=not is_own, is_own=is_own)
 
@@ -291,28 +384,30 @@ _YES_NO: Final = re.compile(r"\W{0,4}(?:(?P<yes>yes|yeah|yep)|no|nope)\b", re.IG
 
 
 def _words_of(claim: Claim, asked: Asked) -> frozenset[str]:
-    """Return the words of an answer that some place has, without those of its question and of its values."""
+    """Return the words of an answer without those of its question and of its values."""
     of_values = frozenset(stem for value in claim.values for stem in stems(value.text))
-    return (frozenset(stems(claim.text)) - asked.stems - of_values - _BOUNDS) & asked.vocabulary
+    return frozenset(stems(claim.text)) - asked.stems - of_values - BARE_WORDS
 
 
 def _answer_place(claim: Claim, item: _Found, view: FactView) -> AnswerPlace:
-    there = item.place.span if item.known is None else Span(item.known.start, item.known.end)
+    place, known = item.place, item.known
+    there = place.span if known is None else Span(known.start, known.end)
     if not item.decides:
-        return AnswerPlace(item.place.fact_index, there, item.is_own)
+        return AnswerPlace(place.fact_index, there, item.is_own)
     text = claim.text.rstrip(" .!")
     whole = Value(EntityKind.OTHER, text, claim.start, claim.start + len(text), text.casefold())
     claimed = item.claimed or whole
-    said = Span(claimed.start, claimed.end)
-    known = item.known or quoted_words(view.fact.content, there)
-    kind = DistortionType.NUMBER_CHANGED if item.known is not None else DistortionType.ENTITY_SUBSTITUTED
+    stands = known or quoted_words(view.fact.content, there)
+    if (place.cell is not None and stands.kind is not EntityKind.OTHER) or known is None:
+        stands = _named_value(stands, place.cell.label) if place.cell is not None else stands
+    kind = DistortionType.NUMBER_CHANGED if known is not None else DistortionType.ENTITY_SUBSTITUTED
     found = Distortion(
         DistortionType.NEGATION_FLIP if item.is_turned else kind,
         claim.claim_id,
         view.fact.fact_id,
-        said,
+        Span(claimed.start, claimed.end),
         there,
-        AlignedValue(claimed, known, equal=False),
+        AlignedValue(claimed, stands, equal=False),
         Rule.ROW,
     )
-    return AnswerPlace(item.place.fact_index, there, distortion=found)
+    return AnswerPlace(place.fact_index, there, distortion=found)

@@ -26,8 +26,10 @@ NEARBY: Final = 0.5
 """What a word counts that stands in the rest of the sentence, or over it."""
 _LINE: Final = re.compile(r"[^\n]+")
 _NOTHING: Final = re.compile(
-    r"(?:none|nil|no|not? [\w ]{1,30}|never|closed|excluded|unpaid|n/?a|[–—-])\.?", re.IGNORECASE  # noqa: RUF001
-)  # fmt: skip
+    r"(?:none|nil|no|never|closed|excluded|unpaid|n/?a|[–—-]"  # noqa: RUF001
+    r"|not\s(?:available|included|covered|offered|allowed|provided|permitted|possible|applicable))\.?",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +39,8 @@ class AskedPlace:
     Attributes:
         span: in the fact's content; ``text`` are its words.
         own: stems of its words; of a cell with those of its row's and its column's names.
-        around: stems of its sentence and of what stands over it; of a cell what stands over its table.
+        names: stems of the names alone; of a clause the same as ``own``.
+        around: stems of its sentence and of what stands over it; of a cell what stands over its table, and what its rows are called.
         values: those in it; of a cell with the unit of its column.
         limits: values that say for which amounts the place holds: those of the row's name, of a clause its own.
         cell: ``None`` for a clause.
@@ -49,6 +52,7 @@ class AskedPlace:
     text: str
     within: Hashable
     own: frozenset[str]
+    names: frozenset[str]
     around: frozenset[str]
     values: tuple[Value, ...]
     limits: tuple["Limit", ...] = ()
@@ -103,7 +107,7 @@ def _clauses(index: int, view: FactView) -> Iterator[AskedPlace]:
             text, values = content[span.start : span.end], within(clause.values, span)
             own = frozenset(stems(text))
             yield AskedPlace(
-                index, span, text, (index, sentence), own, whole, values, tuple(_limits(text, span.start, values))
+                index, span, text, (index, sentence), own, own, whole, values, tuple(_limits(text, span.start, values))
             )
 
 
@@ -126,8 +130,8 @@ _HEAD_CHARS: Final = 120
 
 def _cells(index: int, content: str, row: Sequence[LabelledCell], lead: str, table: int) -> Iterator[AskedPlace]:
     first = row[0]
-    label, over = stems(first.label), frozenset(stems(lead))
-    limits = tuple(_limits(first.label, 0, scan_values(first.label)))
+    label, over = stems(first.label), frozenset(stems(f"{lead} {first.head}"))
+    limits = tuple(_limits(first.label, 0, scan_values(first.label), exact=True))
     for cell in row[1:]:
         said, lead = content[cell.start : cell.end], f"{cell.head}: "
         shift = cell.start - len(lead)
@@ -136,12 +140,13 @@ def _cells(index: int, content: str, row: Sequence[LabelledCell], lead: str, tab
             for one in scan_values(f"{lead}{said}")
             if one.start >= len(lead)
         )
-        own = frozenset((*label, *stems(cell.head), *stems(said)))
-        yield AskedPlace(index, Span(cell.start, cell.end), said, table, own, over, values, limits, cell)
+        names = frozenset((*label, *stems(cell.head)))
+        own = names.union(stems(said))
+        yield AskedPlace(index, Span(cell.start, cell.end), said, table, own, names, over, values, limits, cell)
 
 
-def _limits(text: str, offset: int, values: Sequence[Value]) -> Iterator[Limit]:
-    """Yield the amounts that a text limits: two ends, one end, or nothing."""
+def _limits(text: str, offset: int, values: Sequence[Value], *, exact: bool = False) -> Iterator[Limit]:
+    """Yield the amounts that a text limits: two ends, one end, and where asked for each other one by itself."""
     measured = [one for one in values if one.magnitude is not None]
     bounds = [bound_of(text, offset, one) for one in measured]
     if (
@@ -154,8 +159,9 @@ def _limits(text: str, offset: int, values: Sequence[Value]) -> Iterator[Limit]:
         yield Limit(high, least, high.magnitude)
         return
     for one, bound in zip(measured, bounds, strict=True):
-        if bound is not None:
-            yield Limit(one, *((one.magnitude, None) if bound is Bound.AT_LEAST else (None, one.magnitude)))
+        if bound is not None or exact:
+            least = None if bound is Bound.AT_MOST else one.magnitude
+            yield Limit(one, least, None if bound is Bound.AT_LEAST else one.magnitude)
 
 
 _ENDS: Final = 2
@@ -173,6 +179,8 @@ def _scaled(low: Value, high: Value) -> Decimal | None:
     return low.number * high.magnitude / high.number
 
 
+_MOST_VALUES: Final = 8
+"""Amounts of a question that are held against every place, the first ones."""
 _PERIODS: Final = frozenset(terms("hour day night week fortnight month quarter year"))
 
 
@@ -183,6 +191,11 @@ class Asked:
         question: one.
         places: of the facts.
         earlier: questions that it leans on, nearest first.
+
+    Attributes:
+        values: amounts of the question.
+        stems: of its words, ``periods`` those of lengths of time, ``known`` those that some place has.
+        vocabulary: stems of all places.
     """
 
     def __init__(self, question: str, places: Sequence[AskedPlace], earlier: tuple[str, ...] = ()) -> None:
@@ -191,7 +204,7 @@ class Asked:
         read = read_question(question, earlier)
         self.kind = read.kind
         asked = dict(read.weights) | {stem: 1.0 for stem in stems(question) if stem not in read.weights}
-        self.values = scan_values(question)
+        self.values = scan_values(question)[:_MOST_VALUES]
         named = frozenset(stem for value in self.values for stem in terms(value.text))
         self.stems = frozenset(asked)
         self.periods = self.stems & _PERIODS
@@ -202,25 +215,34 @@ class Asked:
         self._weights, self._per_value = weights, heaviest
         self._whole = sum(weights.values()) + heaviest * len(self.values)
         self.vocabulary = frozenset().union(*(place.own for place in places)) if places else frozenset()
+        self.known = self.stems & self.vocabulary
 
-    def share(self, place: AskedPlace) -> float:
-        """Return how much of what is asked a place names: words by their rarity, and the amounts that it is for."""
+    def share(self, place: AskedPlace, *, by_name: bool = False) -> float:
+        """Return how much of what is asked a place names: words by their rarity, and the amounts that it is for.
+
+        Args:
+            place: one of them.
+            by_name: a cell is named by its row and column alone, and not by what it says.
+        """
         if not self._whole:
             return 0.0
+        own = place.names if by_name else place.own
         named = sum(
-            weight * (1.0 if stem in place.own else NEARBY if stem in place.around else 0.0)
+            weight * (1.0 if stem in own else NEARBY if stem in place.around else 0.0)
             for stem, weight in self._weights.items()
         )
-        return (named + self._per_value * sum(_fits(value, place) for value in self.values)) / self._whole
+        held = sum(_fits(value, place, by_name=by_name) for value in self.values)
+        return (named + self._per_value * held) / self._whole
 
-    def fits(self, place: AskedPlace) -> bool:
+    def fits(self, place: AskedPlace, *, by_name: bool = False) -> bool:
         """Say whether a place is for every amount that is asked about."""
-        return all(_fits(value, place) > 0 for value in self.values)
+        return all(_fits(value, place, by_name=by_name) > 0 for value in self.values)
 
 
-def _fits(asked: Value, place: AskedPlace) -> float:
+def _fits(asked: Value, place: AskedPlace, *, by_name: bool) -> float:
     """Return 1 for a place that is for an amount that is asked about, -1 for one for others, and 0 else."""
     held = [limit.holds(asked) for limit in place.limits]
-    if any(held) or any(agrees(asked, value) for value in place.values):
+    is_said = place.cell is None or not by_name
+    if any(held) or (is_said and any(agrees(asked, value) for value in place.values)):
         return 1.0
     return -1.0 if False in held else 0.0

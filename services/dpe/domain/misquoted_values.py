@@ -8,7 +8,9 @@ import re
 from typing import Final
 
 from services.common.reading.agreement import agrees
+from services.common.reading.bounds import bound_of
 from services.common.reading.text_types import Claim, Span
+from services.common.reading.values import scan_values
 from services.dpe.domain.cases import is_reckoned
 from services.dpe.domain.conditions import conditions
 from services.dpe.domain.facts import FactView
@@ -20,8 +22,13 @@ _NAME: Final = re.compile(r"\b[A-Z]\w{0,40}")
 _FURTHER: Final = re.compile(r"\b(?:more|less|fewer|extra|further|another|additional(?:ly)?)\b", re.IGNORECASE)
 """Words by which a value is what comes on top of another, or is lacking from it."""
 
+_OF_CASE: Final = re.compile(
+    r"\bfor\s(?:an?|one|each|every|us|both|all|two|three|four|five|six|several|my|our)\b|\b(?:per|together|altogether|total|if)\b",
+    re.IGNORECASE,
+)
 
-def is_misquoted(claim: Claim, item: Distortion, view: FactView, sentence: Span) -> bool:
+
+def is_misquoted(claim: Claim, item: Distortion, view: FactView, sentence: Span, asked: str = "") -> bool:
     """Say whether a value that differs has nothing in its claim that it could be reckoned from.
 
     Args:
@@ -29,7 +36,10 @@ def is_misquoted(claim: Claim, item: Distortion, view: FactView, sentence: Span)
         item: what differs in it.
         view: the fact.
         sentence: the fact's sentence or row, with offsets in the fact: "Plan: Plus; Price: 12 euros".
+        asked: the question, which may give what it is reckoned from: "What does Plus cost for a year?".
     """
+    if scan_values(asked) or _OF_CASE.search(asked):
+        return False
     value = next((one for one in claim.values if one.start == item.answer_span.start), None)
     if value is None or TOTAL.search(claim.text) or _FURTHER.search(claim.text):
         return False
@@ -38,5 +48,8 @@ def is_misquoted(claim: Claim, item: Distortion, view: FactView, sentence: Span)
     if is_condition or is_reckoned(_NAME.sub(" ", claim.text), value):
         return False
     known = [one for one in view.values if sentence.start <= one.start < sentence.end]
+    limited = [bound_of(view.fact.content, 0, one) for one in known]
+    if (side := bound_of(claim.text, claim.start, value)) is not None and side not in limited:
+        return False
     stated = [any(agrees(one, there) for there in known) for one in claim.values if one is not value]
     return all(stated) and not any(agrees(value, there) for there in known)

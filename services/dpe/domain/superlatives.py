@@ -23,6 +23,17 @@ _EXTREME: Final = re.compile(
     re.IGNORECASE,
 )
 _IS_LEAST: Final = re.compile(rf"(?:{_LEAST})", re.IGNORECASE)
+_OTHERS: Final = re.compile(
+    r"\b(?:other|another|others|else|apart|besides|beside|after|second|third|next|except|but|not|than|both|second)\b|n['\u2019]t\b",
+    re.IGNORECASE,
+)
+"""A question with one of these asks for something else than the first of all."""
+_TOTAL: Final = re.compile(
+    r"\b(?:total|subtotal|sum|all|average|mean|overall|together|combined|median)\b", re.IGNORECASE
+)
+_SIGN: Final = re.compile(r"\s?[-+\u2212\u2013]")
+_BEHIND: Final = 3
+"""Words behind a superlative in which what is compared is called: "the highest monthly price"."""
 _GENERIC: Final = frozenset(stems("has have with of comes offers gives option one price costs charge amount"))
 
 
@@ -34,11 +45,13 @@ class Compared:
         names: what each is called: its row, or its column.
         places: the cells.
         least: the least is asked for, else the most.
+        words: stems of the superlative.
     """
 
     names: tuple[str, ...]
     places: tuple[AskedPlace, ...]
     least: bool
+    words: frozenset[str] = frozenset()
 
     @property
     def best(self) -> tuple[str, AskedPlace]:
@@ -51,23 +64,30 @@ class Compared:
         return _amount(place) == _amount(self.best[1])
 
 
-def compared(asked: Asked) -> Compared | None:
-    """Return the cells that a question or a claim with a superlative compares, or ``None``."""
+def compared(asked: Asked, *, is_claim: bool = False) -> Compared | None:
+    """Return the cells that a question or a claim with a superlative compares, or ``None``.
+
+    Args:
+        asked: the question, or a claim as if it asked.
+        is_claim: the text may name one of them; a question that does asks for the best of some.
+    """
     said = _EXTREME.search(asked.text)
-    if said is None or asked.values:
+    if said is None or asked.values or _OTHERS.search(asked.text):
         return None
     groups: dict[Hashable, list[tuple[str, str, AskedPlace]]] = defaultdict(list)
     for place in asked.places:
-        if (cell := place.cell) is not None:
+        if (cell := place.cell) is not None and not _TOTAL.search(f"{cell.label} {cell.head}"):
             groups[place.within, cell.column].append((cell.label, cell.head, place))
             groups[place.within, cell.label].append((cell.head, cell.label, place))
-    meant = [(_named(group, asked), group) for group in groups.values() if _is_meant(group, asked, said)]
+    meant = [
+        (_named(group, asked), group) for group in groups.values() if _is_meant(group, asked, said, is_claim=is_claim)
+    ]
     most = max((share for share, _ in meant), default=0)
     best = [group for share, group in meant if share == most]
     if len(best) != 1:
         return None
     names, places = tuple(name for name, _, _ in best[0]), tuple(place for _, _, place in best[0])
-    return Compared(names, places, _IS_LEAST.fullmatch(said.group()) is not None)
+    return Compared(names, places, _IS_LEAST.fullmatch(said.group()) is not None, frozenset(stems(said.group())))
 
 
 def names_extreme(text: str) -> bool:
@@ -80,7 +100,9 @@ def _named(group: Sequence[tuple[str, str, AskedPlace]], asked: Asked) -> int:
     return len(frozenset(stems(group[0][1])) & asked.stems)
 
 
-def _is_meant(group: Sequence[tuple[str, str, AskedPlace]], asked: Asked, said: re.Match[str]) -> bool:
+def _is_meant(
+    group: Sequence[tuple[str, str, AskedPlace]], asked: Asked, said: re.Match[str], *, is_claim: bool
+) -> bool:
     """Say whether each cell of a group gives one amount of one measure, and the question asks about nothing else."""
     values = [_one_value(place) for _, _, place in group]
     if len(group) < _FEWEST or None in values or len({(one.kind, one.unit) for one in values if one is not None}) != 1:
@@ -90,11 +112,12 @@ def _is_meant(group: Sequence[tuple[str, str, AskedPlace]], asked: Asked, said: 
     if is_price and not all(one is not None and one.kind is EntityKind.MONEY for one in values):
         return False
     own = frozenset(stems(called))
-    if not (is_price or _named(group, asked)):
+    behind = frozenset(stems(" ".join(asked.text[said.end() :].split()[:_BEHIND])))
+    if not (is_price or own & behind) or any(_SIGN.match(place.text) for _, _, place in group):
         return False
     heads = first.cell.heads[0] if first.cell is not None else ""
     known = own | first.around | frozenset(stems(f"{heads} {said.group()}")) | _GENERIC
-    return asked.stems <= known or asked.stems <= known.union(*(stems(name) for name, _, _ in group))
+    return asked.stems <= (known.union(*(stems(name) for name, _, _ in group)) if is_claim else known)
 
 
 _FEWEST: Final = 2

@@ -77,6 +77,21 @@ async def test_an_answer_is_held_against_what_its_question_names(question, answe
         ("Is Basic without a sauna?", "Yes"),
         ("Isn't there a sauna in Basic?", "Yes"),
         ("What does Basic cost?", "I do not know."),
+        ("What is the price of Basic and of Plus?", "£5 and £12"),
+        ("What is the price of Basic?", "Not £5."),
+        ("What is the price of Basic?", "Anything but £5"),
+        ("What is the price of Basic?", "£5 or £12"),
+        ("What is the price of Basic?", "Under £10"),  # true of £5
+        ("What is the price of Basic?", "Less than £5"),
+        ("What is the price of Basic?", "£5 as a penalty"),
+        ("What is the price of Basic?", "£5 per visit"),
+        ("Do I have to pay for the sauna in Basic?", "Yes"),
+        ("Is the sauna missing from Basic?", "Yes"),
+        ("Does Basic have a sauna?", "No, not in winter"),
+        ("Does Plus have a sauna on Mondays with a voucher for 14 days?", "No."),
+        ("Which plan has no sauna?", "Basic"),
+        ("Which plan is without a sauna?", "Basic"),
+        ("What is the price of Basic? " * 30, "£12."),
     ],
 )
 async def test_what_says_more_or_is_asked_otherwise_is_left_alone(question, answer):
@@ -94,7 +109,7 @@ async def test_a_value_of_another_row_is_contradicted_with_both_sides():
     judgement = analysis.outputs.fidelity.judgements["c1"]
     assert (judgement.verdict, judgement.basis) == (Verdict.CONTRADICTED, Basis.VALUE_CONFLICT)
     assert [item.rule for item in analysis.outputs.distortion.found] == [Rule.ROW]
-    assert judgement.why.startswith("£5 in ")
+    assert judgement.why.startswith("Basic: £5 in ")
     assert judgement.why.endswith("; the answer says £12.")
     assert analysis.input.facts[judgement.evidence[0].fact_index].content == BASIC
     assert analysis.outputs.risk.level.rank >= RiskLevel.HIGH.rank
@@ -129,3 +144,75 @@ async def test_what_is_asked_about_is_read_though_nothing_of_it_is_near():
     analysis = await checked("What does Basic cost?", "£12.", *many, BASIC)
     [read] = analysis.outputs.attribution.passages.values()
     assert 40 in {near.fact_index for near in read}
+
+
+STAFF = tuple(
+    f"Staff: Role: {role}; Person: {person}; Room: {room}; Superior: {superior}"
+    for role, person, room, superior in (
+        ("Head of sales", "Anna Berg", 12, "Director"),
+        ("Sales assistant", "Ben Cole", 14, "Head of sales"),
+        ("Director", "Carla Dorn", 1, "Board"),
+    )
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("Who is in room 12?", "Anna Berg"),
+        ("Who is the superior of Ben Cole?", "Anna Berg"),
+        ("Whose superior is the board?", "Carla Dorn"),
+    ],
+)
+async def test_a_row_that_is_found_by_another_cell_contradicts_nothing(question, answer):
+    found = await place_of(question, answer, *STAFF)
+    assert found is None or found[0] != "other"
+
+
+async def test_another_cell_of_a_row_that_is_named_is_a_doubt():
+    assert await place_of("What is the room of the sales assistant?", "Ben Cole", *STAFF) == ("doubt", "14")
+
+
+VISITS = tuple(
+    f"Ward: Guests: {guests}; Weekdays: {weekdays}; Weekend: {weekend}"
+    for guests, weekdays, weekend in (("Partners", "1 hour", "no limit"), ("Friends", "2 hours", "none"))
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "answer", "place"),
+    [
+        ("Are partners allowed at the weekend?", "Yes", None),  # "no limit" is no "no"
+        ("How long may friends stay on weekdays?", "1 hour", ("other", "2 hours")),
+        ("How long may friends stay on weekdays?", "About 2.05 hours", None),
+        ("How long may friends stay at the weekend?", "1 hour", ("doubt", "none")),
+        ("Guests who are friends at the weekend?", "1 hour", ("other", "none")),
+        ("How long may partners stay on weekdays and evenings?", "2 hours", ("doubt", "1 hour")),
+        ("How long may a neighbour of friends stay?", "1 hour", ("doubt", "2 hours")),
+        ("How long may friends stay on weekdays?", "1 hour less", ("doubt", "2 hours")),
+    ],
+)
+async def test_what_a_cell_says_decides_where_nothing_else_can_be_meant(question, answer, place):
+    assert await place_of(question, answer, *VISITS) == place
+
+
+BANDS = tuple(
+    f"Pay: Service: {service}; Weeks: {weeks}; Review: {review}"
+    for service, weeks, review in (
+        ("under 6 months", "2 weeks", "after 1 week"),
+        ("6 months to under 2 years", "6 weeks", "after 4 weeks (8 weeks for those who were away before)"),
+        ("5 years or more", "16 weeks", "after 9 weeks"),
+    )
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "answer", "place"),
+    [
+        ("How many weeks of pay after 18 months of service?", "6 weeks", ("own", "6 weeks")),
+        ("How many weeks of pay after 18 months of service?", "16 weeks", ("other", "6 weeks")),
+        ("When is the review after 18 months of service?", "After 9 weeks", ("doubt", "4 weeks")),  # under a condition
+    ],
+)
+async def test_a_row_for_an_amount_is_the_one_in_which_it_lies(question, answer, place):
+    assert await place_of(question, answer, *BANDS) == place

@@ -37,6 +37,24 @@ def test_a_value_is_misquoted_where_nothing_is_there_to_reckon_it_from(text, val
     assert is_misquoted(claim, item, view, Span(0, len(fact))) is expected
 
 
+@pytest.mark.parametrize(
+    ("asked", "text", "expected"),
+    [
+        ("What does Plus cost?", "The Plus plan costs £24.", True),
+        ("What does Plus cost for a year?", "The Plus plan costs £144.", False),
+        ("What does Plus cost for 2 months?", "The Plus plan costs £24.", False),
+        ("What does Plus cost?", "The Plus plan costs under £15.", False),
+    ],
+)
+def test_what_the_question_gives_may_have_been_reckoned_with(asked, text, expected):
+    [claim] = claims_of(text)
+    value = claim.values[0]
+    span = Span(value.start, value.end)
+    item = Distortion(DistortionType.NUMBER_CHANGED, claim.claim_id, "f", span, Span(0, 1), rule=Rule.APPLIED)
+    view = read_fact(0, EnvelopeFact("f", ROW), ())
+    assert is_misquoted(claim, item, view, Span(0, len(ROW)), asked) is expected
+
+
 INTEREST = "Interest is charged from the fifth day after the rent was due."
 
 

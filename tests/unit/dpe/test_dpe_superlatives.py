@@ -33,7 +33,11 @@ def best(question, *facts):
         ("Which plan is the cheapest with a sauna?", None),  # another condition
         ("Which plan is best?", None),
         ("Which plan has the longest contract?", None),  # no such column
-        ("Is Plus the cheapest plan for 2 months?", None),  # an amount of the asker's
+        ("Which plan is the cheapest for 2?", None),  # an amount of the asker's
+        ("Which other plan is the cheapest?", None),
+        ("Which plan is the cheapest apart from Basic?", None),
+        ("Which is the cheapest plan, Plus or Basic?", None),  # the best of some
+        ("How many guest visits has the largest plan?", None),  # another column decides which
     ],
 )
 def test_a_column_is_compared_where_nothing_else_is_asked(question, name):
@@ -66,6 +70,10 @@ def test_of_two_columns_that_may_be_meant_none_is():
         ("Plus or Basic", None),
         ("It is not Plus.", None),
         ("Platinum", None),
+        ("Anything but Basic", None),
+        ("Basic, with none", None),
+        ("The longest is Basic", None),
+        ("The longest notice is that of Plus", ("own", "60 days")),  # true, whatever was asked
     ],
 )
 async def test_an_answer_gives_the_name_or_the_amount_of_it(answer, place):
@@ -100,8 +108,20 @@ def test_tables_of_two_documents_are_not_one():
 
 async def test_the_sentence_names_what_has_the_least():
     analysis = await checked("Which plan is the cheapest?", "Plus.", *ROWS)
-    assert "Basic (£19) in " in analysis.outputs.fidelity.judgements["c1"].why
+    assert "Basic: £19 in " in analysis.outputs.fidelity.judgements["c1"].why
     assert analysis.outputs.fidelity.judgements["c1"].why.endswith("; the answer says Plus.")
+
+
+def test_a_total_is_none_of_the_things_that_are_compared():
+    rows = [
+        f"Sales: Region: {name}; Revenue: €{amount}" for name, amount in (("North", 40), ("South", 90), ("Total", 130))
+    ]
+    assert best("Which region has the highest revenue?", *rows) == ("South", "€90")
+
+
+def test_amounts_with_a_sign_are_not_compared():
+    rows = [f"Sales: Region: {name}; Change: {amount}" for name, amount in (("North", "+3%"), ("West", "-9%"))]
+    assert best("Which region has the smallest change?", *rows) is None
 
 
 def test_only_a_superlative_names_the_extreme():

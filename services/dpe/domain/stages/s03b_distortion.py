@@ -104,7 +104,8 @@ def _told(found: Sequence[Distortion], heard: ModelOpinion | None) -> list[Disto
 def _with_nearness(analysis: Analysis, found: Sequence[Distortion]) -> Iterator[Distortion]:
     """Yield the distortions with whether each claim repeats the sentence that it departs from."""
     claims = {claim.claim_id: claim for claim in analysis.outputs.text.claims}
-    asked = roots(analysis.input.query) if found else frozenset[str]()
+    query = analysis.input.query
+    asked = roots(query) if found else frozenset[str]()
     views = {view.fact.fact_id: view for view in analysis.outputs.text.fact_views}
     for item in found:
         claim, view = claims[item.claim_id], views[item.fact_id]
@@ -113,7 +114,7 @@ def _with_nearness(analysis: Analysis, found: Sequence[Distortion]) -> Iterator[
         said = _around(analysis.input.answer, Span(claim.start, claim.end), item.answer_span)
         there = (_around(view.fact.content, one, item.fact_span) for one in whole)
         is_near = any(repeats(*said, *one, asked) for one in there)
-        is_plain = is_near and item.rule is Rule.APPLIED and is_misquoted(claim, item, view, whole[0])
+        is_plain = is_near and item.rule is Rule.APPLIED and is_misquoted(claim, item, view, whole[0], query)
         yield replace(item, is_near=is_near, rule=Rule.VALUE if is_plain else item.rule)
 
 

@@ -20,7 +20,10 @@ def test_a_time_is_read_with_a_stop_or_a_colon(text, normal):
     assert [(one.kind, one.normal) for one in scan_values(text)] == [(EntityKind.TIME, normal)]
 
 
-@pytest.mark.parametrize("text", ["It weighs 5.45 pounds.", "a rate of 5.45", "£4.30 pm for each user", "13.45 pm"])
+@pytest.mark.parametrize(
+    "text",
+    ["It weighs 5.45 pounds.", "a rate of 5.45", "£4.30 pm for each user", "13.45 pm", "EUR 9.50 pm", "Rs. 3.20 pm"],
+)
 def test_a_decimal_is_no_time(text):
     assert EntityKind.TIME not in {one.kind for one in scan_values(text)}
 
