@@ -40,7 +40,8 @@ class AskedPlace:
         span: in the fact's content; ``text`` are its words.
         own: stems of its words; of a cell with those of its row's and its column's names.
         names: stems of the names alone; of a clause the same as ``own``.
-        around: stems of its sentence and of what stands over it; of a cell what stands over its table, and what its rows are called.
+        around: stems of its sentence and of what stands over it; of a cell what stands over its table, and how its
+            rows are called.
         values: those in it; of a cell with the unit of its column.
         limits: values that say for which amounts the place holds: those of the row's name, of a clause its own.
         cell: ``None`` for a clause.

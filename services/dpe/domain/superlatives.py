@@ -72,7 +72,7 @@ def compared(asked: Asked, *, is_claim: bool = False) -> Compared | None:
         is_claim: the text may name one of them; a question that does asks for the best of some.
     """
     said = _EXTREME.search(asked.text)
-    if said is None or asked.values or _OTHERS.search(asked.text):
+    if said is None or _OTHERS.search(asked.text):
         return None
     groups: dict[Hashable, list[tuple[str, str, AskedPlace]]] = defaultdict(list)
     for place in asked.places:

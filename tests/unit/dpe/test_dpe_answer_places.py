@@ -58,6 +58,10 @@ async def place_of(question, answer, *facts):
         ("How long are the contents of lockers kept?", "14 days", ("doubt", "21 days")),
         ("Are fresh flowers allowed on the ward?", "Yes, in side rooms", ("doubt", FLOWERS)),
         ("Are balloons sold in the shop?", "Yes", None),
+        ("Which plan has a sauna?", "Basic", ("doubt", "yes")),
+        ("What is the price of Basic for 3 people?", "£12", ("doubt", "£5")),
+        ("How long am I tied in with Basic?", "30 days", ("doubt", "10 days")),  # half of it is not named
+        ("How long are the contents of lockers kept?", "14 days, until 9 am", ("doubt", "21 days")),
         ("Are fresh flowers allowed on the ward?", "No", None),
     ],
 )
@@ -92,6 +96,10 @@ async def test_an_answer_is_held_against_what_its_question_names(question, answe
         ("Which plan has no sauna?", "Basic"),
         ("Which plan is without a sauna?", "Basic"),
         ("What is the price of Basic? " * 30, "£12."),
+        ("What does Basic cost?", "It costs £12 for everybody in the whole house"),
+        ("How long is the notice of Basic?", "1.5 weeks"),
+        ("How long is the notice of Basic?", "About 3 weeks"),
+        ("Basic price for 3?", "£5"),
     ],
 )
 async def test_what_says_more_or_is_asked_otherwise_is_left_alone(question, answer):
@@ -209,10 +217,32 @@ BANDS = tuple(
 @pytest.mark.parametrize(
     ("question", "answer", "place"),
     [
-        ("How many weeks of pay after 18 months of service?", "6 weeks", ("own", "6 weeks")),
+        ("How many weeks after 18 months?", "6 weeks", ("own", "6 weeks")),
         ("How many weeks of pay after 18 months of service?", "16 weeks", ("other", "6 weeks")),
         ("When is the review after 18 months of service?", "After 9 weeks", ("doubt", "4 weeks")),  # under a condition
     ],
 )
 async def test_a_row_for_an_amount_is_the_one_in_which_it_lies(question, answer, place):
     assert await place_of(question, answer, *BANDS) == place
+
+
+@pytest.mark.parametrize(
+    ("question", "answer", "rows"),
+    [
+        (
+            "Are mobile phones allowed in theatre?",
+            "No",
+            (
+                "Ward: Device: Mobile phones; Allowed: yes; Not in: theatre",
+                "Ward: Device: Radios; Allowed: no; Not in: -",
+            ),
+        ),
+        (
+            "Does Basic run on Mondays?",
+            "Yes",
+            ("Gym: Plan: Basic; Closed on Mondays: no", "Gym: Plan: Plus; Closed on Mondays: yes"),
+        ),
+    ],
+)
+async def test_a_yes_or_no_is_left_alone_where_a_row_says_more(question, answer, rows):
+    assert await place_of(question, answer, *rows) is None

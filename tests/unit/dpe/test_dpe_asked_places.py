@@ -97,6 +97,11 @@ def test_a_row_for_amounts_is_asked_about_where_the_amount_lies_in_it(case, week
     assert len(fitting) == 1
 
 
+def test_a_row_for_other_amounts_is_less_than_not_asked_about():
+    asked = Asked("18 months?", places_of(*SERVICE))
+    assert {asked.share(place) for place in asked.places} == {1.0, -1.0}
+
+
 def test_a_letter_that_names_one_of_several_is_a_word():
     assert stems("visiting in Bay B")[-1] == "b"
     assert "i" not in stems("when can I visit Bay B")
