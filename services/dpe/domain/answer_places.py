@@ -218,24 +218,23 @@ def _by_value(claim: Claim, values: Sequence[Value], asked: Asked) -> _Found | N
     rest = _words_of(claim, asked) & asked.vocabulary
     own: list[_Best] = []
     others: list[_Best] = []
-    held = set[int]()
-    for at, place in enumerate(asked.places):
+    for place in asked.places:
         open_ones = [value for value in values if not any(agrees(value, known) for known in place.values)]
         if not open_ones and len(rest & place.own) >= _BESIDE_VALUES * len(rest):
             own.append(_Best(asked.share(place, by_name=True), place))
-            held.add(at)
             continue
         pairs = ((value, known) for value in open_ones for known in place.values if _measure_one(value, known))
         pair = next(pairs, None)
         if pair is not None or (open_ones and place.says_nothing):
             others.append(_Best(asked.share(place, by_name=True), place, *(pair or (open_ones[0], None))))
-    found = _weighed(own or _with_first(values, asked), others, asked)
+    mine = own or _with_first(values, asked)
+    found = _weighed(mine, others, asked)
     if found is None or found.is_own:
         is_own = found is not None and bool(own) and _gives_all(claim, values, found.place, asked)
         return found if is_own else None
     if _is_plain(claim, found, asked) and not _may_hold(claim, found):
         return found
-    return replace(found, decides=False) if own or _with_first(values, asked) else None
+    return replace(found, decides=False) if mine else None
 
 
 def _with_first(values: Sequence[Value], asked: Asked) -> list[_Best]:
@@ -253,18 +252,15 @@ def _gives_all(claim: Claim, values: Sequence[Value], place: AskedPlace, asked: 
         return False
     limits = zip(values, place.values, strict=True)
     return all(
-        _side(claim.text, claim.start, said) is _side(place.text, place.span.start, known) for said, known in limits
+        bound_of(claim.text, claim.start, said) is bound_of(place.text, place.span.start, known)
+        for said, known in limits
     )
-
-
-def _side(text: str, offset: int, value: Value) -> Bound | None:
-    return bound_of(text, offset, value)
 
 
 def _may_hold(claim: Claim, found: "_Found") -> bool:
     """Say whether a limit is true of a value that is another one: "under 10 euros" of 5; of dates nobody knows."""
     claimed, known = found.claimed, found.known
-    side = None if claimed is None else _side(claim.text, claim.start, claimed)
+    side = None if claimed is None else bound_of(claim.text, claim.start, claimed)
     if claimed is None or known is None or side is None:
         return False
     if claimed.magnitude is None or known.magnitude is None:

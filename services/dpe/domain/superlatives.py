@@ -24,7 +24,7 @@ _EXTREME: Final = re.compile(
 )
 _IS_LEAST: Final = re.compile(rf"(?:{_LEAST})", re.IGNORECASE)
 _OTHERS: Final = re.compile(
-    r"\b(?:other|another|others|else|apart|besides|beside|after|second|third|next|except|but|not|than|both|second)\b|n['\u2019]t\b",
+    r"\b(?:other|another|others|else|apart|besides|beside|after|second|third|next|except|but|not|than|both)\b|n['\u2019]t\b",
     re.IGNORECASE,
 )
 """A question with one of these asks for something else than the first of all."""
