@@ -37,9 +37,9 @@ ELSEWHERE: Final = 0.8
 few words for development (ADR 0216)."""
 CLOSE: Final = 0.95
 """The same between cells of one table, and between parts of one sentence, which have all other words in common."""
-NAMED: Final = 0.6
+LEAST_NAMED: Final = 0.6
 """So much of a question a cell has to name to decide."""
-EXACT: Final = 0.9
+LEAST_EXACT: Final = 0.9
 """So much, where the answer's value stands nowhere."""
 _HELD: Final = 0.75
 """Share of an answer's words in a place that holds it."""
@@ -335,7 +335,7 @@ def _weighed(own: Sequence[_Best], others: Sequence[_Best], asked: Asked) -> _Fo
     mine, best = (max(each, key=lambda one: one.rank, default=None) for each in (own, others))
     share, other = (0.0 if one is None else one.share for one in (mine, best))
     ratio = CLOSE if mine is not None and best is not None and mine.place.within == best.place.within else ELSEWHERE
-    if mine is not None and share >= NAMED and other <= ratio * share:
+    if mine is not None and share >= LEAST_NAMED and other <= ratio * share:
         is_own = mine.place.cell is not None and asked.fits(mine.place)
         return _Found(mine.place, is_own=True) if is_own else None
     if best is None or share >= ratio * other:
@@ -343,9 +343,9 @@ def _weighed(own: Sequence[_Best], others: Sequence[_Best], asked: Asked) -> _Fo
     is_cell = best.place.cell is not None and asked.fits(best.place)
     if mine is None:
         is_one = best.known is not None and len(best.place.values) == 1 and not asked.values
-        is_exact = is_cell and is_one and other >= EXACT and not asked.periods - best.place.own
+        is_exact = is_cell and is_one and other >= LEAST_EXACT and not asked.periods - best.place.own
         return _Found(best.place, best.claimed, best.known, decides=True) if is_exact else None
-    least = EXACT if best.place.says_nothing else NAMED
+    least = LEAST_EXACT if best.place.says_nothing else LEAST_NAMED
     return _Found(best.place, best.claimed, best.known, decides=is_cell and other >= least)
 
 
@@ -363,7 +363,7 @@ def _by_polarity(claim: Claim, asked: Asked) -> _Found | None:
     )
     first, others = ranked[0], ranked[1:]
     place, is_alone = first.place, not others or others[0].share <= ELSEWHERE * first.share
-    if first.share < (NAMED if is_alone else EXACT) or not asked.fits(place, by_name=True):
+    if first.share < (LEAST_NAMED if is_alone else LEAST_EXACT) or not asked.fits(place, by_name=True):
         return None
     if place.cell is None:
         return _Found(place) if said["yes"] and is_alone and is_negated(place.text) else None
