@@ -380,7 +380,8 @@ def test_every_pattern_is_searched_in_linear_time():
     ],
 )
 def test_a_pattern_that_is_not_linear_is_found(pattern):
-    assert _steep(re.compile(pattern, re.DOTALL)) is not None
+    compiled = re.compile(pattern, re.DOTALL)
+    assert any(_steep(compiled) is not None for _ in range(3))  # beside other work one look may see no growth
 
 
 @pytest.mark.usefixtures("_limited")
