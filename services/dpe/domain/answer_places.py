@@ -93,7 +93,7 @@ def answer_places(analysis: Analysis) -> dict[str, AnswerPlace]:
     found = {} if leaning is None else {leaning: _found(leaning, Asked(asking[0], places, analysis.input.leans_on))}
     found |= {claim: _called(claim, places) for claim in calling}
     return {
-        claim.claim_id: _answer_place(claim, item, views[item.place.fact_index])
+        claim.claim_id: replace(_answer_place(claim, item, views[item.place.fact_index]), is_asked=claim is leaning)
         for claim, item in found.items()
         if item is not None
     }

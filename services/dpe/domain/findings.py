@@ -241,12 +241,14 @@ class AnswerPlace:
         span: what stands there, with offsets in the fact's content.
         is_own: the claim stands there.
         distortion: a table gives something else there; ``None`` where the claim merely stands in another place.
+        is_asked: the question asks about it; else the claim alone, by a superlative.
     """
 
     fact_index: int
     span: Span
     is_own: bool = False
     distortion: Distortion | None = None
+    is_asked: bool = True
 
     @property
     def is_doubt(self) -> bool:

@@ -59,7 +59,7 @@ def assess(analysis: Analysis) -> Relevance:
     if table is None:
         return Relevance(RelevanceStatus.NOT_ASSESSED, reason=Reason.EMBEDDING_MODEL_FAILED)
     scores = need_scores(analysis, read, question_texts(analysis))
-    if len(scores) == 1 and any(place.is_own for place in outputs.attribution.answer_places.values()):
+    if len(scores) == 1 and any(one.is_own and one.is_asked for one in outputs.attribution.answer_places.values()):
         scores = [max(UNREADABLE_FRAGMENT, *scores)]  # it gives what stands in the cell that is asked about (ADR 0216)
     open_ones = tuple(text for text, score in zip(questions, scores, strict=True) if score < ANSWERED)
     status = RelevanceStatus.RELEVANT if not open_ones else RelevanceStatus.PARTIAL

@@ -2,6 +2,7 @@
 
 import pytest
 
+from services.common.questions.answering import UNREADABLE_FRAGMENT
 from services.dpe.domain.asked_places import Asked
 from services.dpe.domain.superlatives import compared, names_extreme
 from tests.unit.dpe.test_dpe_answer_places import checked, place_of
@@ -94,6 +95,15 @@ async def test_an_answer_gives_the_name_or_the_amount_of_it(answer, place):
 )
 async def test_a_claim_that_calls_something_the_least_is_held_against_all(claim, place):
     assert await place_of("Tell me about the plans.", claim, *ROWS) == place
+
+
+@pytest.mark.parametrize(("question", "is_asked"), [("Which plan is the cheapest?", True), ("Are dogs let in?", False)])
+async def test_what_a_claim_calls_by_itself_answers_no_other_question(question, is_asked):
+    answer = "Basic" if is_asked else "Basic is the cheapest plan."
+    analysis = await checked(question, answer, *ROWS)
+    [place] = analysis.outputs.attribution.answer_places.values()
+    assert (place.is_own, place.is_asked) == (True, is_asked)
+    assert (analysis.outputs.completeness.relevance.score >= UNREADABLE_FRAGMENT) is is_asked
 
 
 async def test_so_many_claims_are_held_against_the_cells():
