@@ -52,7 +52,7 @@ _CURRENCY_WORDS: Final = {
     "australian dollars": "AUD", "kroner": KRONE, "krone": KRONE, "kronor": KRONE, "krona": KRONE, "zloty": "PLN",
     "rand": "ZAR", "pesos": "MXN", "cents": CENT, "cent": CENT, "pence": "GBP", "penny": "GBP",
 }  # fmt: skip
-_HUNDREDTHS: Final = frozenset({"cents", "cent", "pence", "penny"})
+_HUNDREDTHS: Final = frozenset({"cents", "cent", "pence", "penny", "p"})
 _HUNDREDTH: Final = Decimal("0.01")
 _CODES: Final = "USD|EUR|GBP|JPY|CHF|AUD|CAD|NZD|INR|CNY|SEK|NOK|DKK|PLN|CZK|HUF|SGD|HKD|ZAR|BRL|MXN"
 _NAMED_MONEY: Final = "|".join(sorted(_CURRENCY_WORDS, key=len, reverse=True))
@@ -100,7 +100,7 @@ _RANGE: Final = _compile(
 )
 _MONEY: Final = _compile(
     rf"(?<![\w$€£])(?P<sign>US\$|A\$|C\$|[$€£¥₹]|(?:{_CODES})(?=[\s\d]))\s?(?P<n>{NUMBER})(?!\w)"
-    rf"|(?<![\w.,])(?P<n2>{NUMBER})[\s-]?(?P<cur>{_AFTER_MONEY})"
+    rf"|(?<![\w.,])(?P<n2>{NUMBER})[\s-]?(?P<cur>{_AFTER_MONEY})|(?<![\w.,£$€/-])(?P<n3>[1-9]\d?)(?P<pence>(?-i:p))(?!\w)"
 )
 _SHARE: Final = _compile(rf"(?<![\w.,])(?P<n>{NUMBER})[\s-]?(?P<pc>{_PERCENT})")
 _OF_A_KIND: Final = r"(?:(?:operating|consecutive|full|complete|whole|further|additional|more|extra|successive)\s)?"
@@ -116,7 +116,8 @@ _BARE: Final = _compile(rf"(?<![\w.])(?P<n>{NUMBER})(?:st\b|nd\b|rd\b|th\b|s\b)?
 _BEHIND: Final = re.compile(r"[\s-]?(?P<word>[^\W\d_]+)")
 _PERIODS: Final = "second|minute|hour|day|week|month|quarter|year|night"
 _PER: Final = _compile(
-    rf"(?:\s?/\s?|\s(?:per|an?|each|every)\s|\s(?:[^\W\d_]{{1,20}}\s){{1,2}}(?:per|an?|each|every)\s)(?:calendar\s)?"
+    rf"(?:\s?/\s?|\s(?:per|an?|each|every)\s|\s(?:[^\W\d_]{{1,20}}\s){{1,2}}(?:per|an?|each|every)\s"
+    rf"|\s(?:per|each|every)\s[^\W\d_]{{1,20}}\sand\s)(?:calendar\s)?"
     rf"(?P<period>{_PERIODS})\b|\s(?P<often>daily|weekly|monthly|quarterly|yearly|annually)\b"
 )
 _OFTEN: Final = {
@@ -148,7 +149,9 @@ _OF_RATIOS: Final = Needs(
     re.compile(r"x\b|\sin\s|out\s+of|of\s+every"),
 )  # fmt: skip
 _OF_MONEY: Final = Needs(
-    ("$", "\u20ac", "\u00a3", "\u00a5", "\u20b9", *_CODES.lower().split("|"), *_CURRENCY_WORDS), numeral=True
+    ("$", "\u20ac", "\u00a3", "\u00a5", "\u20b9", *_CODES.lower().split("|"), *_CURRENCY_WORDS),
+    re.compile(r"\dp(?!\w)"),
+    numeral=True,
 )
 _SPLIT_NUMBER: Final = _compile(rf"(?P<digits>{DIGITS})(?P<scale>{SCALE})?")
 
@@ -267,8 +270,9 @@ def _currency(written: str) -> str:
 
 
 def _read_money(match: re.Match[str]) -> Value | None:
-    written = match.group("sign") or match.group("cur")
-    value = _measure(match, EntityKind.MONEY, match.group("n") or match.group("n2"), _currency(written))
+    written = match["sign"] or match["cur"] or match["pence"]
+    unit = "GBP" if match["pence"] else _currency(written)
+    value = _measure(match, EntityKind.MONEY, match["n"] or match["n2"] or match["n3"], unit)
     if value is None or value.magnitude is None or written.lower() not in _HUNDREDTHS:
         return value
     whole = value.magnitude * _HUNDREDTH

@@ -233,9 +233,15 @@ def _misattached(
             if agrees(value, known):
                 own = Passage(claim.text, claim.start, claim.values, antecedent)
                 other = rival(value, own, known, Passage(clause.text, clause.span.start, clause.values))
-                if other is not None:
+                if other is not None and not _told_by_limits(claim, value, clause, known, other):
                     return other, clause
     return None
+
+
+def _told_by_limits(claim: Claim, value: Value, clause: FactClause, known: Value, other: Value) -> bool:
+    """Say whether a fact's two values differ in what they limit and the claim's is as its own: "5 a day, at most 8"."""
+    side, beside = (bound_of(clause.text, clause.span.start, one) for one in (known, other))
+    return side is not beside and bound_of(claim.text, claim.start, value) is side
 
 
 def on_other_sides(claim: Claim, clause: FactClause) -> bool:

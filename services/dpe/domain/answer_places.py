@@ -25,6 +25,7 @@ from services.common.reading.polarity import is_negated
 from services.common.reading.text_types import Claim, Span, Value
 from services.common.reading.words import words
 from services.dpe.domain.analysis import Analysis
+from services.dpe.domain.asked_ends import asked_end, at_end
 from services.dpe.domain.asked_places import Asked, AskedPlace, read_asked_places, stems
 from services.dpe.domain.departed import quoted_words
 from services.dpe.domain.facts import FactView, without_values
@@ -164,7 +165,13 @@ def _found(claim: Claim, asked: Asked) -> _Found | None:
         return _by_polarity(claim, asked)
     if _QUALIFIED.search(claim.text):
         return None
-    return _by_value(claim, values, asked) if values else _by_words(claim, asked)
+    if not values:
+        return _by_words(claim, asked)
+    denied = _by_polarity(claim, asked) if asked.kind is Kind.YES_NO else None
+    if denied is not None and not any(agrees(one, known) for one in values for known in denied.place.values):
+        return denied
+    end = asked_end(asked.text) if len(values) == 1 else None
+    return _by_value(claim, values, asked) if end is None else _by_end(claim, values, asked, end)
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,6 +242,23 @@ def _by_value(claim: Claim, values: Sequence[Value], asked: Asked) -> _Found | N
     if _is_plain(claim, found, asked) and not _may_hold(claim, found):
         return found
     return replace(found, decides=False) if mine else None
+
+
+def _by_end(claim: Claim, values: Sequence[Value], asked: Asked, end: int) -> _Found | None:
+    """Say whether an answer's one value is the end of a time that is asked for: "At 9:00" of "9:00-18:00"."""
+    ended = asked.of([at_end(place, end) for place in asked.places])
+    found = _by_value(claim, values, ended)
+    if found is not None:
+        return found
+    others = [
+        _Best(ended.share(here, by_name=True), here, values[0], here.values[0])
+        for place, here in zip(asked.places, ended.places, strict=True)
+        if here is not place and any(agrees(values[0], known) for known in place.values)
+    ]
+    best = max(others, key=lambda one: one.share, default=None)
+    if best is None or agrees(values[0], best.place.values[0]):
+        return None
+    return _Found(best.place, best.claimed, best.known, decides=best.share >= LEAST_EXACT)
 
 
 def _with_first(values: Sequence[Value], asked: Asked) -> list[_Best]:
@@ -335,10 +359,11 @@ def _weighed(own: Sequence[_Best], others: Sequence[_Best], asked: Asked) -> _Fo
     mine, best = (max(each, key=lambda one: one.rank, default=None) for each in (own, others))
     share, other = (0.0 if one is None else one.share for one in (mine, best))
     ratio = CLOSE if mine is not None and best is not None and mine.place.within == best.place.within else ELSEWHERE
-    if mine is not None and share >= LEAST_NAMED and other <= ratio * share:
+    is_called = mine is not None and best is not None and _is_called(best.place, mine.place, asked)
+    if mine is not None and share >= LEAST_NAMED and other <= ratio * share and not is_called:
         is_own = mine.place.cell is not None and asked.fits(mine.place)
         return _Found(mine.place, is_own=True) if is_own else None
-    if best is None or share >= ratio * other:
+    if best is None or (share >= ratio * other and not is_called):
         return None
     is_cell = best.place.cell is not None and asked.fits(best.place)
     if mine is None:
@@ -349,14 +374,21 @@ def _weighed(own: Sequence[_Best], others: Sequence[_Best], asked: Asked) -> _Fo
     return _Found(best.place, best.claimed, best.known, decides=is_cell and other >= least)
 
 
+def _is_called(best: AskedPlace, mine: AskedPlace, asked: Asked) -> bool:
+    """Say whether a question calls the column of one of two cells of a row, and nothing of the other's."""
+    if mine.cell is None or best.cell is None or _row(mine) != _row(best):
+        return False
+    own, other = frozenset(stems(mine.cell.head)), frozenset(stems(best.cell.head))
+    return bool(other) and other <= asked.stems and own.isdisjoint(asked.stems)
+
+
 def _by_polarity(claim: Claim, asked: Asked) -> _Found | None:
     """Return the place that is asked about, where it says yes or no, and whether the answer says the same.
 
     A cell that says nothing else decides. A sentence that denies what an answer affirms is a doubt.
     """
     said = _YES_NO.match(claim.text)
-    is_turned = _TURNS.search(asked.text) or _OBLIGES.search(asked.text) or is_negated(asked.text)
-    if said is None or not asked.places or is_turned:
+    if said is None or not asked.places or _TURNS.search(asked.text) or is_negated(asked.text):
         return None
     ranked = sorted(
         (_Best(asked.share(place, by_name=True), place) for place in asked.places), key=lambda one: -one.share
@@ -368,7 +400,8 @@ def _by_polarity(claim: Claim, asked: Asked) -> _Found | None:
     if place.cell is None:
         return _Found(place) if said["yes"] and is_alone and is_negated(place.text) else None
     has_some = _SOME.fullmatch(place.text.strip()) is not None
-    if not is_alone or _TURNS.search(place.cell.head) or not (has_some or place.says_nothing):
+    is_open = _OBLIGES.search(asked.text) or _TURNS.search(place.cell.head)
+    if is_open or not is_alone or not (has_some or place.says_nothing):
         return None
     if only_answers(claim.text) is None or not asked.known <= place.names | place.around:
         return None  # what stands behind the "yes", or another word of the question, may make the difference

@@ -7,6 +7,7 @@ text.
 
 import re
 from collections.abc import Hashable, Iterable, Iterator, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Final
@@ -121,12 +122,18 @@ def _stretches(content: str, clause: FactClause) -> list[Span]:
 
 
 def stems(text: str) -> tuple[str, ...]:
-    """Return the stems of the words of content of a text, and the letters that name one of several: "Bay B"."""
-    return (*terms(text), *(letter.lower() for letter in _LETTER.findall(text)))
+    """Return the stems of the words of content of a text, and the letters that name one of several: "Bay B".
+
+    What is "daily" in one is "per day" in another.
+    """
+    found = terms(text)
+    periods = (_PERIOD_OF[stem] for stem in found if stem in _PERIOD_OF)
+    return (*found, *periods, *(letter.lower() for letter in _LETTER.findall(text)))
 
 
 _LETTER: Final = re.compile(r"(?<=[a-z]\s)(?!I\b)[A-Z]\b")
 _HEAD_CHARS: Final = 120
+_PERIOD_OF: Final = {terms("daily")[0]: terms("day")[0], terms("annual")[0]: terms("year")[0]}
 
 
 def _cells(index: int, content: str, row: Sequence[LabelledCell], lead: str, table: int) -> Iterator[AskedPlace]:
@@ -205,8 +212,9 @@ class Asked:
         read = read_question(question, earlier)
         self.kind = read.kind
         asked = dict(read.weights) | {stem: 1.0 for stem in stems(question) if stem not in read.weights}
+        asked = {stem: weight for stem, weight in asked.items() if stem not in _PERIOD_OF}  # its period stands for it
         self.values = scan_values(question)[:_MOST_VALUES]
-        named = frozenset(stem for value in self.values for stem in terms(value.text))
+        named = frozenset(stem for value in self.values for stem in terms(_with_tail(question, value)))
         self.stems = frozenset(asked)
         self.periods = self.stems & _PERIODS
         named_here = ([stem for stem in asked if stem in place.own or stem in place.around] for place in places)
@@ -217,6 +225,12 @@ class Asked:
         self._whole = sum(weights.values()) + heaviest * len(self.values)
         self.vocabulary = frozenset().union(*(place.own for place in places)) if places else frozenset()
         self.known = self.stems & self.vocabulary
+
+    def of(self, places: Sequence[AskedPlace]) -> "Asked":
+        """Return the same question of the same places with other values."""
+        other = copy(self)
+        other.places = tuple(places)
+        return other
 
     def share(self, place: AskedPlace, *, by_name: bool = False) -> float:
         """Return how much of what is asked a place names: words by their rarity, and the amounts that it is for.
@@ -238,6 +252,15 @@ class Asked:
     def fits(self, place: AskedPlace, *, by_name: bool = False) -> bool:
         """Say whether a place is for every amount that is asked about."""
         return all(_fits(value, place, by_name=by_name) > 0 for value in self.values)
+
+
+def _with_tail(text: str, value: Value) -> str:
+    """Return the words of a value to the end of the last: "70-year-old"."""
+    tail = _TAIL.match(text, value.end)
+    return value.text if tail is None else f"{value.text}{tail.group()} {value.text}"
+
+
+_TAIL: Final = re.compile(r"[\w-]+")
 
 
 def _fits(asked: Value, place: AskedPlace, *, by_name: bool) -> float:

@@ -246,3 +246,75 @@ async def test_a_row_for_an_amount_is_the_one_in_which_it_lies(question, answer,
 )
 async def test_a_yes_or_no_is_left_alone_where_a_row_says_more(question, answer, rows):
     assert await place_of(question, answer, *rows) is None
+
+
+HOURS = "Library, Opening hours: Day: Monday; Hours: 9:00-18:00; Desk: 10:00-16:00"
+MIDWEEK = "Library, Opening hours: Day: Wednesday; Hours: 12:00-20:00; Desk: 13:00-19:00"
+CORE = "Work: The core hours are from 9:30 to 15:00. Sign-up runs from 1 March to 30 April."
+DOSES = (
+    "Leaflet, How to take it: Age: 18 to 64 years; Single dose: 400 mg; Maximum dose per day: 1,200 mg",
+    "Leaflet, How to take it: Age: 65 years and over; Single dose: 200 mg; Maximum dose per day: 800 mg",
+)
+FINES = "Borrowing: Films are lent for 7 days and cannot be renewed. Loans can be renewed twice. Children pay no fines."
+
+
+@pytest.mark.parametrize(
+    ("question", "answer", "place"),
+    [
+        ("When does the library close on Wednesday?", "At 12:00.", ("other", "20:00")),
+        ("When does the library close on Wednesday?", "At 20:00.", None),  # the desk closes, too
+        ("What is the closing time on Wednesday?", "12:00", ("other", "20:00")),
+        ("When does the library open on Wednesday?", "At 20:00.", ("other", "12:00")),
+        ("When does the library open on Wednesday?", "At 12:00.", None),
+        ("When does the library open on Wednesday?", "At 9:00.", ("other", "12:00")),
+        ("When does the library open and close on Monday?", "9:00 to 18:00", None),  # both
+        ("What are the opening hours on Monday?", "From 10:00 to 16:00.", ("other", "9:00")),  # the desk's
+        ("What are the opening hours on Monday?", "From 9:00 to 18:00.", None),  # the heading calls the desk's so, too
+        ("When is the desk staffed on Monday?", "From 10:00 to 16:00.", ("own", "10:00-16:00")),
+    ],
+)
+async def test_of_two_ends_the_one_that_is_asked_for_counts(question, answer, place):
+    assert await place_of(question, answer, HOURS, MIDWEEK) == place
+
+
+@pytest.mark.parametrize(
+    ("question", "answer", "place"),
+    [
+        ("When do the core hours end?", "At 9:30.", ("other", "15:00")),
+        ("When do the core hours end?", "At 15:00.", None),
+        ("When do the core hours start?", "At 15:00.", ("other", "9:30")),
+        ("When does sign-up end?", "On 1 March.", ("other", "30 April")),
+        ("When does sign-up end?", "On 30 April.", None),
+        ("When did the core hours begin to end?", "At 9:30.", None),  # which end is open
+    ],
+)
+async def test_so_do_the_ends_of_a_sentence(question, answer, place):
+    assert await place_of(question, answer, CORE) == place
+
+
+@pytest.mark.parametrize(
+    ("question", "answer", "place"),
+    [
+        ("What is the maximum daily dose for a 70-year-old?", "1,200 mg a day.", ("other", "800 mg")),
+        ("What is the maximum daily dose for a 70-year-old?", "800 mg a day.", ("own", "800 mg")),
+        ("What is the maximum daily dose for a 30-year-old?", "1,200 mg", ("own", "1,200 mg")),
+        ("What is the maximum daily dose for a 30-year-old?", "400 mg", ("other", "1,200 mg")),
+    ],
+)
+async def test_a_daily_dose_is_one_per_day_and_an_age_has_its_row(question, answer, place):
+    assert await place_of(question, answer, *DOSES) == place
+
+
+@pytest.mark.parametrize(
+    ("question", "answer", "place"),
+    [
+        ("Can films be renewed?", "Yes, twice.", "doubt"),
+        ("Can films be lent?", "Yes, for 7 days.", None),  # the value stands there
+        ("Can loans be renewed?", "Yes, twice.", None),
+        ("Do children pay fines?", "Yes, 25p a day.", "doubt"),
+        ("Do children pay fines?", "No.", None),
+    ],
+)
+async def test_a_yes_with_a_value_is_doubted_where_the_document_denies_it(question, answer, place):
+    found = await place_of(question, answer, FINES)
+    assert (found and found[0]) == place

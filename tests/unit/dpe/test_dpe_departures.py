@@ -305,6 +305,11 @@ def test_the_label_of_a_cell_is_no_name_in_whose_place_the_title_stands():
             Rule.ALLEGED,
         ),
         ("The fraud was found by the auditor.", "The suspected fraud was found by the auditor.", Rule.ALLEGED),
+        ("Costs are refunded within six weeks.", "Costs are refunded if they are claimed within six weeks.", None),
+        ("Refunds stop after 30 days.", "Refunds are denied and stop after 30 days.", None),
+        ("The bridge was unsafe in June.", "It is claimed the bridge was unsafe in June.", Rule.ALLEGED),
+        ("The bridge was unsafe in June.", "The builder claimed the bridge was unsafe in June.", Rule.ALLEGED),
+        ("The builder knew of the crack.", "The builder denied that he knew of the crack.", Rule.ALLEGED),
     ],
 )
 def test_a_plan_that_is_a_noun_and_a_suspicion_of_something_else_leave_the_rest_as_plain_as_it_stands(

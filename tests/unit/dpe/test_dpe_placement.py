@@ -465,3 +465,16 @@ DENIED = "Passwords of accounts shall be known to nobody and need not have a min
 )
 def test_a_second_verb_of_a_sentence_is_denied_for_itself(answer, fact, conflict):
     assert any(pair.turned for pair in aligned(answer, fact)) is conflict
+
+
+@pytest.mark.parametrize(
+    ("answer", "is_found"),
+    [
+        ("It is £0.25 a day per book, up to £8.", False),
+        ("The charge is £0.25 a day per book, and at most £8.", False),
+        ("The fine is £8 per book and day, at most £0.25 per book.", True),
+    ],
+)
+async def test_a_value_and_its_limit_are_told_apart_by_the_limit(answer, is_found):
+    done = await analyse(answer, "The fine is £0.25 per book and day, at most £8 per book.")
+    assert bool(done.analysis.outputs.distortion.found) is is_found
