@@ -277,7 +277,9 @@ _FIGURES: Final = (
 )
 META_MARKERS: Final = (
     (rf"^(?:as|like) (?:i |we )?(?:have |was )?(?:{_MENTIONED})\b[^,:]{{0,60}}$"),
-    r"^(?:here (?:is|are|'s)|below (?:is|are)|the following (?:is|are|list|table|section|points?|steps?))\b",
+    r"^(?:here (?:is|are|'s)|below (?:is|are)|the following (?:list|table|section|points?|steps?))\b",
+    # "The following are never reimbursed: gym fees" says something.
+    r"^the following (?:is|are)(?=\s*[:.]?\s*$|\s(?:an?|the|some|my|our|your|what|how|all|key|main|steps?|points?)\b)",
     r"^(?:in (?:summary|short|conclusion)|to (?:summari[sz]e|sum up|conclude)|overall)[,:]?\s*$",
     r"\b(?:this|my) (?:answer|response|reply|summary|overview|explanation|list|table)\b",
     (

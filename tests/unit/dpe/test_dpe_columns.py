@@ -241,3 +241,25 @@ def test_another_subject_of_what_is_repeated(claim, expected):
 def test_one_of_two_subjects_is_no_other():
     facts = "The tenant or the landlord pays the yearly cost of cleaning the roof.", "The tenant keeps a key."
     assert found(changed_subject, "The tenant pays the yearly cost of cleaning the roof.", *facts) is None
+
+
+LIMITS = (
+    "Region: Germany; Hotel limit per night: €140; Meal allowance per day: €28; Approver: team lead",
+    "Region: Switzerland; Hotel limit per night: CHF 220; Meal allowance per day: CHF 62; Approver: head of finance",
+)
+
+
+@pytest.mark.parametrize(
+    ("claim", "expected"),
+    [
+        ("In Switzerland, a hotel may cost up to CHF 62 a night.", ("CHF 62", "CHF 220")),
+        ("The hotel limit in Switzerland is CHF 62 per night.", ("CHF 62", "CHF 220")),
+        ("For meals in Germany you get €140 per day.", ("€140", "€28")),
+        ("For meals in Germany you get €28 per day.", None),
+        ("Guests of a hotel in Germany get €28 a day for meals.", None),  # words of both
+        ("In Germany you get €28.", None),  # of neither
+        ("In Germany a night in a hotel may cost €140 and meals €28 a day.", None),
+    ],
+)
+def test_a_column_is_called_by_half_of_its_words_of_which_one_is_its_own(claim, expected):
+    assert found(changed_column, claim, *LIMITS) == expected

@@ -45,6 +45,7 @@ def changed_column(claim: Reading, sources: list[Reading]) -> Departure | None:
     for source in sources:
         for row in source.once(rows_of):
             named = [cell for cell in row.cells[1:] if joined(cell.head.split()) in spoken]
+            named = named or [cell for cell in row.cells[1:] if _calls(claim, row, cell)]
             if len(named) != 1 or not row.label or not (row.label <= claim.content or _is_only(row, named[0], sources)):
                 continue
             known = one_value(named[0])
@@ -63,6 +64,16 @@ def changed_column(claim: Reading, sources: list[Reading]) -> Departure | None:
                         DistortionType.NUMBER_CHANGED, Rule.ROW, span, source, source.span(*named[0].place)
                     )
     return None
+
+
+def _calls(claim: Reading, row: Row, cell: Cell) -> bool:
+    """Say whether a claim has half of a head's words, one of which no other head has: "a hotel costs … a night"."""
+    head = roots(cell.head)
+    others = frozenset[str]().union(*(roots(other.head) for other in row.cells if other is not cell))
+    return len(head & claim.content) >= _HALF * len(head) and bool((head - others) & claim.content)
+
+
+_HALF: Final = 0.5
 
 
 def _is_only(row: Row, cell: Cell, sources: Sequence[Reading]) -> bool:
