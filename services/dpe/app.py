@@ -25,7 +25,7 @@ from services.dpe.answer_cache import AnswerCache
 from services.dpe.deadline import Timekeeper, timekeeper, unlimited
 from services.dpe.domain import summaries
 from services.dpe.domain.analysis import Analysis, AnalysisInput
-from services.dpe.domain.facts import EnvelopeFact
+from services.dpe.domain.facts import EnvelopeFact, FactView
 from services.dpe.domain.guard.judging import JUDGING
 from services.dpe.domain.models import Requests
 from services.dpe.domain.names import Gazetteer
@@ -176,18 +176,30 @@ class ProvenanceApp:
         """Return role and fingerprint of each model."""
         return self._models.fingerprints()
 
-    async def run_stages(self, given: AnalysisInput, steps: Sequence[Step]) -> Analysis:
+    async def run_stages(
+        self,
+        given: AnalysisInput,
+        steps: Sequence[Step],
+        fact_views: tuple[FactView, ...] = (),
+        is_settled: Callable[[Analysis], bool] = lambda _: False,
+    ) -> Analysis:
         """Return the analysis after some of the stages, for what is scored without a report. Raises as ``analyze``.
 
         Args:
             given: what to analyse.
             steps: in the order of the pipeline, each with all that it builds on.
+            fact_views: the facts of ``given`` as stage 1 has read them before; they are not read again.
+            is_settled: says of the analysis after a stage that the others need not run.
         """
         keeper = timekeeper(self._config.limits.min_remaining_s)
         keeper.require_time()
         analysis = await self._begin(given)
+        if fact_views:
+            analysis = analysis.with_results(replace(analysis.outputs.text, fact_views=fact_views))
         for step in steps:
             analysis = await self._run(step, analysis, keeper)
+            if is_settled(analysis):
+                break
         return analysis
 
     async def segment(self, text: str) -> Segmented:

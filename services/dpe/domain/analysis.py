@@ -71,7 +71,7 @@ class AnalysisInput:
     is_beginning: bool = False
     """The answer goes on: whether it answers its question is not asked yet (ADR 0172)."""
     scored_from: int = 0
-    """What ends before is context alone: its claims are read, and no distortions are looked for in them (ADR 0123)."""
+    """What ends before is context alone: its claims are read, and get neither distortions nor verdicts (ADR 0123)."""
 
     @property
     def questions(self) -> tuple[str, ...]:

@@ -105,9 +105,9 @@ class Case:
 
 
 def cases(analysis: Analysis) -> list[Case]:
-    """Return a case for every claim that gets a verdict, in order."""
+    """Return a case for every claim that gets a verdict, in order; context alone gets none."""
     found: list[Case] = []
-    for claim in judged_claims(analysis.outputs.text.claims):
+    for claim in filter(analysis.is_scored, judged_claims(analysis.outputs.text.claims)):
         passages = analysis.outputs.attribution.passages.get(claim.claim_id, ())
         quotation = analysis.outputs.attribution.quotations.get(claim.sentence_index)
         case = Case(claim, passages, quotation, None, None)

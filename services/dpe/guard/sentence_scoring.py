@@ -2,19 +2,35 @@
 
 What the models are asked goes out with what other streams ask at the same moment: the models' adapters put concurrent
 requests into one batch. Only so many sentences are read at a time; the others wait, for a queue that fills up would end
-streams that can wait.
+streams that can wait. Of one stream the facts are read once, and a sentence that comes again with the same context
+has the same score.
 """
 
 import asyncio
+import hashlib
+from collections import OrderedDict
 from collections.abc import Sequence
-from typing import Protocol
+from dataclasses import replace
+from typing import Final, Protocol
 
 from services.common.computing import compute_unless_small
 from services.dpe.app import ProvenanceApp
+from services.dpe.domain.analysis import Analysis
+from services.dpe.domain.facts import FactView
 from services.dpe.domain.guard.coherence import CoherencePolicy
 from services.dpe.domain.guard.coherence_grounds import Grounds, GroundText, grounds_of
 from services.dpe.domain.guard.guard_stages import COHERENCE_STAGES
-from services.dpe.domain.guard.sentence_scores import SentenceScore, SentenceToScore, sentence_input, sentence_score
+from services.dpe.domain.guard.sentence_scores import (
+    SentenceScore,
+    SentenceToScore,
+    asserts_nothing,
+    is_lasting,
+    sentence_input,
+    sentence_score,
+)
+
+MOST_KNOWN: Final = 64
+"""Scores of one stream that are remembered: a text that repeats itself repeats sentences with what stands before."""
 
 
 class SentenceScorer(Protocol):
@@ -88,11 +104,37 @@ class _EngineScorer:
         self._places = places
         self._prompt = prompt
         self._grounds = grounds
+        self._fact_views: tuple[FactView, ...] = ()
+        """The facts as the first sentence had them read; empty = not yet."""
+        self._known: OrderedDict[bytes, SentenceScore] = OrderedDict()
+        """Scores by the digest of sentence and context, as if the stream began with it, the last used at the end."""
 
     async def score(self, asked: SentenceToScore) -> SentenceScore:
-        """Run the stages over the sentence with its context, and score its own claims."""
-        async with self._places:
-            analysis = await self._analyses.run_stages(
-                sentence_input(self._prompt, asked, self._grounds), COHERENCE_STAGES
-            )
-        return sentence_score(analysis, asked, self._grounds, self._policy)
+        """Run the stages over the sentence with its context, and score its own claims; the same again is known."""
+        key, begin = _key(asked), len(asked.context)
+        known = self._known.get(key)
+        if known is None:
+            alone = replace(asked, start=begin)  # as if the stream began with the context
+            async with self._places:
+                given = sentence_input(self._prompt, alone, self._grounds)
+                analysis = await self._analyses.run_stages(given, COHERENCE_STAGES, self._fact_views, asserts_nothing)
+            known = sentence_score(analysis, alone, self._grounds, self._policy)
+            self._remember(key, known, analysis)
+        else:
+            self._known.move_to_end(key)
+        return known.moved(asked.start - begin)
+
+    def _remember(self, key: bytes, score: SentenceScore, analysis: Analysis) -> None:
+        """Keep what another sentence of the stream may need: the facts as they were read, and the score."""
+        read = analysis.outputs.text
+        if read.names_known:
+            self._fact_views = read.fact_views
+        if is_lasting(analysis):
+            self._known[key] = score
+            if len(self._known) > MOST_KNOWN:
+                self._known.popitem(last=False)
+
+
+def _key(asked: SentenceToScore) -> bytes:
+    """Return a digest of a sentence with its context, wherever it stands."""
+    return hashlib.sha256(f"{len(asked.context)} {asked.context}{asked.text}".encode(errors="surrogatepass")).digest()

@@ -15,6 +15,7 @@ from services.dpe.domain.findings import EXACT, Basis, Distortion, Judgement, Ru
 from services.dpe.domain.guard.coherence import CoherencePolicy, Exhibit, Origin
 from services.dpe.domain.guard.coherence_grounds import Grounds, analysis_input
 from services.dpe.domain.guard.divergences import divergences
+from services.dpe.domain.outcome import UNSOUND, Reason
 from services.dpe.domain.verdict_eligibility import judged_claims
 
 NO_FACTS: Final = "NO_FACTS"
@@ -64,6 +65,10 @@ class SentenceScore:
             return self.coherence
         return max(self.coherence, DOUBTFUL)
 
+    def moved(self, by: int) -> "SentenceScore":
+        """Return the score of the same sentence, so many characters further on."""
+        return replace(self, exhibits=tuple(_moved(one, by) for one in self.exhibits)) if self.exhibits else self
+
 
 def sentence_input(prompt: str, asked: SentenceToScore, grounds: Grounds) -> AnalysisInput:
     """Return what the provenance stages are given of a sentence."""
@@ -94,6 +99,28 @@ def sentence_score(
     ]
     contradicted = any(map(_is_contradicted, judged)) or any(map(_contradicts, found.exhibits))
     return SentenceScore(coherence, exhibits, found.reason, not contradicted)
+
+
+def asserts_nothing(analysis: Analysis) -> bool:
+    """Say whether a sentence has no score, whatever stages would follow: stage 1 has ended, and it claims nothing."""
+    return not judged_claims(filter(analysis.is_scored, analysis.outputs.text.claims))
+
+
+def is_lasting(analysis: Analysis) -> bool:
+    """Say whether the same sentence would get the same score again: every stage found what it needs, and in time."""
+    return all(one.status not in UNSOUND or one.reason in _LASTING for one in analysis.outcomes)
+
+
+_LASTING: Final = frozenset(
+    {
+        Reason.LANGUAGE_NOT_SUPPORTED,
+        Reason.ENTAILMENT_MODEL_NOT_CONFIGURED,
+        Reason.GROUNDING_MODEL_NOT_CONFIGURED,
+        Reason.NO_PRIOR_TEXT,
+        Reason.EMPTY_ENVELOPE,
+    }
+)
+"""What is missing for one of these reasons is missing of the same sentence again."""
 
 
 def _is_contradicted(one: Judgement) -> bool:
