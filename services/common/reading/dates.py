@@ -9,8 +9,6 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Final
 
-from services.common.reading.lexicon import BASE_VERBS
-
 MONTHS: Final = (
     "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november",
     "december",
@@ -62,8 +60,6 @@ def read_date(match: re.Match[str]) -> DateReading | None:
     part = {name: text for name, text in match.groupdict().items() if text}
     if "a4" in part:
         return _ambiguous(part["y4"], int(part["a4"]), int(part["b4"]))
-    if _is_modal(match, part):
-        return None
     if "q6" in part:
         return DateReading(f"{part['y6']}-{part['q6'].upper()}")
     year, month, day = (_part(part, name) for name in "ymd")
@@ -109,18 +105,6 @@ def _part(parts: dict[str, str], letter: str) -> str:
 def _month(text: str) -> int:
     prefix = text.lower()[:3]
     return next(number for number, name in enumerate(MONTHS, start=1) if name.startswith(prefix))
-
-
-def _is_modal(match: re.Match[str], part: dict[str, str]) -> bool:
-    """Say whether "may" is a verb: "children under 16 may borrow"."""
-    if _part(part, "y") or _part(part, "m") != "may":
-        return False
-    following = _NEXT_WORD.match(match.string, match.end())
-    return following is not None and (following[1] in BASE_VERBS or following[1] in _BEHIND_MODAL)
-
-
-_NEXT_WORD: Final = re.compile(r"\s(?:also |only |not |never |still |then |each |either )?([a-z]+)")
-_BEHIND_MODAL: Final = frozenset({"be", "have", "do", "not", "also", "only"})
 
 
 def _full(year: str, month: int, day: int) -> DateReading | None:

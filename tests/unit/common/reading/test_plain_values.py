@@ -1,4 +1,4 @@
-"""Values as people write them in passing: pence, rates of two things, and a verb that is no month."""
+"""Values as people write them in passing: pence, and rates of two things."""
 
 import pytest
 
@@ -26,19 +26,3 @@ def test_pence_and_rates_of_two_things(text, values):
 @pytest.mark.parametrize("text", ["1080p", "a 25pt font", "v25p", "£25p", "page 25, p. 3"])
 def test_other_letters_behind_a_number_are_no_pence(text):
     assert not any(normal.endswith("GBP") and "p" in written for written, normal, _ in read(text))
-
-
-@pytest.mark.parametrize(
-    ("text", "is_date"),
-    [
-        ("Children under 16 may borrow 8 books.", False),
-        ("Anyone over 18 may not enter.", False),
-        ("Members over 65 may also apply.", False),
-        ("It closes on 16 May.", True),
-        ("Readers from 16 May borrow more.", True),
-        ("It closes on 16 may.", True),
-        ("It closes on 16 may 2026 and stays shut.", True),
-    ],
-)
-def test_may_is_a_month_where_it_is_no_verb(text, is_date):
-    assert any(value.kind.name == "DATE" for value in scan_values(text)) is is_date
