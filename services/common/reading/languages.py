@@ -57,9 +57,9 @@ def has_english(text: str) -> bool:
 
 
 def _most_listed(tokens: Sequence[str]) -> int:
-    """Return how many of the words the language that knows most of them knows."""
+    """Return how many different words the language that knows most of them knows: "per", again and again, is one."""
     counts = [0] * len(_LISTS)
-    for token in tokens:
+    for token in frozenset(tokens):
         for number in _LISTED_IN.get(token, ()):
             counts[number] += 1
     return max(counts)

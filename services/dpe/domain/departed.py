@@ -91,10 +91,13 @@ def departed(analysis: Analysis, meant: Mapping[str, frozenset[str]]) -> Departe
 def without_echoes(found: Sequence[Distortion]) -> list[Distortion]:
     """Return distortions without those that say of the same words what another has said already.
 
-    That words are of another place is said only where no other rule says what is wrong.
+    That words are of another place is said only where no other rule says what is wrong, and that a value need not be
+    meant of it only where no other rule speaks of the value.
     """
     kept: list[Distortion] = []
     told = [item for item in found if item.rule is not Rule.DISPLACED]
+    plain = [item for item in told if item.rule is not Rule.APPLIED]
+    told = [item for item in told if item.rule is not Rule.APPLIED or not any(_echoes(item, one) for one in plain)]
     for item in told or found:
         if not any(_echoes(item, other) for other in kept):
             kept.append(item)

@@ -118,7 +118,7 @@ def _lists(text: str, found: Sequence[Sentence]) -> tuple[dict[int, list[Span]],
         if not text[head.start : head.end].rstrip("*_ ").endswith(":") or head.kind not in _HEADS:
             continue
         items = list(takewhile(lambda one: one.kind is SentenceKind.LIST_ITEM, found[at + 1 : at + 1 + _MAX_ITEMS]))
-        says_nothing = items and not any(_states(text[one.start : one.end]) for one in items)
+        says_nothing = items and not any(_asserts(text[one.start : one.end]) for one in items)
         if says_nothing and _states(text[head.start : head.end]) and items[-1].end - head.start <= _MAX_LIST_CHARS:
             spans[head.index] = [Span(head.start, items[-1].end)]
             joined.update(one.index for one in items)
@@ -160,6 +160,7 @@ def _states(text: str) -> bool:
 
 _ROW: Final = re.compile(r"[^:;|.]{1,40}: [^;|]{1,200}(?:;|\s\|)\s[^:;|.]{1,40}: ")
 _CELLS: Final = re.compile(r"\s[/|]\s")
+_SAYS_OF: Final = re.compile(r"[*_]{0,3}\w[^:\n]{1,60}:[*_]{0,3}\s(?=[*_]{0,3}\w)")
 _ENDS: Final = (".", "!", "?", "…", '"', "”", "’", "'", ")")  # noqa: RUF001 - typographic closers
 _MAX_LABEL_WORDS: Final = 6
 
@@ -170,11 +171,14 @@ def _is_label(text: str, *, alone: bool) -> bool:
     short = len(bare.split()) <= _MAX_LABEL_WORDS and not any(char.isdigit() for char in bare)
     if not short or alone or bare.endswith(_ENDS):
         return False
-    tokens = words(bare)
+    return not _asserts(bare)
+
+
+def _asserts(text: str) -> bool:
+    """Say whether a stretch has a finite verb; of "Claims files" the last word is a noun where no subject opens."""
+    tokens = words(text)
     verb = finite_verb_at(tokens)
-    # "Claims files": a last word that could be a verb is a noun where no subject opens.
-    is_noun = verb == len(tokens) - 1 and bool(tokens) and tokens[0].text not in SUBJECT_OPENERS
-    return not verb or is_noun
+    return bool(verb) and (verb < len(tokens) - 1 or tokens[0].text in SUBJECT_OPENERS)
 
 
 def _claim_spans(text: str, sentence: Sentence) -> list[Span]:
@@ -192,7 +196,10 @@ def _claim_spans(text: str, sentence: Sentence) -> list[Span]:
         # Cells that were glued together: neither of them is a sentence.
         return [whole] if any(char.isdigit() for char in said) else []
     spans = [span for span in clauses(text, sentence.start, sentence.end) if span.start < span.end]
-    alone = len(said.strip()) == len(text.strip())
+    # "Gym fees: reimbursed" says something of what it names.
+    alone = len(said.strip()) == len(text.strip()) or (
+        sentence.kind is SentenceKind.LIST_ITEM and _SAYS_OF.match(said) is not None
+    )
     return [span for span in spans if not _is_label(text[span.start : span.end], alone=alone)]
 
 

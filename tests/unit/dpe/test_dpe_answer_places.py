@@ -270,6 +270,7 @@ FINES = "Borrowing: Films are lent for 7 days and cannot be renewed. Loans can b
         ("When does the library open and close on Monday?", "9:00 to 18:00", None),  # both
         ("What are the opening hours on Monday?", "From 10:00 to 16:00.", ("other", "9:00")),  # the desk's
         ("What are the opening hours on Monday?", "From 9:00 to 18:00.", None),  # the heading calls the desk's so, too
+        ("What are the desk hours on Monday?", "From 10:00 to 16:00.", ("own", "10:00-16:00")),  # calls both
         ("When is the desk staffed on Monday?", "From 10:00 to 16:00.", ("own", "10:00-16:00")),
     ],
 )
@@ -285,7 +286,7 @@ async def test_of_two_ends_the_one_that_is_asked_for_counts(question, answer, pl
         ("When do the core hours start?", "At 15:00.", ("other", "9:30")),
         ("When does sign-up end?", "On 1 March.", ("other", "30 April")),
         ("When does sign-up end?", "On 30 April.", None),
-        ("When did the core hours begin to end?", "At 9:30.", None),  # which end is open
+        ("When does sign-up begin and end?", "On 30 April.", None),  # both
     ],
 )
 async def test_so_do_the_ends_of_a_sentence(question, answer, place):

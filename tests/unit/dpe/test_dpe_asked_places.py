@@ -119,3 +119,15 @@ def test_a_question_that_leans_takes_what_it_leaves_out_from_the_one_before():
     places = places_of(PLUS, BASIC)
     asked = Asked("And for Plus?", places, ("How long is the notice of Basic?",))
     assert max(places, key=asked.share).text == "30 days"
+
+
+@pytest.mark.parametrize(
+    "question", ["What is the maximum daily dose for a 70-year-old?", "Daily maximum at 70 years?"]
+)
+def test_daily_is_per_day_and_an_age_with_its_words_is_one_value(question):
+    rows = ("Leaflet: Age: 18 to 64 years; Dose: 4 g; Maximum dose per day: 9 g",
+            "Leaflet: Age: 65 years and over; Dose: 2 g; Maximum dose per day: 8 g")  # fmt: skip
+    places = places_of(*rows)
+    asked = Asked(question, places)
+    named = [place.text for place in places if asked.share(place, by_name=True) >= 0.99]
+    assert named == ["8 g"]

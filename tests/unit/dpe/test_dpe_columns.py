@@ -3,6 +3,7 @@
 import pytest
 
 from services.dpe.domain.facts import EnvelopeFact, read_fact
+from services.dpe.domain.findings import Rule
 from services.dpe.domain.rules.bearers import changed_bearer
 from services.dpe.domain.rules.codes import changed_code
 from services.dpe.domain.rules.columns import changed_column, changed_state, foreign_state
@@ -10,6 +11,7 @@ from services.dpe.domain.rules.denials import denied_case, denied_part
 from services.dpe.domain.rules.sources import read_claim, read_sources
 from services.dpe.domain.rules.subjects import changed_subject
 from tests.each import each
+from tests.fakes.dpe_world import analyse
 
 
 def found(rule, claim, *facts):
@@ -258,8 +260,21 @@ LIMITS = (
         ("For meals in Germany you get €28 per day.", None),
         ("Guests of a hotel in Germany get €28 a day for meals.", None),  # words of both
         ("In Germany you get €28.", None),  # of neither
+        ("The limit in Switzerland is CHF 62.", None),  # one word of three
         ("In Germany a night in a hotel may cost €140 and meals €28 a day.", None),
     ],
 )
 def test_a_column_is_called_by_half_of_its_words_of_which_one_is_its_own(claim, expected):
     assert found(changed_column, claim, *LIMITS) == expected
+
+
+def test_a_word_that_two_heads_share_calls_neither():
+    row = "Town: Oslo; Price members: £5; Price for adult guests: £9"
+    assert found(changed_column, "The price in Oslo is £9.", row) is None
+    assert found(changed_column, "The price for members in Oslo is £9.", row) == ("£9", "£5")
+
+
+async def test_that_a_value_is_of_another_column_is_said_where_another_rule_only_doubts_it():
+    row = "Fees: Procedure: Spaying; Dog: €290; Cat: €145; Rabbit: €160"
+    done = await analyse("Spaying a rabbit costs €145.", row, "Fees: Procedure: Castration; Dog: €210; Rabbit: €110")
+    assert [item.rule for item in done.analysis.outputs.distortion.found] == [Rule.ROW]

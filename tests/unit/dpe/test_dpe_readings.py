@@ -232,7 +232,14 @@ def test_other_languages(text):
 
 @pytest.mark.parametrize(
     "text",
-    ["The fee is 5 euros.", "Metformin 500 mg twice daily", "Vincent van Gogh painted it in Arles.", "", "x = f(1)"],
+    [
+        "The fee is 5 euros.",
+        "Metformin 500 mg twice daily",
+        "Vincent van Gogh painted it in Arles.",
+        "",
+        "x = f(1)",
+        "A: €140 per night, B: €220 per night",
+    ],
 )
 def test_english(text):
     assert not is_other_language(text)

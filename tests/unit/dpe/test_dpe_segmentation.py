@@ -387,3 +387,22 @@ async def test_a_case_that_was_told_makes_no_statement_a_remark(query, answer):
 async def test_an_answering_word_with_a_matter_of_its_own_is_claimed(answer, claims):
     found = (await analyse(answer, query="Is cleaning included and may pets be kept?")).analysis.outputs.text.claims
     assert [claim.text for claim in found] == claims
+
+
+@pytest.mark.parametrize(
+    ("answer", "claims"),
+    [
+        (
+            "- Taxi fares: reimbursed\n- Gym fees: never reimbursed",
+            ["Taxi fares: reimbursed", "Gym fees: never reimbursed"],
+        ),
+        ("* **Gym fees:** reimbursed", ["**Gym fees:** reimbursed"]),
+        ("* Germany: €140 per night\n* Oman: €90 per night", ["Germany: €140 per night", "Oman: €90 per night"]),
+        # "Purchases" is no verb: the items say nothing without their lead.
+        ("This is reimbursed:\n- gym fees\n- bar purchases", ["This is reimbursed:\n- gym fees\n- bar purchases"]),
+        ("It opens early.\n- gym fees\n- Lockers:", ["It opens early."]),
+    ],
+)
+async def test_items_of_a_list_are_claimed_with_what_they_say_or_with_their_lead(answer, claims):
+    done = await analyse(answer, "Taxi fares are reimbursed.")
+    assert [claim.text for claim in done.analysis.outputs.text.claims] == claims
