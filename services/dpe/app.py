@@ -188,7 +188,7 @@ class ProvenanceApp:
         Args:
             given: what to analyse.
             steps: in the order of the pipeline, each with all that it builds on.
-            fact_views: the facts of ``given`` as stage 1 has read them before; they are not read again.
+            fact_views: the facts of ``given`` as stage 1 has read them before; their clauses are not read again.
             is_settled: says of the analysis after a stage that the others need not run.
         """
         keeper = timekeeper(self._config.limits.min_remaining_s)

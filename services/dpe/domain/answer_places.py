@@ -245,20 +245,23 @@ def _by_value(claim: Claim, values: Sequence[Value], asked: Asked) -> _Found | N
 
 
 def _by_end(claim: Claim, values: Sequence[Value], asked: Asked, end: int) -> _Found | None:
-    """Say whether an answer's one value is the end of a time that is asked for: "At 9:00" of "9:00-18:00"."""
+    """Say whether an answer's one value is the end of a time that is asked for: "At 9:00" of "9:00-18:00".
+
+    The other end of the very place that is asked about is a doubt in a sentence.
+    """
     ended = asked.of([at_end(place, end) for place in asked.places])
     found = _by_value(claim, values, ended)
     if found is not None:
         return found
-    others = [
-        _Best(ended.share(here, by_name=True), here, values[0], here.values[0])
-        for place, here in zip(asked.places, ended.places, strict=True)
-        if here is not place and any(agrees(values[0], known) for known in place.values)
+    ranked = [
+        (ended.share(here, by_name=True), here, place) for place, here in zip(asked.places, ended.places, strict=True)
     ]
-    best = max(others, key=lambda one: one.share, default=None)
-    if best is None or agrees(values[0], best.place.values[0]):
+    most = max(share for share, _, _ in ranked)
+    first = [(here, place) for share, here, place in ranked if share == most]
+    if any(agrees(values[0], known) for here, _ in first for known in here.values):
         return None
-    return _Found(best.place, best.claimed, best.known, decides=best.share >= LEAST_EXACT)
+    taken = [here for here, place in first if any(agrees(values[0], known) for known in place.values)]
+    return _Found(taken[0], values[0], taken[0].values[0]) if taken and most >= LEAST_NAMED else None
 
 
 def _with_first(values: Sequence[Value], asked: Asked) -> list[_Best]:

@@ -116,24 +116,21 @@ def _clauses(index: int, view: FactView) -> Iterator[AskedPlace]:
 def _stretches(content: str, clause: FactClause) -> list[Span]:
     """Return the parts of a clause that give a value each; all of it where it gives one or none."""
     placed = [value for value in clause.values if value.kind in PLACED]
-    if len(placed) < _ENDS:
+    if len(placed) < ENDS:
         return [clause.span]
     return list(dict.fromkeys(stretches(content, clause.span.start, clause.span.end, placed)))
 
 
 def stems(text: str) -> tuple[str, ...]:
-    """Return the stems of the words of content of a text, and the letters that name one of several: "Bay B".
-
-    What is "daily" in one is "per day" in another.
-    """
-    found = terms(text)
-    periods = (_PERIOD_OF[stem] for stem in found if stem in _PERIOD_OF)
-    return (*found, *periods, *(letter.lower() for letter in _LETTER.findall(text)))
+    """Return the stems of the words of content of a text, and the letters that name one of several: "Bay B"."""
+    return (*terms(text), *(letter.lower() for letter in _LETTER.findall(text)))
 
 
 _LETTER: Final = re.compile(r"(?<=[a-z]\s)(?!I\b)[A-Z]\b")
 _HEAD_CHARS: Final = 120
 _PERIOD_OF: Final = {terms("daily")[0]: terms("day")[0], terms("annual")[0]: terms("year")[0]}
+_PER_PERIOD: Final = 0.75
+"""What "daily" counts of a place that says "per day"."""
 
 
 def _cells(index: int, content: str, row: Sequence[LabelledCell], lead: str, table: int) -> Iterator[AskedPlace]:
@@ -158,9 +155,9 @@ def _limits(text: str, offset: int, values: Sequence[Value], *, exact: bool = Fa
     measured = [one for one in values if one.magnitude is not None]
     bounds = [bound_of(text, offset, one) for one in measured]
     if (
-        len(measured) == _ENDS
+        len(measured) == ENDS
         and bounds[0] is not Bound.AT_MOST
-        and (bounds[1] is Bound.AT_MOST or _joined(text, offset, measured))
+        and (bounds[1] is Bound.AT_MOST or joined(text, offset, measured))
     ):
         low, high = measured
         least = low.magnitude if low.unit or not high.unit else _scaled(low, high)
@@ -172,11 +169,12 @@ def _limits(text: str, offset: int, values: Sequence[Value], *, exact: bool = Fa
             yield Limit(one, least, None if bound is Bound.AT_LEAST else one.magnitude)
 
 
-_ENDS: Final = 2
-_TO: Final = re.compile(r"\s?(?:to|[-–—])\s?", re.IGNORECASE)  # noqa: RUF001 - dashes of ranges
+ENDS: Final = 2
+_TO: Final = re.compile(r"\s?(?:to|until|till|[-–—])\s?(?:the\s)?", re.IGNORECASE)  # noqa: RUF001 - dashes of ranges
 
 
-def _joined(text: str, offset: int, ends: Sequence[Value]) -> bool:
+def joined(text: str, offset: int, ends: Sequence[Value]) -> bool:
+    """Say whether two values of a text, whose offsets count from ``offset``, are the ends of one range."""
     return _TO.fullmatch(text[ends[0].end - offset : ends[1].start - offset]) is not None
 
 
@@ -212,7 +210,6 @@ class Asked:
         read = read_question(question, earlier)
         self.kind = read.kind
         asked = dict(read.weights) | {stem: 1.0 for stem in stems(question) if stem not in read.weights}
-        asked = {stem: weight for stem, weight in asked.items() if stem not in _PERIOD_OF}  # its period stands for it
         self.values = scan_values(question)[:_MOST_VALUES]
         named = frozenset(stem for value in self.values for stem in terms(_with_tail(question, value)))
         self.stems = frozenset(asked)
@@ -242,16 +239,22 @@ class Asked:
         if not self._whole:
             return 0.0
         own = place.names if by_name else place.own
-        named = sum(
-            weight * (1.0 if stem in own else NEARBY if stem in place.around else 0.0)
-            for stem, weight in self._weights.items()
-        )
+        named = sum(weight * _named(stem, own, place.around) for stem, weight in self._weights.items())
         held = sum(_fits(value, place, by_name=by_name) for value in self.values)
         return (named + self._per_value * held) / self._whole
 
     def fits(self, place: AskedPlace, *, by_name: bool = False) -> bool:
         """Say whether a place is for every amount that is asked about."""
         return all(_fits(value, place, by_name=by_name) > 0 for value in self.values)
+
+
+def _named(stem: str, own: frozenset[str], around: frozenset[str]) -> float:
+    """Return how far a place names a word: itself, as a period that it says, or near it."""
+    if stem in own:
+        return 1.0
+    if _PERIOD_OF.get(stem) in own:
+        return _PER_PERIOD
+    return NEARBY if stem in around else 0.0
 
 
 def _with_tail(text: str, value: Value) -> str:

@@ -281,10 +281,10 @@ async def test_of_two_ends_the_one_that_is_asked_for_counts(question, answer, pl
 @pytest.mark.parametrize(
     ("question", "answer", "place"),
     [
-        ("When do the core hours end?", "At 9:30.", ("other", "15:00")),
+        ("When do the core hours end?", "At 9:30.", ("doubt", "15:00")),
         ("When do the core hours end?", "At 15:00.", None),
-        ("When do the core hours start?", "At 15:00.", ("other", "9:30")),
-        ("When does sign-up end?", "On 1 March.", ("other", "30 April")),
+        ("When do the core hours start?", "At 15:00.", ("doubt", "9:30")),
+        ("When does sign-up end?", "On 1 March.", ("doubt", "30 April")),
         ("When does sign-up end?", "On 30 April.", None),
         ("When does sign-up begin and end?", "On 30 April.", None),  # both
     ],
@@ -319,3 +319,43 @@ async def test_a_daily_dose_is_one_per_day_and_an_age_has_its_row(question, answ
 async def test_a_yes_with_a_value_is_doubted_where_the_document_denies_it(question, answer, place):
     found = await place_of(question, answer, FINES)
     assert (found and found[0]) == place
+
+
+AWAY = "Office: The office is closed for lunch from 12:30 to 13:30. The road is blocked from 4 June to 8 June."
+SAUNA = "Works: Facility: Sauna; Closed: 12 June to 16 June"
+TOURS = "Tours: Tour: West End tour; Time: 10:00-12:00"
+LATE = "Museum, Opening hours: Day: Thursday; Hours: 11:00-20:00; Last entry: 19:15"
+SHIFTS = "Shifts: The night shift runs from 22:00 to 6:00. The early shift is from 6:00 to 14:00."
+
+
+@pytest.mark.parametrize(
+    ("question", "answer", "facts"),
+    [
+        ("When does the office close for lunch?", "At 12:30.", AWAY),
+        ("When does the office open again after lunch?", "At 13:30.", AWAY),
+        ("When does the road open again?", "After 8 June.", AWAY),
+        ("When will the sauna shut?", "On 12 June.", SAUNA),
+        ("When does the sauna open again?", "After 16 June.", SAUNA),
+        ("When does the West End tour take place?", "At 10:00.", TOURS),
+        ("By when do I have to enter before the museum closes on Thursday?", "By 19:15.", LATE),
+        ("When does the early shift start?", "At 6:00.", SHIFTS),
+    ],
+)
+async def test_the_end_of_what_is_closed_or_of_another_time_is_not_held_against_an_answer(question, answer, facts):
+    found = await place_of(question, answer, facts)
+    assert found is None or found[0] == "own"
+
+
+@pytest.mark.parametrize(
+    ("question", "answer", "is_wrong"),
+    [
+        ("How much annual leave do staff get?", "5 days.", True),
+        ("How much annual leave do staff get?", "28 days.", False),
+    ],
+)
+async def test_annual_is_itself_before_it_is_per_year(question, answer, is_wrong):
+    leave = (
+        "Staff: Group: Staff; Annual leave: 28 days; Leave carried over per year: 5 days; Sick days per year: 10 days"
+    )
+    found = await place_of(question, answer, leave)
+    assert (found is not None and found[0] == "other") is is_wrong

@@ -16,7 +16,7 @@ from services.common.reading.polarity import is_negated
 from services.dpe.domain.findings import DistortionType, Rule
 from services.dpe.domain.rules.finding import Departure
 from services.dpe.domain.rules.reading import Reading, roots
-from services.dpe.domain.rules.rows import Cell, Placed, Row, joined, one_value, rows_of, values_of
+from services.dpe.domain.rules.rows import Cell, Placed, Row, joined, one_value, rows_of, telling_heads, values_of
 
 _DONE: Final = re.compile(r"(?:done|completed?|finished|closed|implemented|resolved|carried\sout)\b", re.IGNORECASE)
 _OPEN: Final = re.compile(
@@ -42,10 +42,11 @@ def changed_column(claim: Reading, sources: list[Reading]) -> Departure | None:
     if not given:
         return None
     spoken = joined(word.text for word in claim.tokens)
+    rows = [(row, source) for source in sources for row in source.once(rows_of)]
     for source in sources:
         for row in source.once(rows_of):
             named = [cell for cell in row.cells[1:] if joined(cell.head.split()) in spoken]
-            named = named or [cell for cell in row.cells[1:] if _calls(claim, row, cell)]
+            named = named or _called(claim, row, rows)
             if len(named) != 1 or not row.label or not (row.label <= claim.content or _is_only(row, named[0], sources)):
                 continue
             known = one_value(named[0])
@@ -66,14 +67,32 @@ def changed_column(claim: Reading, sources: list[Reading]) -> Departure | None:
     return None
 
 
-def _calls(claim: Reading, row: Row, cell: Cell) -> bool:
-    """Say whether a claim has half of a head's words, one of which no other head has: "a hotel costs … a night"."""
-    head = roots(cell.head)
-    others = frozenset[str]().union(*(roots(other.head) for other in row.cells if other is not cell))
-    return len(head & claim.content) >= _HALF * len(head) and bool((head - others) & claim.content)
+def _called(claim: Reading, row: Row, rows: Sequence[Placed]) -> list[Cell]:
+    """Return the cells of a row whose heads a claim calls by half of their words, two of which no other head has.
+
+    "A hotel costs … a night" calls "Hotel limit per night". What is denied or compared may be said of another column.
+    """
+    if not row.label or not row.label <= claim.content or _COMPARES.search(claim.text):
+        return []
+    if any(row.label < other.label <= claim.content for other, _ in rows if other.heads == row.heads):
+        return []  # "a family day ticket" is no day ticket
+    told = zip(row.cells[1:], telling_heads(row)[1:], strict=True)
+    return [
+        cell
+        for cell, telling in told
+        if len((telling - _OF_UNITS) & claim.content) >= _CALLING
+        and len((head := roots(cell.head)) & claim.content) >= _HALF * len(head)
+    ]
 
 
+_CALLING: Final = 2
 _HALF: Final = 0.5
+_OF_UNITS: Final = frozenset({"per"})
+_COMPARES: Final = re.compile(
+    r"\b(?:than|not|no|never|without|unless|if|except|outside|from|while|whereas|more|less|fewer|instead|of the)\b"
+    r"|n['\u2019]t\b",
+    re.IGNORECASE,
+)
 
 
 def _is_only(row: Row, cell: Cell, sources: Sequence[Reading]) -> bool:

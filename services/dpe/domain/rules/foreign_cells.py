@@ -7,7 +7,6 @@ compared by ``changed_row``. It is one signal and decides nothing: how often it 
 """
 
 import re
-from collections import Counter
 from typing import Final
 
 from services.common.reading.agreement import agrees
@@ -15,7 +14,7 @@ from services.common.reading.polarity import is_negated
 from services.dpe.domain.findings import DistortionType, Rule
 from services.dpe.domain.rules.finding import Departure
 from services.dpe.domain.rules.reading import Reading, roots
-from services.dpe.domain.rules.rows import Cell, Row, is_named, named_rows, one_value, rows_of, values_of
+from services.dpe.domain.rules.rows import Cell, is_named, named_rows, one_value, rows_of, telling_heads, values_of
 
 _MOST_WORDS: Final = 3
 """A cell of more words is a text that nobody says in passing."""
@@ -40,7 +39,7 @@ def foreign_cell(claim: Reading, sources: list[Reading]) -> Departure | None:
     others = [row for row, _ in rows if row.heads == own.heads and row.name != own.name]
     if any(is_named(other, own, claim) for other in others):
         return None
-    heads, held = _telling_heads(own), frozenset[str]().union(*(roots(f"{one.head} {one.said}") for one in own.cells))
+    heads, held = telling_heads(own), frozenset[str]().union(*(roots(f"{one.head} {one.said}") for one in own.cells))
     outside = [one for one in sources if not one.once(rows_of)]
     for number, ours in enumerate(own.cells[1:], start=1):
         head = heads[number] & claim.content
@@ -53,13 +52,6 @@ def foreign_cell(claim: Reading, sources: list[Reading]) -> Departure | None:
                 known = source.span(*ours.place)
                 return Departure(DistortionType.ENTITY_SUBSTITUTED, Rule.DISPLACED, claim.span(*place), source, known)
     return None
-
-
-def _telling_heads(row: Row) -> list[frozenset[str]]:
-    """Return of each column the words of its head that no other head and no label has."""
-    heads = [roots(cell.head) for cell in row.cells]
-    times = Counter(word for head in heads for word in head)
-    return [frozenset(word for word in head if times[word] == 1) - row.label for head in heads]
 
 
 def _taken(

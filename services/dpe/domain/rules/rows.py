@@ -72,6 +72,13 @@ class Row:
         return joined(self.cells[0].words)
 
 
+def telling_heads(row: Row) -> list[frozenset[str]]:
+    """Return of each column the words of its head that no other head and no label has."""
+    heads = [roots(cell.head) for cell in row.cells]
+    times = Counter(word for head in heads for word in head)
+    return [frozenset(word for word in head if times[word] == 1) - row.label for head in heads]
+
+
 Placed = tuple["Row", Reading]
 """A row with the sentence in which it stands."""
 
