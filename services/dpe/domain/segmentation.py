@@ -178,7 +178,7 @@ def _asserts(text: str) -> bool:
     """Say whether a stretch has a finite verb; of "Claims files" the last word is a noun where no subject opens."""
     tokens = words(text)
     verb = finite_verb_at(tokens)
-    return bool(verb) and (verb < len(tokens) - 1 or tokens[0].text in SUBJECT_OPENERS)
+    return verb is not None and verb > 0 and (verb < len(tokens) - 1 or tokens[0].text in SUBJECT_OPENERS)
 
 
 def _claim_spans(text: str, sentence: Sentence) -> list[Span]:
