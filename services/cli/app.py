@@ -18,6 +18,7 @@ from services.cli.later import Later, run
 from services.cli.log_commands import log_app, signer_app, witness_app
 from services.cli.mcp_command import serve_tools
 from services.cli.model_commands import model_app
+from services.cli.paths import named_path
 from services.cli.policy_commands import policy_app
 from services.cli.provider_commands import provider_app
 from services.cli.review_commands import review_app
@@ -124,10 +125,16 @@ def serve(  # noqa: PLR0913 - an argument for each option
 
 @app.command("ingest", help=f"Ingest documents: {ACCEPTED}.")
 def ingest_documents(  # noqa: PLR0913, PLR0917 - the options of a command
-    paths: Annotated[list[Path], typer.Argument(metavar="PATH", help="Files, or folders to search.")],
+    paths: Annotated[
+        list[Path], typer.Argument(metavar="PATH", help="Files, or folders to search.", parser=named_path)
+    ],
     source_type: Annotated[
-        str, typer.Option(help="regulation, official-document, research, internal, user or web: sets the importance.")
-    ] = "internal",
+        str,
+        typer.Option(
+            help="regulation, official-document, research, internal, user or web: sets the importance. Default: as it "
+            "was; of a new document, internal."
+        ),
+    ] = "",
     supersedes: Annotated[
         list[str] | None,
         typer.Option(

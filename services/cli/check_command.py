@@ -7,23 +7,29 @@ from typing import Annotated
 import typer
 
 from services.cli.later import run
+from services.cli.paths import named_path
 from services.common.document_kinds import ACCEPTED
 from services.common.taxonomy import RiskLevel
 
 
 def check_answer(  # noqa: PLR0913 - an argument for each option
     answer: Annotated[str, typer.Option(metavar="FILE", help="The answer: a text file, or - for standard input.")],
-    more: Annotated[list[Path] | None, typer.Argument(metavar="[FILE]...", help="Further documents.")] = None,
+    more: Annotated[
+        list[Path] | None, typer.Argument(metavar="[FILE]...", help="Further documents.", parser=named_path)
+    ] = None,
     *,
     facts: Annotated[
         list[Path] | None,
-        typer.Option(metavar="FILE", help=f"A document, or a folder of them: {ACCEPTED}; repeatable."),
+        typer.Option(
+            metavar="FILE", help=f"A document, or a folder of them: {ACCEPTED}; repeatable.", parser=named_path
+        ),
     ] = None,
     fact: Annotated[list[str] | None, typer.Option(metavar="TEXT", help="A single fact; repeatable.")] = None,
     question: Annotated[str, typer.Option(help="The question that it answers; none = not known.")] = "",
     policy: Annotated[str, typer.Option(help="Hold it against this safety policy, e.g. 'halt-on HIGH'.")] = "",
     earlier: Annotated[
-        list[Path] | None, typer.Option(metavar="FILE", help="An earlier answer of the conversation; repeatable.")
+        list[Path] | None,
+        typer.Option(metavar="FILE", help="An earlier answer of the conversation; repeatable.", parser=named_path),
     ] = None,
     fail_on: Annotated[
         RiskLevel, typer.Option(case_sensitive=False, help="Levels below this one end with exit code 0.")

@@ -28,23 +28,30 @@ def sources_command(context: typer.Context, *, as_json: AsJson = False) -> None:
 
 @source_app.command("list")
 def list_sources(*, as_json: AsJson = False) -> None:
-    """List the sources with their ids, the latest first; erased ones stay in the list."""
+    """List the sources by title and uri, the latest first; erased ones stay in the list."""
     run(sources.list_sources, as_json=as_json)
 
 
 @source_app.command("show")
 def show_source(
-    source_id: Annotated[str, typer.Argument(metavar="ID", help="As `groundtrail sources list` shows it.")],
+    source: Annotated[
+        str,
+        typer.Argument(
+            metavar="SOURCE", help="Its uri (file:fees.md), title or id, as `groundtrail sources` has them."
+        ),
+    ],
     *,
     as_json: AsJson = False,
 ) -> None:
     """Show a source, and its versions that `sources diff` can compare."""
-    run(partial(sources.show_source, source_id=source_id), as_json=as_json)
+    run(partial(sources.show_source, named=source), as_json=as_json)
 
 
 @source_app.command("diff")
 def diff_sources(
-    before: Annotated[str, typer.Argument(metavar="A", help="A source's id, its id and a version (ID@2), or a file.")],
+    before: Annotated[
+        str, typer.Argument(metavar="A", help="A source's uri or id, a version of it (file:fees.md@2), or a file.")
+    ],
     after: Annotated[str, typer.Argument(metavar="B", help="The same, to compare A with.")],
     limit: Annotated[int, typer.Option(min=1, max=1000, help="Most facts of each kind of difference.")] = 100,
     *,
@@ -56,14 +63,19 @@ def diff_sources(
 
 @source_app.command("erase")
 def erase_source(
-    source_id: Annotated[str, typer.Argument(metavar="ID", help="As `groundtrail sources list` shows it.")],
+    source: Annotated[
+        str,
+        typer.Argument(
+            metavar="SOURCE", help="Its uri (file:fees.md), title or id, as `groundtrail sources` has them."
+        ),
+    ],
     *,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask; nothing brings the facts back.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Erase a source and its facts (GDPR Art. 17)."""
-    sure(f"Erase {source_id} and its facts for good?", yes=yes, as_json=as_json)
-    run(partial(sources.erase_source, source_id=source_id), as_json=as_json)
+    sure(f"Erase {source} and its facts for good?", yes=yes, as_json=as_json)
+    run(partial(sources.erase_source, named=source), as_json=as_json)
 
 
 @fact_app.command("show")

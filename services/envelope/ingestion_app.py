@@ -2,6 +2,7 @@
 
 from contextlib import AsyncExitStack
 from dataclasses import replace
+from datetime import datetime
 from types import MappingProxyType
 from typing import Final
 
@@ -11,7 +12,7 @@ from services.common.encoding import sha256_hex
 from services.common.errors import ErrorReason, FieldViolation, InvalidRequestError, NotFoundError
 from services.common.names import plain_name
 from services.common.ports.documents import DocumentReader
-from services.common.ports.facts import FactFilter, FactStatus
+from services.common.ports.facts import FactFilter, FactRecord, FactStatus
 from services.common.ports.graph import SourceRecord, SourceStatus
 from services.common.ports.outline import OutlineEntry
 from services.common.progress import at, stored, writing
@@ -19,7 +20,7 @@ from services.common.settings.envelope import EnvelopeSettings
 from services.envelope.community_app import CommunityApp
 from services.envelope.counted_facts import count_beside
 from services.envelope.domain.identity import fact_id_for
-from services.envelope.domain.importance import IMPORTANCE_BY_SOURCE_TYPE, importance_of
+from services.envelope.domain.importance import IMPORTANCE_BY_SOURCE_TYPE, SourceType, importance_of
 from services.envelope.domain.instructions import IngestionPolicy, Treatment, Written, as_written
 from services.envelope.domain.outlines import Outlined, outline
 from services.envelope.domain.validity import of_metadata
@@ -90,12 +91,13 @@ class IngestionApp:
                 await held.enter_async_context(self._stores.locks.lock(tenant_id, uri))
             former = await self._settled(tenant_id, document.uri)
             replaced, ended = await self._replaced(tenant_id, document)
+            kind = _kind_of(document, former)
             same = former is not None and former.document_hash == document_hash and not ended
-            if former is not None and same and await self._is_current(former, document):
+            if former is not None and same and await self._is_current(former, document, kind):
                 return await self._unchanged(former, ticket)
             parsed = await self._reader.read(document.content, document.media_type, document.uri)
             title = plain_name(parsed.title) or document.uri
-            version = self._document_version(tenant_id, document, former, title)
+            version = replace(self._document_version(tenant_id, document, former, title), source_type=kind.value)
             policy = self._settings.suspected_facts
             draft = await compute(drafted, version.source_id, key_of(version), parsed, policy)
             record = replace(version, document_hash=document_hash, media_type=parsed.media_type)
@@ -110,7 +112,7 @@ class IngestionApp:
                     fact_id,
                     one.content,
                     one.location,
-                    importance_of(document.source_type, one.kind) if given is None else given,
+                    importance_of(kind, one.kind) if given is None else given,
                     document.ttl,
                     validity=validity,
                     quarantined=fact_id in draft.kept_out,
@@ -203,9 +205,9 @@ class IngestionApp:
             known = found.entries
         return outline((Outlined(fact.fact_id, fact.location, "", NOWHERE) for fact in facts), known)
 
-    async def _is_current(self, source: SourceRecord, document: SourceDocument) -> bool:
-        """Say whether the source stands, with this validity, an outline, and vectors of the present model."""
-        if not source.version:
+    async def _is_current(self, source: SourceRecord, document: SourceDocument, kind: SourceType) -> bool:
+        """Say whether it stands, of this kind and validity, with an outline and vectors of the present model."""
+        if not source.version or source.source_type != kind.value:
             return False
         if of_metadata(visible_metadata(source.metadata)) != of_metadata(document.metadata):
             return False
@@ -219,6 +221,7 @@ class IngestionApp:
         """Return the documents that this one takes the place of, and those of their facts that stand."""
         records: list[SourceRecord] = []
         ended: list[str] = []
+        now = self._stores.clock.now()
         for uri in sorted(set(document.supersedes_uris) - {document.uri}):
             found = await self._settled(tenant_id, uri)
             if found is None:
@@ -228,7 +231,7 @@ class IngestionApp:
             records.append(found)
             ids = await self._stores.facts.fact_ids_of_source(tenant_id, found.source_id)
             facts = await self._stores.facts.get(tenant_id, ids)
-            ended += [fact.fact_id for fact in facts if fact.superseded_at is None]
+            ended += [fact.fact_id for fact in facts if _stands(fact, now)]
         return tuple(records), tuple(ended)
 
     async def _unchanged(self, source: SourceRecord, ticket: WriteTicket[IngestOutcome]) -> IngestOutcome:
@@ -247,7 +250,7 @@ class IngestionApp:
             source_id=former.source_id if former else fresh_source_id(),
             title=document.title or title,
             uri=document.uri,
-            source_type=document.source_type.value,
+            source_type="",
             media_type="",
             document_hash="",
             ingested_at=self._stores.clock.now(),
@@ -294,7 +297,19 @@ class IngestionApp:
             raise NotFoundError(
                 ErrorReason.FACT_NOT_FOUND, f"the superseded fact {missing} does not exist", fact_id=missing
             )
-        return tuple(fact_id for fact_id in wanted if known[fact_id].superseded_at is None)
+        now = self._stores.clock.now()
+        return tuple(fact_id for fact_id in wanted if _stands(known[fact_id], now))
+
+
+def _kind_of(document: SourceDocument, former: SourceRecord | None) -> SourceType:
+    """Return what kind of document it is: as the caller says, else as it was, else internal."""
+    before = SourceType.INTERNAL if former is None or not former.source_type else SourceType(former.source_type)
+    return document.source_type or before
+
+
+def _stands(fact: FactRecord, now: datetime) -> bool:
+    """Say whether nothing has replaced a fact yet."""
+    return fact.superseded_at is None or fact.superseded_at > now
 
 
 def _as_written(contents: set[str], policy: IngestionPolicy) -> dict[str, Written]:

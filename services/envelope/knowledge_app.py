@@ -173,7 +173,7 @@ class KnowledgeApp(StoredKnowledge):
             applies = status is FactStatus.QUARANTINED or fact.status is FactStatus.QUARANTINED
             now = stores.clock.now()
             stores.states.written(tenant_id)
-            if status is FactStatus.ACTIVE and fact.superseded_at is not None:
+            if status is FactStatus.ACTIVE and fact.superseded_at is not None and fact.superseded_at <= now:
                 status = FactStatus.STALE
             if applies:
                 with writing():

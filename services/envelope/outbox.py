@@ -6,8 +6,8 @@ metadata under one reserved key, and leaves with the activation.
 """
 
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from types import MappingProxyType
 from typing import Final
@@ -38,6 +38,7 @@ def ingesting(
     former: SourceRecord | None,
     change: VersionChange,
     ended: Mapping[str, datetime | None] = MappingProxyType({}),
+    ends: Mapping[datetime, Sequence[str]] = MappingProxyType({}),
 ) -> SourceRecord:
     """Return the INGESTING form of ``record``, the version that is about to be written.
 
@@ -45,11 +46,14 @@ def ingesting(
         record: the new version.
         former: the one before.
         change: what becomes of the facts.
-        ended: since when facts that are revived or reinstated were superseded; ``None`` = they were not.
+        ended: since when facts were superseded, or were to be, before this version; ``None`` = they were not.
+        ends: when facts that are superseded end; those that are not named do with the ingestion.
     """
     again = (*change.revived, *change.reinstated)
     memo = {
         "revived": {fact_id: None if (at := ended.get(fact_id)) is None else iso_micros(at) for fact_id in again},
+        "ended": {fact_id: iso_micros(at) for fact_id in change.stale if (at := ended.get(fact_id)) is not None},
+        "ends": {iso_micros(end): list(fact_ids) for end, fact_ids in ends.items() if end != record.ingested_at},
         "former": None if former is None else _to_json(former),
     }
     return replace(
@@ -59,6 +63,14 @@ def ingesting(
         stale_on_activation=change.stale,
         metadata={**record.metadata, _FORMER_KEY: json.dumps(memo)},
     )
+
+
+def ends_in(record: SourceRecord) -> dict[datetime, tuple[str, ...]]:
+    """Return when the facts end that an INGESTING record's version lacks."""
+    memo = json.loads(record.metadata[_FORMER_KEY]).get("ends", {})  # absent where an earlier program wrote it
+    ends = {parse_iso_micros(end): tuple(fact_ids) for end, fact_ids in memo.items()}
+    named = {fact_id for fact_ids in ends.values() for fact_id in fact_ids}
+    return {**ends, record.ingested_at: tuple(one for one in record.stale_on_activation if one not in named)}
 
 
 def visible_metadata(metadata: Mapping[str, str]) -> dict[str, str]:
@@ -84,10 +96,12 @@ class FormerVersion:
     Attributes:
         record: the version before; ``None`` for a new source.
         revived: ids that were stored before, with when they had been superseded; ``None`` = they had not been.
+        ended: facts that the version lacks, and that were to end already, with when.
     """
 
     record: SourceRecord | None
     revived: Mapping[str, datetime | None]
+    ended: Mapping[str, datetime] = field(default_factory=dict)
 
 
 def former_version(record: SourceRecord) -> FormerVersion:
@@ -97,7 +111,9 @@ def former_version(record: SourceRecord) -> FormerVersion:
     revived = memo["revived"]
     if isinstance(revived, list):  # written by a former program: they had been STALE, nobody knows since when
         return FormerVersion(former, dict.fromkeys(revived, record.ingested_at))
-    return FormerVersion(former, {key: None if at is None else parse_iso_micros(at) for key, at in revived.items()})
+    ended = {key: parse_iso_micros(at) for key, at in memo.get("ended", {}).items()}
+    again = {key: None if at is None else parse_iso_micros(at) for key, at in revived.items()}
+    return FormerVersion(former, again, ended)
 
 
 def _to_json(record: SourceRecord) -> dict[str, object]:

@@ -6,7 +6,7 @@ from datetime import datetime
 from services.common.clock import Clock
 from services.common.ports.facts import FactStatus, FactStore
 from services.common.ports.graph import KnowledgeGraph, SourceRecord, SourceStatus
-from services.envelope.outbox import activated, former_version
+from services.envelope.outbox import activated, ends_in, former_version
 from services.envelope.state_hashes import StateHashes
 
 
@@ -49,7 +49,7 @@ class Recovery:
         before, now = former_version(record), self._clock.now()
         await self._facts.reinstate(record.tenant_id, record.stale_on_activation, at=now)
         by_end: dict[datetime, list[str]] = defaultdict(list)
-        for fact_id, ended_at in before.revived.items():
+        for fact_id, ended_at in (*before.revived.items(), *before.ended.items()):
             if ended_at is not None:
                 by_end[ended_at].append(fact_id)
         for ended_at, fact_ids in by_end.items():
@@ -63,9 +63,10 @@ class Recovery:
             await self._graph.delete_outline(record.tenant_id, record.source_id, record.version)
 
     async def _supersede(self, record: SourceRecord) -> None:
-        """End the facts that the version lacks, as of its ingestion."""
-        ids, tenant_id, now = record.stale_on_activation, record.tenant_id, self._clock.now()
-        await self._facts.supersede(tenant_id, ids, ended_at=record.ingested_at, at=now)
+        """End the facts that the version lacks, when it says."""
+        tenant_id, now = record.tenant_id, self._clock.now()
+        for ended_at, fact_ids in ends_in(record).items():
+            await self._facts.supersede(tenant_id, fact_ids, ended_at=ended_at, at=now)
         returned = [key for key in former_version(record).revived if key not in record.fact_ids_pending]
         if returned:
             await self._facts.reinstate(tenant_id, returned, at=now)

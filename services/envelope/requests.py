@@ -44,6 +44,7 @@ class SourceDocument:
 
     Attributes:
         media_type: as declared; empty = detect.
+        source_type: ``None`` = that of the version before, or INTERNAL.
         importance_weight: ``None`` = by the source's type.
         supersedes_uris: documents that it takes the place of, for example under its former name: their facts end.
     """
@@ -51,7 +52,7 @@ class SourceDocument:
     uri: str
     title: str
     media_type: str
-    source_type: SourceType
+    source_type: SourceType | None
     content: bytes = field(repr=False)
     metadata: Mapping[str, str] = field(default_factory=dict)
     importance_weight: float | None = None

@@ -5,10 +5,10 @@ Everything slow or refusable (entities, vectors) happens before the first write.
 settles what a crash leaves.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Final
 
 import numpy as np
@@ -26,10 +26,17 @@ from services.common.progress import at, stored
 from services.envelope.comparison import compare
 from services.envelope.domain.ingestion_report import DocumentReport
 from services.envelope.domain.subjects import Stated
-from services.envelope.domain.supersession import StoredFact, VersionChange, version_change
+from services.envelope.domain.supersession import (
+    StoredFact,
+    VersionChange,
+    begins_at,
+    ends_of,
+    joined_validity,
+    version_change,
+)
 from services.envelope.domain.validity import ALWAYS, Validity
 from services.envelope.knowledge_stores import KnowledgeStores
-from services.envelope.outbox import activated, ingesting
+from services.envelope.outbox import activated, ends_in, ingesting
 from services.envelope.requests import IngestOutcome, WriteTicket
 from services.envelope.text_reading import read_texts
 
@@ -106,21 +113,27 @@ class VersionWriter:
     async def write(self, version: SourceVersion, ticket: WriteTicket[IngestOutcome]) -> IngestOutcome:
         """Write the version and return what it did; the caller holds the source's lock."""
         stored = await self._stored(version)
-        asked = {fact.fact_id: fact.validity for fact in reversed(version.facts)}
+        now, begins = version.record.ingested_at, begins_at(fact.validity for fact in version.facts)
+        is_to_come = begins is not None and begins > now
+        version = replace(_going_on(version, stored, begins), replaced=() if is_to_come else version.replaced)
+        asked = {fact.fact_id: fact for fact in reversed(version.facts)}
         change = version_change(
-            {fact_id: _stored_fact(fact, asked.get(fact_id)) for fact_id, fact in stored.items()},
+            {fact_id: _stored_fact(version, fact, asked.get(fact_id)) for fact_id, fact in stored.items()},
             [fact.fact_id for fact in version.facts],
             self._models.embedding.fingerprint,
             replaces_all=version.replaces_all,
         )
         change = replace(change, stale=tuple(sorted({*change.stale, *version.superseded} - set(change.written))))
+        leaving = await self._stores.facts.get(version.record.tenant_id, change.stale)
+        ends = ends_of(leaving, begins, now)
+        version = _told(version, _told_ends(ends, now))
         records = await self._records(version, change, stored)
         count = await self._present(version, change, stored)
         number = 1 + (version.former.version if version.former is not None else 0)
         version = replace(version, record=replace(version.record, fact_count=count, version=number))
         version = replace(version, report=await self._report(version, records))
-        ended = {fact_id: fact.superseded_at for fact_id, fact in stored.items()}
-        pending = ingesting(version.record, version.former, change, ended)
+        ended = {fact.fact_id: fact.superseded_at for fact in (*stored.values(), *leaving)}
+        pending = ingesting(version.record, version.former, change, ended, ends)
         at("writing")
         return await uninterrupted(self._commit(version, change, pending, records, ticket))
 
@@ -216,7 +229,8 @@ class VersionWriter:
             await self._put_outline(version)
             await stores.facts.upsert(records)
             now = stores.clock.now()
-            await stores.facts.supersede(tenant_id, change.stale, ended_at=pending.ingested_at, at=now)
+            for ended_at, fact_ids in ends_in(pending).items():
+                await stores.facts.supersede(tenant_id, fact_ids, ended_at=ended_at, at=now)
             if change.reinstated:
                 await stores.facts.reinstate(tenant_id, change.reinstated, at=now)
             await stores.graph.put_source(outcome.source, receipt)
@@ -248,13 +262,45 @@ class VersionWriter:
             await self._stores.graph.put_outline(SourceOutline(about, entries), keep=keep)
 
 
-def _stored_fact(fact: FactRecord, asked: Validity | None) -> StoredFact:
-    validity = Validity(fact.valid_from, fact.valid_to)
+def _going_on(version: SourceVersion, stored: Mapping[str, FactRecord], begins: datetime | None) -> SourceVersion:
+    """Return a version of a changed document in which facts that stood before hold from then on."""
+    if version.former is None or version.former.document_hash == version.record.document_hash:
+        return version
+    now = version.record.ingested_at
+    facts = tuple(
+        replace(fact, validity=joined_validity(fact.validity, stored.get(fact.fact_id), begins, now))
+        for fact in version.facts
+    )
+    going_on = sum(old.validity != new.validity for old, new in zip(version.facts, facts, strict=True))
+    told = f"{going_on} of its facts stood in the version before as well, and hold without a break"
+    return _told(replace(version, facts=facts), [told] if going_on else [])
+
+
+def _told(version: SourceVersion, warnings: Sequence[str]) -> SourceVersion:
+    told = (*version.warnings, *warnings)
+    report = None if version.report is None else replace(version.report, warnings=told)
+    return replace(version, warnings=told, report=report)
+
+
+def _told_ends(ends: Mapping[datetime, Sequence[str]], now: datetime) -> list[str]:
+    """Return what people should know of facts of the version before that stand for some time."""
+    return [
+        f"before {end:%Y-%m-%d} the version before holds, and of it "
+        f"{'one fact' if len(fact_ids) == 1 else f'{len(fact_ids)} facts'} that this one lacks"
+        for end, fact_ids in ends.items()
+        if end > now
+    ]
+
+
+def _stored_fact(version: SourceVersion, fact: FactRecord, asked: NewFact | None) -> StoredFact:
+    validity, ended_at, now = Validity(fact.valid_from, fact.valid_to), fact.superseded_at, version.record.ingested_at
+    weighs_otherwise = version.replaces_all and asked is not None and asked.importance_weight != fact.importance_weight
     return StoredFact(
         fact.status,
         fact.embedding_model,
-        is_superseded=fact.superseded_at is not None,
-        has_other_validity=asked is not None and asked != validity,
+        is_superseded=ended_at is not None and ended_at <= now,
+        is_to_be_superseded=ended_at is not None and ended_at > now,
+        has_other_terms=asked is not None and (asked.validity != validity or weighs_otherwise),
     )
 
 

@@ -114,6 +114,27 @@ class TestReplaced:
         assert await seen(store, TimeFilter(NOW)) == ["b"]
         assert await store.supersede("tenant-b", ["b"], ended_at=NOW, at=LATER) == 0
 
+    async def test_what_is_replaced_later_stands_until_then(self, store):
+        withheld = fact("withheld", status=FactStatus.QUARANTINED)
+        await store.upsert([fact("a"), withheld, fact("b"), fact("c", valid_to=NOW + DAY)])
+        assert await store.supersede(TENANT, ["a", "withheld"], ended_at=SOON, at=NOW) == 2
+        assert await store.get(TENANT, ["a", "withheld"]) == [
+            fact("a", superseded_at=SOON, modified_at=NOW),
+            fact("withheld", status=FactStatus.QUARANTINED, superseded_at=SOON, modified_at=NOW),
+        ]
+        assert await seen(store, TimeFilter(LATER)) == ["a", "b", "c"]
+        assert await seen(store, TimeFilter(SOON)) == ["b", "c"]
+        assert await store.next_turn(TENANT, LATER) == SOON
+        # another version may still move that end, until it is over
+        assert await store.supersede(TENANT, ["a"], ended_at=NOW + DAY, at=LATER) == 1
+        assert await seen(store, TimeFilter(SOON)) == ["a", "b", "c"]
+        assert await store.supersede(TENANT, ["a"], ended_at=LATER, at=LATER) == 1
+        assert await store.supersede(TENANT, ["a"], ended_at=SOON, at=SOON) == 0
+        assert await store.get(TENANT, ["a"]) == [
+            fact("a", status=FactStatus.STALE, superseded_at=LATER, modified_at=LATER)
+        ]
+        assert await store.reinstate(TENANT, ["withheld"], at=LATER) == 1
+
     async def test_reinstating_takes_the_mark_off(self, store):
         await store.upsert([fact("a"), fact("withheld", status=FactStatus.QUARANTINED), fact("b", valid_to=SOON)])
         await store.supersede(TENANT, ["a", "withheld", "b"], ended_at=NOW, at=NOW)

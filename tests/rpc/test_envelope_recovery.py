@@ -167,6 +167,50 @@ async def test_after_a_crash_at_any_write_the_old_or_the_new_version_stands(faul
         assert (await contents(clients()), await knowledge(clients())) == states[-1]
 
 
+EDITIONS = [
+    "The fee is seven euros. Dogs are kept on a lead.",
+    "These rules are effective from 1 January 2100.\n\nThe fee is nine euros. Dogs are kept on a lead.",
+    "These rules are effective from 1 January 2101.\n\nThe fee is eight euros. Dogs are kept on a lead.",
+]
+
+
+@pytest.mark.tenth
+@pytest.mark.parametrize("after", [False, True], ids=["before the write", "after the write"])
+@pytest.mark.parametrize("step", [1, 2, 3, 4, 5, 6])
+async def test_after_a_crash_what_was_to_end_ends_when_it_was_to_or_will(faulty, step, after):
+    """Of a second draft of what is to come: the present version and its end are as before, or as after it."""
+    faults = Faults()
+    world = await faulty(faults)
+    states = await ends_after(*EDITIONS)
+    async with world.serving() as clients:
+        for document in EDITIONS[:-1]:
+            await clients().ingest(document, uri="doc.txt")
+        faults.heal()
+        faults.fail_at, faults.after = step, after
+        async with refused(grpc.StatusCode.INTERNAL, "INTERNAL"):
+            await clients().ingest(EDITIONS[-1], uri="doc.txt")
+    faults.heal()
+    async with world.serving() as clients:
+        assert await ends(clients()) in states[-2:]
+        await clients().ingest(EDITIONS[-1], uri="doc.txt")
+        assert await ends(clients()) == states[-1]
+
+
+async def ends(client):
+    facts = await client.facts()
+    return sorted((fact.content, fact.status, str(fact.superseded_at), str(fact.valid_from)) for fact in facts)
+
+
+async def ends_after(*documents):
+    """What the facts look like after each of the documents, undisturbed."""
+    found = []
+    async with World().serving() as clients:
+        for document in documents:
+            await clients().ingest(document, uri="doc.txt")
+            found.append(await ends(clients()))
+    return found
+
+
 @pytest.mark.parametrize("step", [1, 2, 3])
 @pytest.mark.parametrize("after", [False, True])
 async def test_an_erasure_that_began_is_finished_at_the_next_start(faulty, step, after):

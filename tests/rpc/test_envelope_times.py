@@ -114,6 +114,80 @@ async def test_no_mode_finds_what_does_not_hold_unless_it_is_asked_for(alice, mo
     assert FACTS[0] not in coming
 
 
+def edition(day, *sentences):
+    """Return a document that says from which day on it holds."""
+    return f"# Rules\n\nThese rules are effective from {day}.\n\n" + "\n\n".join(sentences)
+
+
+OLD, NEW, DRAFT = (f"The parking permit costs {fee} euros." for fee in (70, 100, 120))
+KEPT = "A lost parking permit is replaced within two days."
+
+
+async def standing(client, query="What does the parking permit cost, and is a lost one replaced?"):
+    envelope = (await client.build(query)).envelope
+    return {text for fact in envelope.facts for text in (OLD, NEW, DRAFT, KEPT) if text in fact.content}
+
+
+async def test_a_version_to_come_leaves_what_holds_until_it_begins(world, alice):
+    world.clock.moment = datetime(2026, 3, 1, tzinfo=UTC)
+    await alice.ingest(edition("1 January 2026", OLD, KEPT), uri="accidents.md")
+    told = await alice.ingest(edition("1 July 2026", DRAFT, KEPT), uri="accidents.md")
+    assert [warning for warning in told.warnings if warning.startswith("before 2026-07-01")]
+    assert [warning for warning in told.warnings if "without a break" in warning]
+    assert await standing(alice) == {OLD, KEPT}
+    # what has not begun is replaced at once, by what begins later still
+    await alice.ingest(edition("1 August 2026", NEW, KEPT), uri="accidents.md")
+    seen = []
+    for month, day, hour in ((7, 2, 0), (7, 31, 23), (8, 1, 0)):
+        etag = (await alice.build(QUERY)).envelope.etag
+        world.clock.moment = datetime(2026, month, day, hour, tzinfo=UTC)
+        assert (await alice.build(QUERY, if_match_etag=etag)).not_modified == (month < 8)
+        seen.append(await standing(alice))
+    assert seen == [{OLD, KEPT}, {OLD, KEPT}, {NEW, KEPT}]
+    ended = next(fact for fact in await alice.facts() if OLD in fact.content)
+    assert ended.stale_reason == ckf_pb2.STALE_REASON_SUPERSEDED
+    assert ended.superseded_at.ToDatetime(UTC) == datetime(2026, 8, 1, tzinfo=UTC)
+
+
+async def test_a_version_that_holds_now_ends_both_those_before_it(world, alice):
+    world.clock.moment = datetime(2026, 3, 1, tzinfo=UTC)
+    await alice.ingest(edition("1 January 2026", OLD), uri="accidents.md")
+    await alice.ingest(edition("1 July 2026", DRAFT), uri="accidents.md")
+    await alice.ingest(f"# Rules\n\n{NEW}", uri="accidents.md")
+    assert await standing(alice) == {NEW}
+    world.clock.moment = datetime(2026, 9, 1, tzinfo=UTC)
+    assert await standing(alice) == {NEW}
+
+
+async def test_a_draft_that_is_taken_back_leaves_what_holds_without_an_end(world, alice):
+    world.clock.moment = datetime(2026, 3, 1, tzinfo=UTC)
+    present = edition("1 January 2026", OLD)
+    await alice.ingest(present, uri="accidents.md")
+    await alice.ingest(edition("1 July 2026", DRAFT), uri="accidents.md")
+    await alice.ingest(present, uri="accidents.md")
+    world.clock.moment = datetime(2026, 9, 1, tzinfo=UTC)
+    assert await standing(alice) == {OLD}
+
+
+async def test_a_version_taken_in_late_ended_the_one_before_when_it_began(world, alice):
+    world.clock.moment = datetime(2026, 3, 1, tzinfo=UTC)
+    await alice.ingest(edition("1 January 2026", OLD), uri="accidents.md")
+    world.clock.moment = datetime(2026, 9, 1, tzinfo=UTC)
+    await alice.ingest(edition("1 July 2026", NEW), uri="accidents.md")
+    found = (await alice.build("What did the parking permit cost before the change?")).envelope.facts
+    (ended,) = (fact for fact in found if OLD in fact.content)
+    assert ended.ended_at.ToDatetime(UTC) == datetime(2026, 7, 1, tzinfo=UTC)
+
+
+async def test_a_renamed_document_to_come_leaves_the_one_before_until_then(world, alice):
+    world.clock.moment = datetime(2026, 3, 1, tzinfo=UTC)
+    await alice.ingest(edition("1 January 2026", OLD), uri="rules-2026.md")
+    await alice.ingest(edition("1 January 2027", NEW), uri="rules-2027.md", supersedes_uris=["rules-2026.md"])
+    assert await standing(alice) == {OLD}
+    world.clock.moment = datetime(2027, 1, 1, tzinfo=UTC)
+    assert await standing(alice) == {NEW}
+
+
 async def test_what_is_withheld_while_its_source_drops_it_is_restored_as_superseded(alice):
     first = next(fact for fact in await alice.facts() if fact.content == FACTS[0])
     await alice.call("QuarantineFact", fact_id=first.fact_id)

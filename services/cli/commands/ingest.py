@@ -52,12 +52,13 @@ class Ingested:
     report: dict[str, Any] = field(default_factory=dict)
 
 
-def documents(paths: Sequence[Path], place: str = "PATH") -> list[tuple[Path, str]]:
+def documents(paths: Sequence[Path], place: str = "PATH", *, without: Path | None = None) -> list[tuple[Path, str]]:
     """Return the files to send, each with its name below the path that was given, folders searched in order.
 
     Args:
         paths: files and folders.
         place: what the caller named them by, for errors: an argument or an option.
+        without: a folder of which nothing is taken that was not named itself: that of our own data.
 
     Raises:
         InvalidRequestError: a path does not exist, nothing ingestible is below any of them, or two files have one name,
@@ -67,7 +68,11 @@ def documents(paths: Sequence[Path], place: str = "PATH") -> list[tuple[Path, st
     for path in paths:
         if path.is_dir():
             # A file that is named is sent whatever its suffix; what begins with a dot is no document of a folder's.
-            files = sorted(p for p in path.rglob("*") if p.suffix.lower() in SUFFIXES and _is_shown(p, path))
+            files = sorted(
+                p
+                for p in path.rglob("*")
+                if p.suffix.lower() in SUFFIXES and _is_shown(p, path) and not _is_below(p, without)
+            )
             found.extend((file, f"{path.name}/{file.relative_to(path).as_posix()}") for file in files)
         elif path.is_file():
             found.append((path, path.name))
@@ -80,6 +85,15 @@ def documents(paths: Sequence[Path], place: str = "PATH") -> list[tuple[Path, st
         raise InvalidRequestError.of(FieldViolation(place, text))
     _refuse_twins(found, place)
     return found
+
+
+def own_data(settings: Settings) -> Path:
+    """Return the folder of the suite's own data: sessions, keys and stores are no documents."""
+    return Path(settings.store.data_dir).resolve()
+
+
+def _is_below(file: Path, folder: Path | None) -> bool:
+    return folder is not None and file.resolve().is_relative_to(folder)
 
 
 def _is_shown(file: Path, folder: Path) -> bool:
@@ -100,12 +114,13 @@ class Terms:
     """What is said of all files of a call.
 
     Attributes:
-        source_type: a word of the command line, or the enum's name once it is read.
+        source_type: a word of the command line, or the enum's name once it is read; empty = as the document had, or
+            internal.
         supersedes: uris of documents that the file takes the place of; for one file alone.
         valid_from: first day on which the facts hold, ``valid_to`` the last; empty = as the document says.
     """
 
-    source_type: str = "internal"
+    source_type: str = ""
     supersedes: tuple[str, ...] = ()
     valid_from: str = ""
     valid_to: str = ""
@@ -214,11 +229,11 @@ def _remarks(report: dict[str, Any]) -> list[str]:
 
 async def ingest(settings: Settings, output: Output, paths: list[Path], terms: Terms) -> Exit:
     """Ingest files and folders; the exit code tells whether every file was taken."""
-    files = documents(paths)
+    files = documents(paths, without=own_data(settings))
     if terms.supersedes and len(files) > 1:
         raise InvalidRequestError.of(FieldViolation("--supersedes", "is for one file: name it alone"))
-    kind = f"SOURCE_TYPE_{terms.source_type.upper().replace('-', '_')}"
-    if kind not in ckf.SourceType.keys():  # noqa: SIM118 - an enum wrapper, not a mapping
+    kind = f"SOURCE_TYPE_{(terms.source_type or 'unspecified').upper().replace('-', '_')}"
+    if terms.source_type == "unspecified" or kind not in ckf.SourceType.keys():  # noqa: SIM118 - an enum wrapper
         raise InvalidRequestError.of(FieldViolation("--source-type", f"{terms.source_type} is none of {_SOURCE_TYPES}"))
     async with connect(settings, Part.KNOWLEDGE) as suite:
         results = await ingest_all(suite, files, replace(terms, source_type=kind), output)

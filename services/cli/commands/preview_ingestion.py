@@ -9,7 +9,7 @@ from crp.ckf.v1 import knowledge_service_pb2 as knowledge
 
 from services.allinone.parts import Part
 from services.cli import render
-from services.cli.commands.ingest import REFUSALS, documents, uri_of
+from services.cli.commands.ingest import REFUSALS, documents, own_data, uri_of
 from services.cli.connection import Suite, connect
 from services.cli.console import Output
 from services.cli.document_files import read_document_file
@@ -27,7 +27,7 @@ async def preview_all(
     settings: Settings, output: Output, paths: list[Path], most: int, *, skip_comparison: bool
 ) -> Exit:
     """Show what an ingestion of files and folders would do; the exit code tells whether every file would be taken."""
-    files = documents(paths)
+    files = documents(paths, without=own_data(settings))
     told: list[dict[str, Any]] = []
     async with connect(settings, Part.KNOWLEDGE) as suite:
         for path, name in files:

@@ -86,8 +86,14 @@ def _files(paths: Sequence[str]) -> list[tuple[Path | None, str]]:
         if named == STANDARD_INPUT:
             found.append((None, STDIN_NAME))
         else:
-            found += [(path, str(path)) for path, _ in documents([Path(named)])]
+            found += [(path, str(path)) for path, _ in documents([_path(named)])]
     return list(dict.fromkeys(found))
+
+
+def _path(named: str) -> Path:
+    if not named:  # as of a variable that is not set: no folder to search
+        raise InvalidRequestError.of(FieldViolation("PATH", "must not be empty: name a file or folder"))
+    return Path(named)
 
 
 async def _scan_one(adapters: Adapters, path: Path | None, named: str) -> Scanned:

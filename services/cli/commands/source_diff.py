@@ -11,27 +11,26 @@ from crp.ckf.v1 import knowledge_service_pb2 as knowledge
 
 from services.allinone.parts import Part
 from services.cli import render
-from services.cli.connection import connect
+from services.cli.connection import Suite, connect
 from services.cli.console import Output
 from services.cli.document_files import read_document_file
 from services.cli.exits import Exit
 from services.cli.reading_report import shortened
+from services.cli.source_names import source_id_of
 from services.cli.words import where
 from services.common.errors import FieldViolation, InvalidRequestError
 from services.common.settings import Settings
 
 MOST: Final = 1000
-_STORED: Final = re.compile(r"(?P<id>[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})(?:@(?P<version>[1-9]\d{0,8}))?")
+_VERSIONED: Final = re.compile(r"(?P<name>.+)@(?P<version>[1-9]\d{0,8})", re.DOTALL)
 
 
 async def diff_sources(settings: Settings, output: Output, before: str, after: str, limit: int) -> Exit:
-    """Compare two sides; each a source's id, its id and a version (``ID@2``), or a file."""
-    request = knowledge.DiffSourcesRequest(
-        before=await asyncio.to_thread(_side, "A", before),
-        after=await asyncio.to_thread(_side, "B", after),
-        limit=limit,
-    )
+    """Compare two sides; each a source's uri or id, with or without a version (``file:fees.md@2``), or a file."""
     async with connect(settings, Part.KNOWLEDGE) as suite:
+        request = knowledge.DiffSourcesRequest(
+            before=await _side(suite, "A", before), after=await _side(suite, "B", after), limit=limit
+        )
         found: knowledge.DiffSourcesResponse = await suite.call(suite.knowledge.DiffSources, request)
     rows = [
         *(("added", "", shortened(one.content), where(one.source_location)) for one in found.added),
@@ -62,22 +61,23 @@ def _paired(what: str, pairs: Sequence[reading.FactPair]) -> list[tuple[str, str
     ]
 
 
-def _side(argument: str, text: str) -> knowledge.DiffSide:
-    """Return what an argument names.
+async def _side(suite: Suite, argument: str, text: str) -> knowledge.DiffSide:
+    """Return what an argument names: a file where there is one of this name, else a source.
 
     Raises:
-        InvalidRequestError: it is neither a source's id nor a file that can be read.
+        InvalidRequestError: it is neither a source nor a file that can be read.
     """
-    stored = _STORED.fullmatch(text)
-    if stored is not None:
-        version = int(stored["version"] or 0)
-        return knowledge.DiffSide(stored=knowledge.StoredVersion(source_id=stored["id"], version=version))
     path = Path(text)
-    if not path.is_file():
-        why = (
-            f"{text} is neither a file nor a source's id with or without @VERSION; `groundtrail sources list` has them"
-        )
-        raise InvalidRequestError.of(FieldViolation(argument, why))
+    is_file = await asyncio.to_thread(path.is_file)
+    if text and is_file:
+        return await asyncio.to_thread(_file_side, argument, path)
+    versioned = _VERSIONED.fullmatch(text)
+    named, version = (versioned["name"], int(versioned["version"])) if versioned else (text, 0)
+    source_id = await source_id_of(suite, named, argument)
+    return knowledge.DiffSide(stored=knowledge.StoredVersion(source_id=source_id, version=version))
+
+
+def _file_side(argument: str, path: Path) -> knowledge.DiffSide:
     name = path.name.encode(errors="backslashreplace").decode()
     try:
         content = read_document_file(path)

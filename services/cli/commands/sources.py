@@ -1,7 +1,6 @@
 """``groundtrail sources list | show | erase`` and ``groundtrail facts quarantine | restore``."""
 
 import uuid
-from typing import Final
 
 from crp.ckf.v1 import ckf_pb2 as ckf
 from crp.ckf.v1 import knowledge_service_pb2 as knowledge
@@ -12,46 +11,43 @@ from services.cli import render
 from services.cli.connection import connect
 from services.cli.console import Output
 from services.cli.exits import Exit
+from services.cli.source_names import all_sources, source_id_of
 from services.cli.words import enum_text
 from services.common.counting import counted
 from services.common.settings import Settings
 
-_PAGE: Final = 100
-
 
 async def list_sources(settings: Settings, output: Output) -> Exit:
     """List every source, the latest first, erased ones included."""
-    found: list[ckf.Source] = []
-    token = ""
     async with connect(settings, Part.STORED_KNOWLEDGE) as suite:
-        while True:
-            request = knowledge.ListSourcesRequest(page_size=_PAGE, page_token=token)
-            page: knowledge.ListSourcesResponse = await suite.call(suite.knowledge.ListSources, request)
-            found.extend(page.sources)
-            token = page.next_page_token
-            if not token:
-                break
-    found.sort(key=lambda each: (each.ingested_at.ToNanoseconds(), each.source_id), reverse=True)
+        found = await all_sources(suite)
     rows = [
         (
-            each.title or each.uri,
-            enum_text(ckf.SourceType, each.source_type).lower(),
+            _called(each),
+            enum_text(ckf.SourceType, each.source_type).lower().replace("_", "-"),
             str(each.fact_count),
-            enum_text(ckf.SourceStatus, each.status),
-            f"{each.ingested_at.ToDatetime():%Y-%m-%d %H:%M}",
-            each.source_id,
+            enum_text(ckf.SourceStatus, each.status).lower(),
+            f"{each.ingested_at.ToDatetime():%Y-%m-%d}",
         )
         for each in found
     ]
-    columns = ("source", "type", "facts", "status", "ingested (UTC)", "source id")
-    output.table("Sources", columns, rows, whole="source id")
+    output.table("Sources", ("source", "type", "facts", "status", "ingested"), rows)
+    if found:
+        output.say("`groundtrail sources show file:…` says more of one, its id as well.", style="dim")
     output.result({"sources": [render.response_json(each) for each in found]})
     return Exit.OK
 
 
-async def show_source(settings: Settings, output: Output, source_id: str) -> Exit:
+def _called(source: ckf.Source) -> str:
+    """Return what a source is called, and under it what it is named by; of an erased one its id is left."""
+    name = source.uri or source.source_id
+    return f"{source.title}\n{name}" if source.title and source.title != name else name
+
+
+async def show_source(settings: Settings, output: Output, named: str) -> Exit:
     """Show one source, and the versions of it that ``sources diff`` can compare."""
     async with connect(settings, Part.STORED_KNOWLEDGE) as suite:
+        source_id = await source_id_of(suite, named)
         found: knowledge.GetSourceResponse = await suite.call(
             suite.knowledge.GetSource, knowledge.GetSourceRequest(source_id=source_id)
         )
@@ -75,14 +71,13 @@ async def show_source(settings: Settings, output: Output, source_id: str) -> Exi
     return Exit.OK
 
 
-async def erase_source(settings: Settings, output: Output, source_id: str) -> Exit:
+async def erase_source(settings: Settings, output: Output, named: str) -> Exit:
     """Erase a source: its facts are returned by nothing from the answer on (SPEC-003 §17.2)."""
-    request = knowledge.EraseSourceRequest(request_id=str(uuid.uuid4()), source_id=source_id)
     async with connect(settings, Part.KNOWLEDGE) as suite:
+        source_id = await source_id_of(suite, named)
+        request = knowledge.EraseSourceRequest(request_id=str(uuid.uuid4()), source_id=source_id)
         erased: knowledge.EraseSourceResponse = await suite.call(suite.knowledge.EraseSource, request)
-    output.say(
-        f"{source_id} erased, with {counted(erased.facts_erased, 'fact')}. Nothing brings them back.", style="green"
-    )
+    output.say(f"{named} erased, with {counted(erased.facts_erased, 'fact')}. Nothing brings them back.", style="green")
     output.result(render.response_json(erased))
     return Exit.OK
 

@@ -52,7 +52,7 @@ class FactRecord:
         entities: offsets in ``content``, computed at ingestion.
         embedding: unit vector, shape ``(dimension,)``, float32; computed at ingestion.
         embedding_model: fingerprint of the model that made ``embedding``.
-        superseded_at: when its source replaced it, whatever its status is; ``None`` = it stands in its source.
+        superseded_at: when its source replaced it, or will; whatever its status is; ``None`` = it stands in its source.
         valid_from: first moment at which it holds; ``None`` = always has.
         valid_to: first moment at which it holds no more; ``None`` = never.
         stale_reason: why it is STALE at the moment of reading; readers set it, stores neither keep nor return it.
@@ -213,7 +213,8 @@ class FactStore(Protocol):
     async def supersede(self, tenant_id: str, fact_ids: Sequence[str], *, ended_at: datetime, at: datetime) -> int:
         """Mark facts as replaced since ``ended_at``: ACTIVE ones become STALE, QUARANTINED ones stay withheld.
 
-        What is marked already, or DELETED, is left alone. Sets ``modified_at`` to ``at``; returns how many were marked.
+        Where ``ended_at`` lies behind ``at`` the facts stand until then, and ACTIVE ones stay so. What has ended before
+        ``at`` already, or is DELETED, is left alone. Sets ``modified_at`` to ``at``; returns how many were marked.
         """
         ...
 
@@ -222,7 +223,7 @@ class FactStore(Protocol):
         ...
 
     async def next_turn(self, tenant_id: str, after: datetime) -> datetime | None:
-        """Return the first moment behind ``after`` at which an ACTIVE fact's validity begins or ends, or ``None``."""
+        """Return the first moment behind ``after`` at which an ACTIVE fact begins to hold or ends to, or ``None``."""
         ...
 
     async def set_communities(self, tenant_id: str, labels: Mapping[str, str]) -> None:

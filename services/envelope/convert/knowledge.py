@@ -36,7 +36,7 @@ def source_document(request: knowledge_service_pb2.IngestSourceRequest) -> Sourc
         uri=request.uri,
         title=request.title.strip(),
         media_type=request.media_type,
-        source_type=_SOURCE_TYPE_BACK[request.source_type],
+        source_type=_SOURCE_TYPE_BACK.get(request.source_type),
         content=request.content,
         metadata=dict(request.metadata),
         importance_weight=request.importance_weight if request.HasField("importance_weight") else None,

@@ -39,7 +39,7 @@ def holding(fact: FactRecord, now: datetime) -> Holding:
     """Return how a fact stands; what is withheld or erased keeps its status."""
     if fact.status not in {FactStatus.ACTIVE, FactStatus.STALE}:
         return Holding(fact.status)
-    if fact.superseded_at is not None:
+    if fact.superseded_at is not None and fact.superseded_at <= now:
         return Holding(FactStatus.STALE, StaleReason.SUPERSEDED, fact.ends_at)
     if fact.valid_to is not None and fact.valid_to <= now:
         return Holding(FactStatus.STALE, StaleReason.NO_LONGER_VALID, fact.valid_to)

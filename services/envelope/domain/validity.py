@@ -49,8 +49,8 @@ _HOLDS: Final = (
     r"|takes?\seffect|comes?\sinto\s(?:force|effect)|enters?\sinto\sforce|appl(?:y|ies)|holds?|came\sinto\sforce)"
 )
 _WHOLE: Final = re.compile(
-    rf"\b(?:this|the\spresent)\s(?:[a-z-]+\s){{0,3}}{_KIND}\s{_HOLDS}\s{_SPAN}(?=[.;,)\s]|$)"
-    rf"|\b(?:this|the\spresent)\s(?:[a-z-]+\s){{0,3}}{_KIND}\s(?:expires?|ends?|ceases?\sto\s(?:apply|be\svalid))\s"
+    rf"\b(?:this|these|the\spresent)\s(?:[a-z-]+\s){{0,3}}{_KIND}\s{_HOLDS}\s{_SPAN}(?=[.;,)\s]|$)"
+    rf"|\b(?:this|these|the\spresent)\s(?:[a-z-]+\s){{0,3}}{_KIND}\s(?:expires?|ends?|ceases?\sto\s(?:apply|be\svalid))\s"
     rf"(?:on\s|at\sthe\send\sof\s|after\s)?(?P<expiry>{_DATE})(?=[.;,)\s]|$)",
     re.IGNORECASE,
 )

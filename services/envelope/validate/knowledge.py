@@ -35,7 +35,7 @@ def ingest_source(request: knowledge_service_pb2.IngestSourceRequest) -> None:
     found = Violations()
     found.require_request_id(request.request_id)
     _uri_and_title(found, request.uri, request.title)
-    _source_type(found, request.source_type)
+    found.require(request.source_type in ckf_pb2.SourceType.values(), "source_type", "must name a kind of document")
     found.require(request.content, "content", "must not be empty")
     _metadata(found, "metadata", request.metadata)
     if request.HasField("importance_weight"):

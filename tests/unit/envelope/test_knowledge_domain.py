@@ -118,7 +118,7 @@ def test_what_is_withheld_and_returns_is_no_more_superseded():
 
 
 def test_another_validity_is_written():
-    known = {"a": StoredFact(ACTIVE, "m", has_other_validity=True)}
+    known = {"a": StoredFact(ACTIVE, "m", has_other_terms=True)}
     assert version_change(known, "a", "m", replaces_all=True).written == ("a",)
 
 

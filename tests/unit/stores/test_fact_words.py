@@ -45,8 +45,8 @@ async def written(folder, **changes) -> None:
 
 
 def without_times(connection) -> None:
-    """Take out of a file what version 3 added (``fact_schema``)."""
-    for index in ("facts_by_start", "facts_by_end"):
+    """Take out of a file what version 3 and later ones added (``fact_schema``)."""
+    for index in ("facts_by_start", "facts_by_end", "facts_by_replacement"):
         connection.execute(f"DROP INDEX {index}")
     for column in ("superseded_us", "valid_from_us", "valid_to_us"):
         connection.execute(f"ALTER TABLE facts DROP COLUMN {column}")

@@ -100,9 +100,11 @@ class MemoryFactStore:
     async def supersede(self, tenant_id: str, fact_ids: Sequence[str], *, ended_at: datetime, at: datetime) -> int:
         """Mark facts as replaced."""
         known = self._facts.get(tenant_id, {})
-        marked = [fact for fact in self._alive(tenant_id, fact_ids) if fact.superseded_at is None]
+        alive = self._alive(tenant_id, fact_ids)
+        marked = [fact for fact in alive if fact.superseded_at is None or fact.superseded_at > at]
         for fact in marked:
-            status = FactStatus.STALE if fact.status is FactStatus.ACTIVE else fact.status
+            is_over = fact.status is FactStatus.ACTIVE and ended_at <= at
+            status = FactStatus.STALE if is_over else fact.status
             known[fact.fact_id] = replace(fact, status=status, superseded_at=ended_at, modified_at=at)
         return len(marked)
 
@@ -118,8 +120,8 @@ class MemoryFactStore:
     async def next_turn(self, tenant_id: str, after: datetime) -> datetime | None:
         """Return the next moment at which a validity begins or ends."""
         facts = self._select(tenant_id, FactFilter(statuses=(FactStatus.ACTIVE,)))
-        turns = (turn for fact in facts for turn in (fact.valid_from, fact.valid_to) if turn is not None)
-        return min((turn for turn in turns if turn > after), default=None)
+        times = (time for fact in facts for time in (fact.valid_from, fact.valid_to, fact.superseded_at))
+        return min((time for time in times if time is not None and time > after), default=None)
 
     async def set_communities(self, tenant_id: str, labels: Mapping[str, str]) -> None:
         """Set community labels."""

@@ -200,12 +200,13 @@ def searched_text_of(row: Row) -> str:
 
 
 def superseded(row: Row, ended_us: int, modified_us: int) -> Row | None:
-    """Return a row marked as replaced; ``None`` where it is already, or DELETED."""
+    """Return a row marked as replaced; ``None`` where it has ended already, or is DELETED."""
     body = json.loads("".join(row["body"]))
-    if row["status"] == STATUS_CODES[FactStatus.DELETED] or body.get("superseded") is not None:
+    before = body.get("superseded")
+    if row["status"] == STATUS_CODES[FactStatus.DELETED] or (before is not None and before <= modified_us):
         return None
-    is_active = row["status"] == STATUS_CODES[FactStatus.ACTIVE]
-    status = STATUS_CODES[FactStatus.STALE] if is_active else row["status"]
+    is_over = row["status"] == STATUS_CODES[FactStatus.ACTIVE] and ended_us <= modified_us
+    status = STATUS_CODES[FactStatus.STALE] if is_over else row["status"]
     return _timed(row, body | {"superseded": ended_us}) | {"status": status, "modified_us": modified_us}
 
 

@@ -89,13 +89,13 @@ class FactReads:
         return [row[0] for row in self.connection.execute(statement, (self._key, source_id))]
 
     def next_turn(self, after: datetime) -> datetime | None:
-        """Return the next moment at which a validity begins or ends."""
+        """Return the next moment at which a fact begins to hold, or ends to."""
         found = [
             self.connection.execute(
                 f"SELECT min({column}) FROM facts WHERE tenant_no = ? AND {column} > ? AND status = 'ACTIVE'",  # noqa: S608
                 (self._key, micros(after)),
             ).fetchone()[0]
-            for column in ("valid_from_us", "valid_to_us")
+            for column in ("valid_from_us", "valid_to_us", "superseded_us")
         ]
         return min((moment(turn) for turn in found if turn is not None), default=None)
 

@@ -225,13 +225,18 @@ class FactChanges:
         )
 
     def supersede(self, fact_ids: Sequence[str], ended_us: int, modified_us: int) -> int:
-        """Mark facts as replaced that are neither marked nor DELETED, ACTIVE ones as STALE; return how many."""
+        """Mark facts as replaced that have not ended and are not DELETED, ACTIVE ones as STALE if they end now.
+
+        Returns how many.
+        """
+        over = "STALE" if ended_us <= modified_us else "ACTIVE"
         return sum(
             self.connection.execute(
                 "UPDATE facts SET superseded_us = ?, modified_us = ?, change = ?, "  # noqa: S608
-                "status = CASE status WHEN 'ACTIVE' THEN 'STALE' ELSE status END WHERE tenant_no = ? "
-                f"AND superseded_us IS NULL AND status <> 'DELETED' AND fact_id IN ({marks(some)})",
-                (ended_us, modified_us, self._change, self.tenant_no, *some),
+                "status = CASE status WHEN 'ACTIVE' THEN ? ELSE status END WHERE tenant_no = ? "
+                "AND (superseded_us IS NULL OR superseded_us > ?) "
+                f"AND status <> 'DELETED' AND fact_id IN ({marks(some)})",
+                (ended_us, modified_us, self._change, over, self.tenant_no, modified_us, *some),
             ).rowcount
             for some in chunks(list(dict.fromkeys(fact_ids)))
         )

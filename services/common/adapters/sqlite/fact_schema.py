@@ -79,5 +79,6 @@ FACTS_SCHEMA: Final = Schema(
             "CREATE INDEX facts_by_end ON facts (tenant_no, valid_to_us) WHERE valid_to_us IS NOT NULL",
         ),
         (f"UPDATE facts SET content_hash = '{ERASED_HASH}' WHERE status = 'DELETED'",),  # noqa: S608
+        ("CREATE INDEX facts_by_replacement ON facts (tenant_no, superseded_us) WHERE superseded_us IS NOT NULL",),
     ),
 )

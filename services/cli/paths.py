@@ -1,0 +1,16 @@
+"""Paths as people type them on the command line."""
+
+from pathlib import Path
+
+import typer
+
+
+def named_path(text: str) -> Path:
+    """Read a path from the command line; an empty one, as of a variable that is not set, is no folder to search.
+
+    Raises:
+        typer.BadParameter: it is empty.
+    """
+    if not text:
+        raise typer.BadParameter("must not be empty: name a file or folder")
+    return Path(text)
