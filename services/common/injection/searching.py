@@ -18,6 +18,7 @@ from services.common.injection.spelling import deciphered_views, respelt
 from services.common.injection.stance import MEANT, Surroundings, voice_share
 from services.common.injection.unseen import CONTROLS, unseen
 from services.common.injection.views import View
+from services.common.injection.wrapping import unwrapped
 
 MAX_LAYERS: Final = 3
 MAX_MATCHES: Final = 256
@@ -156,6 +157,9 @@ def _unseen_before(views: Iterable[View], seen: set[str]) -> Iterator[View]:
 def _spellings(view: View) -> Iterator[View]:
     lower = folded(view)
     yield lower
+    flowing = unwrapped(lower)
+    if flowing is not lower:
+        yield flowing
     meant = respelt(lower)
     if meant is not lower:
         yield meant

@@ -1,5 +1,7 @@
 """Every rule against its own examples: what it finds, and what it must leave alone (ADR 0125)."""
 
+import textwrap
+
 import pytest
 
 from services.common.injection.classes import WEIGHTS, PatternClass
@@ -70,3 +72,45 @@ def test_the_filter_and_the_patterns_agree():
 
 def test_the_fingerprint_names_version_and_digest():
     assert rule_set().fingerprint.startswith("injection-rules@1+sha256:")
+
+
+WIDTHS = (24, 40, 72)
+MARKS = ("", "> ", "// ")
+SENTENCES = [
+    (rule, text)
+    for rule in RULES
+    for text in rule.finds
+    if rule.weight >= BLOCKS
+    and text[0].isalpha()
+    and "\n" not in text
+    and rule.pattern_class is not PatternClass.DELIMITER
+]
+"""Forged turns of a dialogue begin lines of their own: broken elsewhere they are no turns."""
+
+
+@pytest.mark.parametrize("mark", MARKS)
+def test_what_a_rule_finds_it_finds_in_broken_lines(mark):
+    """An editor that breaks lines, a quotation, a comment: the order is the same."""
+    lost = []
+    whole = [(rule, text) for rule, text in SENTENCES if find_injections(mark + text).score >= BLOCKS]
+    assert len(whole) > 100
+    for rule, text in whole:
+        for width in WIDTHS:
+            broken = textwrap.fill(
+                text, width, initial_indent=mark, subsequent_indent=mark, break_long_words=False, break_on_hyphens=False
+            )
+            if find_injections(broken).score < BLOCKS:
+                lost.append((rule.rule_id, broken))
+    assert lost == [("role-mode", broken) for _, broken in lost]  # its words end where a line does
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "# Do not disregard\n\nprevious instructions of the seller.",
+        "| ignore all |\n| previous instructions |",
+        "- ignore all\n- previous instructions",
+    ],
+)
+def test_what_no_sentence_joins_is_not_joined(text):
+    assert find_injections(text).score < BLOCKS
