@@ -15,6 +15,8 @@ from services.dpe.domain.facts import FactView
 from services.dpe.domain.findings import AlignedValue, Distortion, DistortionType, Rule
 from services.dpe.domain.rules import Departure, Reading, departures, read_claim, read_sources
 from services.dpe.domain.rules.cells import is_in_cell
+from services.dpe.domain.rules.excepted import ExceptedCase, beside_exceptions, said_by_exception
+from services.dpe.domain.rules.opening import opening_days
 from services.dpe.domain.rules.wording import is_worded
 from services.dpe.domain.verdict_eligibility import judged_claims
 
@@ -51,12 +53,27 @@ class Departed:
     Attributes:
         distortions: by claim id; claims without any are left out.
         unworded: ids of claims that hold words of the facts and are no sentences (ADR 0095).
-        in_cells: ids of claims that say what cells of a table say, and nothing besides (ADR 0169).
+        in_cells: ids of claims that say what cells of a table (ADR 0169) or an exception (ADR 0218) say, and no more.
+        silent: ids of facts, each with places in it that say nothing against a claim, by claim id.
     """
 
     distortions: dict[str, list[Distortion]]
     unworded: frozenset[str]
     in_cells: frozenset[str]
+    silent: Mapping[str, tuple[tuple[str, Span], ...]]
+
+    def without_silent(self, claim_id: str, found: Sequence[Distortion]) -> list[Distortion]:
+        """Return distortions of a claim without those that hold it against words that say nothing of it (ADR 0218)."""
+        silent = self.silent.get(claim_id, ())
+        return [
+            item
+            for item in found
+            if item.rule is Rule.EXCEPTION
+            or not any(
+                item.fact_id == fact_id and span.start <= item.fact_span.start and item.fact_span.end <= span.end
+                for fact_id, span in silent
+            )
+        ]
 
 
 def departed(analysis: Analysis, meant: Mapping[str, frozenset[str]]) -> Departed:
@@ -70,6 +87,8 @@ def departed(analysis: Analysis, meant: Mapping[str, frozenset[str]]) -> Departe
     found: dict[str, list[Distortion]] = {}
     unworded: list[str] = []
     in_cells: list[str] = []
+    silent: dict[str, tuple[tuple[str, Span], ...]] = {}
+    views = analysis.outputs.text.fact_views
     for claim in judged_claims(analysis.outputs.text.claims):
         if claim.sentence_index in analysis.outputs.attribution.quotations or not analysis.is_scored(claim):
             continue
@@ -77,15 +96,33 @@ def departed(analysis: Analysis, meant: Mapping[str, frozenset[str]]) -> Departe
         reading, known = read_claim(claim.text, claim.start, context, analysis.input.query), sources.of(claim)
         if not is_worded(reading, known):
             unworded.append(claim.claim_id)
-        if is_in_cell(reading, known):
+        told = said_by_exception(reading, known)
+        days = opening_days(reading, known)
+        if told is not None or days or is_in_cell(reading, known):
             in_cells.append(claim.claim_id)
+        places = _silent(told, beside_exceptions(reading, known), days)
+        if places:
+            silent[claim.claim_id] = tuple((views[index].fact.fact_id, span) for index, span in places)
         listed = [
-            _distortion(claim, reading, departure, analysis.outputs.text.fact_views[departure.source.fact_index])
+            _distortion(claim, reading, departure, views[departure.source.fact_index])
             for departure in departures(reading, known)
         ]
         if listed:
             found[claim.claim_id] = listed
-    return Departed(found, frozenset(unworded), frozenset(in_cells))
+    return Departed(found, frozenset(unworded), frozenset(in_cells), silent)
+
+
+def _silent(
+    told: ExceptedCase | None, beside: Sequence[ExceptedCase], days: Sequence[Reading]
+) -> list[tuple[int, Span]]:
+    """Return the places of facts that say nothing against a claim, each with the fact's index.
+
+    A sentence of whose exception it speaks says the opposite of what it says of the rest; of what is not excepted the
+    words of the exception say nothing; and sentences about other days say nothing of those that it speaks of.
+    """
+    places = [(one.source.fact_index, one.source.span(one.span.start, one.span.end)) for one in beside]
+    whole = [*days, *([] if told is None else [told.source])]
+    return [*places, *((one.fact_index, one.whole) for one in whole)]
 
 
 def without_echoes(found: Sequence[Distortion]) -> list[Distortion]:
@@ -95,6 +132,7 @@ def without_echoes(found: Sequence[Distortion]) -> list[Distortion]:
     meant of it only where no other rule speaks of the value.
     """
     kept: list[Distortion] = []
+    found = sorted(found, key=lambda item: not item.is_same)
     told = [item for item in found if item.rule is not Rule.DISPLACED]
     plain = [item for item in told if item.rule is not Rule.APPLIED]
     told = [item for item in told if item.rule is not Rule.APPLIED or not any(_echoes(item, one) for one in plain)]
@@ -126,6 +164,7 @@ def _distortion(claim: Claim, reading: Reading, departure: Departure, view: Fact
         values,
         departure.rule,
         is_guess=departure.is_guess,
+        is_same=departure.is_same,
     )
 
 

@@ -218,6 +218,7 @@ class Distortion:
     Attributes:
         values: the words of both sides in comparable form: values, names, or what a rule sets against each other.
         rule: which rule found it.
+        is_same: the rule has made sure that both speak of the same (ADR 0218).
         is_near: the claim repeats the sentence that it departs from, the words that differ aside (ADR 0166, 0215).
         is_guess: it counts only where the entailment model contradicts the claim (ADR 0195).
     """
@@ -230,6 +231,7 @@ class Distortion:
     values: AlignedValue | None = None
     rule: Rule = Rule.VALUE
     is_near: bool = True
+    is_same: bool = False
     is_guess: bool = False
 
 

@@ -125,7 +125,7 @@ def _supported(grounds: Grounds) -> str:
         if equal:
             return _same_values(equal, grounds.place(item.fact_id))
     if grounds.judgement.basis is Basis.VALUES:
-        return f"A row of a table in {place} says so."
+        return f"{_capital(place)} says so."
     return f"{_capital(place)} bears it out{_probability(grounds.judgement.support)}."
 
 

@@ -15,6 +15,7 @@ from services.dpe.domain.rules.denials import denied_case, denied_part
 from services.dpe.domain.rules.displaced import displaced
 from services.dpe.domain.rules.edges import changed_edge
 from services.dpe.domain.rules.empty_cells import turned_cell
+from services.dpe.domain.rules.excepted import excepted_case
 from services.dpe.domain.rules.finding import Departure
 from services.dpe.domain.rules.foreign_cells import foreign_cell
 from services.dpe.domain.rules.frequency import changed_frequency, changed_part_of_day
@@ -22,6 +23,7 @@ from services.dpe.domain.rules.governed import exchanged_phrases
 from services.dpe.domain.rules.meanings import changed_cause, changed_term
 from services.dpe.domain.rules.members import changed_pair, foreign_member
 from services.dpe.domain.rules.modality import changed_force
+from services.dpe.domain.rules.opening import closed_day
 from services.dpe.domain.rules.parties import changed_parties
 from services.dpe.domain.rules.phases import changed_phase, moved_to_first
 from services.dpe.domain.rules.places import misplaced_name
@@ -56,6 +58,8 @@ RULES: Final[tuple[Callable[[Reading, list[Reading]], Departure | None], ...]] =
     changed_code,
     denied_part,
     denied_case,
+    excepted_case,
+    closed_day,
     turned_cell,
     turned_word,
     opposed_word,

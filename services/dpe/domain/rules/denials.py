@@ -8,6 +8,7 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
+from services.common.reading.clauses import finite_verb_at
 from services.common.reading.lexicon import NEGATORS
 from services.common.reading.words import Word, words
 from services.dpe.domain.findings import DistortionType, Rule
@@ -29,10 +30,16 @@ _LIMITED: Final = re.compile(
     re.IGNORECASE,
 )
 """What is denied under a condition, in part, or beyond a value, is not denied."""
-_CONDITION: Final = re.compile(r"\b(?:if|unless|when|provided|in\scase|except)\b", re.IGNORECASE)
+_CONDITION: Final = re.compile(r"\b(?:if|when|provided|in\scase|except)\b|^\W*unless\b", re.IGNORECASE)
+_CASE: Final = re.compile(r"\W*(?:in|during|for|on|at|within|under|throughout)\s", re.IGNORECASE)
 _OPPOSED: Final = re.compile(
     r"\b(?:prohibited|forbidden|banned|excluded|except|apart|unless|without|only|instead|rather|unlike|neither|nor|no"
     r"|none|never|excluding|unable|impossible|barred|bars?|forbids?|refus\w{1,4}|fail(?:s|ed|ure)?|lack(?:s|ed)?|prevent(?:s|ed)?)\b",
+    re.IGNORECASE,
+)
+_UNDER: Final = re.compile(
+    r"\b(?:if|unless|provided|only|when|once|after|with|without|needs?|requires?|required|subject|must|agree\w{0,6}"
+    r"|approv\w{1,3}|permission|consent|long\sas)\b",
     re.IGNORECASE,
 )
 _MIN_CONTENT: Final = 3
@@ -47,6 +54,8 @@ def denied_part(claim: Reading, sources: list[Reading]) -> Departure | None:
     for source in sources:
         for denied, at in source.once(_denials):
             held = _in_order(denied, said)
+            if source.text.find(" unless ", at[1]) == at[1] and _UNDER.search(claim.text):
+                continue  # "may if the head agrees" is what "not allowed unless the head agrees" says
             if held and not _is_asserted(frozenset(denied), sources):
                 span = claim.span(held[0].start, held[-1].end)
                 return Departure(DistortionType.NEGATION_FLIP, Rule.NEGATION, span, source, source.span(*at))
@@ -98,22 +107,32 @@ def _in_order(denied: Sequence[str], said: Sequence[tuple[str, Word]]) -> list[W
 
 
 def _denials(source: Reading) -> tuple[tuple[tuple[str, ...], tuple[int, int]], ...]:
-    """Return the roots of what each piece of a sentence denies without a condition, with its place in the sentence."""
+    """Return the roots of what each piece of a sentence denies, with its place in the sentence.
+
+    The case that a sentence begins with belongs to what it denies: "In the probation period, working from home is not
+    allowed". What is denied "unless" something is, is denied all the same to whom leaves that out.
+    """
     found: list[tuple[tuple[str, ...], tuple[int, int]]] = []
-    for piece in pieces(source) if not _CONDITION.search(source.text) else ():
-        match = _FORBIDDEN.search(piece.text) or _DENIED.search(piece.text)
-        if match is None or _LIMITED.search(piece.text):
+    case: tuple[Word, ...] = ()
+    for place, piece in enumerate(pieces(source) if not _CONDITION.search(source.text) else ()):
+        if place == 0 and _CASE.match(piece.text) and finite_verb_at(piece.tokens) is None:
+            case = tuple(word for word in piece.tokens if is_content(word, piece.text))
             continue
-        agent = _AGENT.search(piece.text, match.end())
-        end = len(piece.text) if agent is None else agent.start()
+        text = piece.text.partition(" unless ")[0]
+        match = _FORBIDDEN.search(text) or _DENIED.search(text)
+        if match is None or _LIMITED.search(text):
+            continue
+        agent = _AGENT.search(text, match.end())
+        end = len(text) if agent is None else agent.start()
         denied = tuple(
             root(word.text)
             for word in piece.tokens
             if is_content(word, piece.text) and not match.start() <= word.start < match.end() and word.start < end
         )
-        if len(denied) >= _MIN_CONTENT:
+        whole = (*(root(word.text) for word in case), *denied)
+        if len(whole) >= _MIN_CONTENT:
             start = piece.start - source.start
-            found.append((denied, (start, start + len(piece.text))))
+            found.append((whole, (start, start + len(text))))
     return tuple(found)
 
 

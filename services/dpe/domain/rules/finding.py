@@ -15,6 +15,7 @@ class Departure:
         claimed: the words of the answer that are wrong, with offsets in it.
         source: the sentence that they depart from.
         known: the words that they should have followed, with offsets in the fact.
+        is_same: the rule itself has made sure that both speak of the same, in whatever words.
         is_guess: it counts only where the entailment model contradicts the claim, for the words may say the same.
     """
 
@@ -24,3 +25,4 @@ class Departure:
     source: Reading
     known: Span
     is_guess: bool = False
+    is_same: bool = False

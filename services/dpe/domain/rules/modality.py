@@ -158,7 +158,7 @@ def _is_of_another_case(claim: Reading, own: _Said, source: Reading, at: _Said) 
         return True
     if ours and theirs and is_negated(_together(ours)) != is_negated(_together(theirs)):
         return True
-    if _EXCEPTED.search(source.text) and frozenset({own.force, at.force}) == _ALLOWED:
+    if frozenset({own.force, at.force}) == _ALLOWED and (_EXCEPTED.search(source.text) or _meet(claim, source)):
         return True
     return any(not one.verb and frozenset({own.force, one.force}) not in _APART for one in _meant(source))
 
@@ -270,6 +270,18 @@ def _is_told_elsewhere(claim: Reading, own: _Said, source: Reading, sources: lis
 
 _ALLOWED: Final = frozenset({Force.MAY, Force.FORBIDDEN})
 _EXCEPTED: Final = re.compile(r"\b(?:except|save for|apart from|other than|with the exception of)\b", re.IGNORECASE)
+
+
+_OPEN_TO: Final = re.compile(r"\b(?:unless|without|until)\b", re.IGNORECASE)
+_UNDER: Final = re.compile(
+    r"\b(?:if|only|provided|once|after|with|subject\sto|as\slong\sas|when|where|unless|without|until)\b", re.IGNORECASE
+)
+
+
+def _meet(claim: Reading, source: Reading) -> bool:
+    """Say whether one may what the other forbids "unless" or "without" something: "may if the head agrees"."""
+    one, other = claim.text, source.text
+    return bool((_OPEN_TO.search(other) and _UNDER.search(one)) or (_OPEN_TO.search(one) and _UNDER.search(other)))
 
 
 def _together(found: list[Condition]) -> str:

@@ -7,6 +7,7 @@ the one piece of the sequence that holds most of its words; where that is open, 
 import re
 from typing import Final
 
+from services.common.reading.polarity import is_negated
 from services.common.reading.text_types import Span
 from services.dpe.domain.findings import DistortionType, Rule
 from services.dpe.domain.rules.finding import Departure
@@ -33,7 +34,33 @@ def changed_order(claim: Reading, sources: list[Reading]) -> Departure | None:
         found = _places(order, sources)
         if found is not None and found[0] > found[1]:
             return Departure(DistortionType.RELATION_ALTERED, Rule.ORDER, order.cue, found[2], found[2].whole)
+        turned = _turned(order, claim, sources)
+        if turned is not None:
+            return turned
     return None
+
+
+def _turned(order: "_Order", claim: Reading, sources: list[Reading]) -> Departure | None:
+    """Return the sentence that says "the one before the other" of what a claim says the other way round."""
+    for source in sources:
+        theirs = source.once(_orders)
+        if len(theirs) != 1 or is_negated(source.text) != is_negated(claim.text):
+            continue
+        known = theirs[0]
+        crossed = min(_likeness(order.first, known.second), _likeness(order.second, known.first))
+        straight = max(_likeness(order.first, known.first), _likeness(order.second, known.second))
+        if crossed >= _SAME_THING and straight < FOUND:
+            kind = DistortionType.RELATION_ALTERED
+            return Departure(kind, Rule.ORDER, claim.whole, source, source.whole, is_same=True)
+    return None
+
+
+_SAME_THING: Final = 0.6
+"""Share of the words of either side that the other must hold."""
+
+
+def _likeness(one: frozenset[str], other: frozenset[str]) -> float:
+    return min(share(one, other), share(other, one))
 
 
 class _Order:
@@ -47,10 +74,10 @@ class _Order:
         self.cue = cue
 
 
-def _orders(claim: Reading) -> list[_Order]:
+def _orders(claim: Reading) -> tuple[_Order, ...]:
     listed = _FIRST_THEN.search(claim.text)
     if listed:
-        return [_Order(roots(listed["one"]), roots(listed["two"]), claim.span(*listed.span()))]
+        return (_Order(roots(listed["one"]), roots(listed["two"]), claim.span(*listed.span())),)
     cues = sorted(
         [(match, True) for match in _BEFORE.finditer(claim.text)]
         + [(match, False) for match in _AFTER.finditer(claim.text)],
@@ -68,7 +95,7 @@ def _orders(claim: Reading) -> list[_Order]:
             one, two = roots(claim.text[: cues[0][0].start()]), roots(behind)
         if one - two and two - one:
             found.append(_Order(*((one, two) if is_before else (two, one)), claim.span(*cue.span())))
-    return found
+    return tuple(found)
 
 
 _MAX_CUES: Final = 4

@@ -72,9 +72,11 @@ def apply(analysis: Analysis) -> Analysis:
     for item in grounded:
         words = ClaimWords.of(item.claim, meant.get(item.claim.claim_id, frozenset()))
         told = _told(known.pop(item.claim.claim_id, []), heard.get(item.claim.claim_id))
-        distortions = without_echoes(_check(analysis, item, words) + told)
+        checked = departures.without_silent(item.claim.claim_id, _check(analysis, item, words) + told)
+        distortions = without_echoes(checked)
         if not distortions and item.attribution is not None:
-            distortions = encoder_distortions(analysis, item.attribution, heard.get(item.claim.claim_id))
+            guessed = encoder_distortions(analysis, item.attribution, heard.get(item.claim.claim_id))
+            distortions = departures.without_silent(item.claim.claim_id, guessed)
         found += distortions
     # What no fact is near enough to ground is held against the facts that it is judged by.
     compared = {item.claim.claim_id for item in grounded}
@@ -82,7 +84,8 @@ def apply(analysis: Analysis) -> Analysis:
         if claim.claim_id not in compared and analysis.is_scored(claim):
             own = [pair for pair in analysis.outputs.attribution.alignments.get(claim.claim_id, ()) if _differs(pair)]
             told = _told(known.get(claim.claim_id, []), heard.get(claim.claim_id))
-            found += without_echoes(_value_distortions(analysis, claim, own) + told)
+            checked = departures.without_silent(claim.claim_id, _value_distortions(analysis, claim, own) + told)
+            found += without_echoes(checked)
     status, reason = entailment_status(analysis)
     places = analysis.outputs.attribution.answer_places
     misplaced = [place.distortion for place in places.values() if place.distortion is not None]
@@ -113,7 +116,7 @@ def _with_nearness(analysis: Analysis, found: Sequence[Distortion]) -> Iterator[
         whole = (view.clauses[at].sentence, view.clauses[at].span) if at >= 0 else (item.fact_span,)
         said = _around(analysis.input.answer, Span(claim.start, claim.end), item.answer_span)
         there = (_around(view.fact.content, one, item.fact_span) for one in whole)
-        is_near = any(repeats(*said, *one, asked) for one in there)
+        is_near = item.is_same or any(repeats(*said, *one, asked) for one in there)
         is_plain = is_near and item.rule is Rule.APPLIED and is_misquoted(claim, item, view, whole[0], query)
         yield replace(item, is_near=is_near, rule=Rule.VALUE if is_plain else item.rule)
 

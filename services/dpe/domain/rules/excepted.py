@@ -1,0 +1,169 @@
+"""What is said of all but one case, and of that case the opposite (SPEC-005 §5.3, CONDITION_ALTERED, ADR 0218).
+
+"The museum is open every day except Monday": on Mondays it is closed, and who says "open on Mondays" has every word of
+the sentence and says what it denies. Of what is not excepted the exception says nothing.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from services.common.reading.clauses import finite_verb_at
+from services.common.reading.polarity import compared
+from services.common.reading.text_types import Span
+from services.common.reading.words import words
+from services.dpe.domain.findings import DistortionType, Rule
+from services.dpe.domain.rules.finding import Departure
+from services.dpe.domain.rules.reading import Reading, root, roots
+
+_CUE: Final = re.compile(
+    r"\b(?:except(?:ing)?(?:\sfor)?|with\sthe\s(?:sole\s)?exception\sof|save\sfor"
+    r"|(?P<weak>excluding|apart\sfrom|aside\sfrom|other\sthan|barring|but(?!\s(?:not|also|only|is|are|was|were|may|can"
+    r"|must|will|it|they|he|she|you|we|there|this|that|then|never|no|if|when|where|unless|rather)\b)))"
+    r"(?:\s(?:on|in|at|to|for|by|during|from|with|of))?\s(?!(?:if|when|where|that|as|under|otherwise)\b)",
+    re.IGNORECASE,
+)
+_ALL: Final = re.compile(
+    r"\b(?:all|any|anybody|anyone|anything|anywhere|daily|each|entire|every|everybody|everyone|everything|everywhere|full"
+    r"|never|no|nobody|none|nothing|nowhere|whole|always)\b",
+    re.IGNORECASE,
+)
+"""Of whom or what it is said; the weaker cues except nothing without one of these: "other than that", "but also"."""
+_END: Final = re.compile(
+    r"[,;:.()\u2013\u2014]|\s(?:which|who|that|whose|if|unless|when|where|until|provided|and\sthe)\s", re.IGNORECASE
+)
+_AND: Final = re.compile(r"\s(?:and|or|nor|as\swell\sas)\s", re.IGNORECASE)
+_LIMITED: Final = re.compile(
+    r"\b(?:if|unless|when|only|except(?:ing)?|excluding|apart|other\sthan|but|until|without|while|whereas|instead"
+    r"|provided|both)\b",
+    re.IGNORECASE,
+)
+"""A claim with one of these may say what the sentence says: it is for the other rules."""
+_LOOSE: Final = frozenset({"day", "time", "case", "else", "also", "remain", "however", "there"})
+_DAYS: Final = roots("Monday Tuesday Wednesday Thursday Friday Saturday Sunday")
+_DAILY: Final = re.compile(
+    r"\b(?:every\sday|each\sday|all\sdays|daily|seven\sdays\sa\sweek|all\sweek)\b", re.IGNORECASE
+)
+_MOST_WORDS: Final = 5
+_LEAST_CHARS: Final = 3
+
+
+@dataclass(frozen=True, slots=True)
+class ExceptedCase:
+    """What a sentence says of all but one case.
+
+    Attributes:
+        source: the sentence.
+        main: what it says, without the exception.
+        members: roots of each case that is excepted.
+        span: of the exception, in the sentence.
+    """
+
+    source: Reading
+    main: str
+    members: tuple[frozenset[str], ...]
+    span: Span
+
+
+def excepted_case(claim: Reading, sources: list[Reading]) -> Departure | None:
+    """Return where a claim says of an excepted case what its source says of all others, or ``None``."""
+    if _LIMITED.search(claim.text):
+        return None
+    for case in _cases(sources):
+        member = _named(claim, case)
+        if member and not _turned(claim, case):
+            named = [word for word in claim.tokens if root(word.text) in member]
+            own = claim.span(named[0].start, named[-1].end)
+            there = case.source.span(case.span.start, case.span.end)
+            return Departure(DistortionType.CONDITION_ALTERED, Rule.EXCEPTION, own, case.source, there, is_same=True)
+    return None
+
+
+def said_by_exception(claim: Reading, sources: list[Reading]) -> ExceptedCase | None:
+    """Return the sentence whose exception says what a claim says of the excepted case, or ``None``."""
+    if _LIMITED.search(claim.text):
+        return None
+    for case in _cases(sources):
+        if _turned(claim, case) if _named(claim, case) else _is_another_day(claim, case):
+            return case
+    return None
+
+
+def beside_exceptions(claim: Reading, sources: list[Reading]) -> tuple[ExceptedCase, ...]:
+    """Return the sentences with exceptions that are none of what a claim speaks of: they say nothing of it."""
+    if _LIMITED.search(claim.text):
+        return ()
+    return tuple(case for case in _cases(sources) if not any(member & claim.content for member in case.members))
+
+
+def _cases(sources: list[Reading]) -> Iterator[ExceptedCase]:
+    for source in sources:
+        yield from source.once(_read)
+
+
+def _read(source: Reading) -> tuple[ExceptedCase, ...]:
+    """Return the exceptions of a sentence that can be told whole."""
+    found: list[ExceptedCase] = []
+    for match in _CUE.finditer(source.text):
+        start = max(source.text.rfind(mark, 0, match.start()) for mark in ";:.") + 1
+        head = source.text[start : match.start()]
+        if match["weak"] and not _ALL.search(head):
+            continue
+        stop = _END.search(source.text, match.end())
+        end = stop.start() if stop else len(source.text)
+        tail = ""
+        if finite_verb_at(words(head)) is None:  # "All employees except interns receive a laptop"
+            found_tail = _behind(source.text, match.end(), end)
+            if found_tail is None:
+                continue
+            end, tail = found_tail
+        members = tuple(
+            content
+            for text in _AND.split(source.text[match.end() : end])
+            if 0 < len(content := roots(text)) <= _MOST_WORDS
+        )
+        if members and len(head + tail) >= _LEAST_CHARS:
+            found.append(ExceptedCase(source, f"{head.strip(' ,')} {tail}".strip(), members, Span(match.start(), end)))
+    return tuple(found)
+
+
+def _behind(text: str, start: int, end: int) -> tuple[int, str] | None:
+    """Return where an exception behind a subject ends, and what is said of the subject; ``None`` where nothing is."""
+    behind = words(text[start:end])
+    verb = finite_verb_at(behind)
+    if verb:
+        at = start + behind[verb].start
+        return at, text[at:end]
+    if text[end : end + 1] != ",":
+        return None
+    stop = _END.search(text, end + 1)
+    tail = text[end + 1 : stop.start() if stop else len(text)]
+    return (end, tail) if finite_verb_at(words(tail)) == 0 else None
+
+
+def _named(claim: Reading, case: ExceptedCase) -> frozenset[str]:
+    """Return the excepted case that a claim speaks of, where all else that it says is in the sentence."""
+    everything = frozenset().union(*case.members)
+    main = roots(case.main) | _LOOSE
+    how = compared(claim.text, case.main)
+    said = {word: root(other) for word, other in how.instead.items()}
+    rest = {said.get(word, word) for word in claim.content - everything}
+    rest = {root(said.get(root(word), word)) for word in rest}
+    if not rest or not rest <= main:
+        return frozenset()
+    return next((member for member in case.members if member <= claim.content), frozenset())
+
+
+def _is_another_day(claim: Reading, case: ExceptedCase) -> bool:
+    """Say whether a claim says of days of the week that are not excepted what is said of every day."""
+    days = claim.content & _DAYS
+    others = frozenset[str]().union(*case.members)
+    rest = claim.content - days
+    if not days or not rest or not others <= _DAYS or days & others or not _DAILY.search(case.main):
+        return False
+    return rest <= roots(case.main) | _LOOSE and not _turned(claim, case)
+
+
+def _turned(claim: Reading, case: ExceptedCase) -> bool:
+    return compared(claim.text, case.main).turned
