@@ -94,32 +94,39 @@ _MIN_QUOTED: Final = 4
 def departures(claim: Reading, sources: list[Reading]) -> list[Departure]:
     """Return where a claim departs from the sentences of its facts, at most once for each rule."""
     near = chosen_sources(claim, sources)
-    quoted = _quoted(claim, near)
+    whole = _quoted(claim, near)
+    quoted = whole | _quoted_but_for_one(claim, near)
     listed = [found for rule in RULES if (found := rule(claim, near)) is not None]
-    return [found for found in listed if not quoted or (found.source.fact_index, found.source.start) in quoted]
+    return [found for found in listed if _may_depart(found, whole if found.is_same else quoted)]
+
+
+def _may_depart(found: Departure, quoted: set[tuple[int, int]]) -> bool:
+    """Say whether what is found counts: what is quoted departs from no other sentence."""
+    return not quoted or (found.source.fact_index, found.source.start) in quoted
 
 
 def _quoted(claim: Reading, sources: list[Reading]) -> set[tuple[int, int]]:
-    """Return the sentences in which a claim stands word for word: it departs from no other one.
-
-    What it leaves out of such a sentence may still limit it.
-    """
+    """Return the sentences in which a claim stands word for word: what it leaves out of them may still limit it."""
     if len(claim.tokens) < _MIN_QUOTED:
         return set()
     said = joined(word.text for word in claim.tokens)
-    found = {
+    return {
         (part.fact_index, part.start)
         for source in sources
         if said in source.once(_spoken)
         for part in (source, *source.once(statements))
     }
-    # "One year (26 pay periods) after it is earned": one thing may be left out between.
-    found.update(
+
+
+def _quoted_but_for_one(claim: Reading, sources: list[Reading]) -> set[tuple[int, int]]:
+    """Return the sentences of which one thing is left out between: "One year (26 pay periods) after it is earned"."""
+    if len(claim.tokens) < _MIN_QUOTED:
+        return set()
+    return {
         (one.source.fact_index, one.source.start)
         for one in nearest_parts(claim, sources)
         if one.copied == 1.0 and one.gaps <= 1 and is_negated(claim.text) == is_negated(one.source.text)
-    )
-    return found
+    }
 
 
 def _spoken(source: Reading) -> str:

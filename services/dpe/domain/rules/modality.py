@@ -42,6 +42,7 @@ _BE: Final = r"(?:is|are|was|were|be|been|being)"
 _FORBIDDEN: Final = (
     rf"(?:must|shall|may|can|could) not|cannot|can't|mustn't"
     rf"|{_BE} (?:not (?:allowed|permitted)|forbidden|prohibited|banned)(?: to)?"
+    r"|(?:^|(?<=[:;] ))(?:never|do not|don't|avoid)(?= [a-z])(?! (?:need|have|require|forget|hesitate|worry|mind)\b)"
 )
 _NEED_NOT: Final = (
     r"need not|needn't|(?:(?:do|does|did) not|don't|doesn't) (?:need(?: to)?|require|have to)"
