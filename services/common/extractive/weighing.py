@@ -31,6 +31,7 @@ from services.common.extractive.composing import (
 from services.common.extractive.sentences import quotable_passages, sentence_count
 from services.common.questions.kinds import Kind
 from services.common.questions.terms import terms
+from services.common.reading.labelled_rows import labelled_row
 
 WEIGHTS: Final = Path(__file__).with_name("weights.json")
 TOLD: Final = (*SIGNS, "order", "lead", "follows", "yes_no", "open", "only")
@@ -101,11 +102,31 @@ def chosen(need: Need, candidates: Sequence[Candidate], models: Weights | None =
         return Chosen((), 0.0)
     models = models or weights()
     orders = models.order.of(np.stack([each.row() for each in candidates]))
-    ranked = [candidates[at] for at in np.argsort(-orders, kind="stable")]
+    ranked = _plainer_row_first(need, [candidates[at] for at in np.argsort(-orders, kind="stable")])
     places = sorted((float(order) for order in orders), reverse=True)
     told = told_of(need, ranked, places)
     probability = 1.0 / (1.0 + math.exp(-float(models.accept.of(told[None])[0])))
     return Chosen(_with_second(ranked, places, models.second), probability)
+
+
+def _plainer_row_first(need: Need, ranked: list[Candidate]) -> list[Candidate]:
+    """Return the passages with the row of "Director" before that of "Managing Director" where nobody asked for more.
+
+    To the encoders the longer name is as near: of two rows of one table whose names hold the same words of the question
+    the one goes first that says nothing beside them.
+    """
+    first = labelled_row(ranked[0].unit.passage.text)
+    if not first:
+        return ranked
+    asked, name = set(terms(need.question.text)), set(terms(first[0].label))
+    for at, each in enumerate(ranked[1:], 1):
+        other = labelled_row(each.unit.passage.text)
+        if not other or other[0].heads != first[0].heads or each.section != ranked[0].section:
+            continue
+        plainer = set(terms(other[0].label))
+        if plainer and plainer < name and plainer <= asked and not (name - plainer) & asked:
+            return [each, *ranked[:at], *ranked[at + 1 :]]
+    return ranked
 
 
 def told_of(need: Need, ranked: Sequence[Candidate], places: Sequence[float]) -> NDArray[np.float64]:

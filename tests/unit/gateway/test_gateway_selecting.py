@@ -134,3 +134,26 @@ def test_the_weights_name_every_sign():
     assert set(document["order"]["signs"]) == set(SIGNS)
     assert set(document["accept"]["signs"]) == set(TOLD)
     assert 0.0 < weights().least < 1.0
+
+
+GRADES = "# Cards > ## Limits"
+ROWS = [
+    Source(grade, f"Limits: Grade: {grade}; Monthly limit: £{limit}; Cash: £{cash}", near, location=GRADES)
+    for grade, limit, cash, near in (
+        ("Managing Director", "20,000", 500, 0.8),
+        ("Director", "8,000", 300, 0.7),
+        ("Associate", "3,000", 100, 0.7),
+    )
+]
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("What is the monthly limit for a Director?", "Director"),
+        ("What is the monthly limit for a Managing Director?", "Managing Director"),
+        ("What is the monthly limit for an Associate?", "Associate"),
+    ],
+)
+async def test_of_two_rows_the_one_answers_that_nothing_stands_beside(question, expected):
+    assert (await chosen(question, ROWS)).fact_ids == (expected,)

@@ -69,6 +69,9 @@ MARKS_AFTER: Final = re.compile(r"(?:\s?\[(?:fact |source )?\d{1,4}(?:\s?[,;–-
 _WORD_BEFORE: Final = re.compile(r"[\w.&/-]{1,24}$")
 WORD_AFTER: Final = re.compile(r"[\"'“‘(\[*_]{0,16}+([^\W_]+)")  # noqa: RUF001 - typographic openers
 _INITIAL: Final = re.compile(r"(?:^|[\s(.])[A-Z]$")
+_SECTION: Final = re.compile(r"[,>\u203a]\s\d{1,2}(?:\.\d{1,2}){0,3}$")
+_SECTION_CHARS: Final = 16
+"""The number of a section behind the title of its document: "Card policy, 2. Limits by grade"."""
 _SOFT_WRAP_LENGTH: Final = 60
 """A line of plain prose at least this long that ends without a full stop goes on in the next line."""
 
@@ -114,7 +117,9 @@ def is_boundary(text: str, left: int, dot: int, stop: int) -> bool:
 
 def hangs_on_what_follows(text: str, left: int, dot: int) -> bool:
     """Say whether it takes the whole word behind a single full stop to tell if it ends a sentence."""
-    return bool(_INITIAL.search(text, max(left, dot - 2), dot)) or _word_before(text, left, dot) in ABBREVIATIONS
+    if _INITIAL.search(text, max(left, dot - 2), dot) or _SECTION.search(text, max(left, dot - _SECTION_CHARS), dot):
+        return True
+    return _word_before(text, left, dot) in ABBREVIATIONS
 
 
 def _word_before(text: str, left: int, dot: int) -> str:
@@ -127,6 +132,8 @@ def _full_stop_ends(text: str, left: int, dot: int, following: str) -> bool:
     last = _word_before(text, left, dot)
     if _INITIAL.search(text, max(left, dot - 2), dot):
         return following in OPENERS and last != "i"
+    if _SECTION.search(text, max(left, dot - _SECTION_CHARS), dot):
+        return following in OPENERS
     if last in ABBREVIATIONS:
         return last in ABBREVIATIONS_THAT_MAY_END and following in OPENERS
     return True
