@@ -67,6 +67,9 @@ class ProvidedWorld(GatewayWorld):
         self.own = OwnProviders(self.credentials, opening, SETTINGS, 5.0, now)
         self.limits = RateLimits(LIMITS, now)
 
+    async def answers_for(self, tenant_id, model):
+        return await self.own.answer_for(tenant_id, model)
+
     def _app(self, channels):
         keys = GrpcSessionClient(channels.to("dag")).provider_key
         self.model = TenantLanguageModel(self.deployment, self.own, keys, lambda: current_call().caller.tenant_id)
@@ -146,6 +149,14 @@ async def test_a_dispatch_goes_to_the_tenants_own_until_it_is_removed():
     assert world.opened == [("acme", SECRET)]
     stored = repr(vars(world.credentials)) + repr(vars(world.credentials._receipts)) + repr(listed)
     assert SECRET not in stored
+
+
+async def test_a_dispatch_may_name_what_a_provider_of_the_tenant_has_whatever_its_tokenizer():
+    async with served() as (_, client, _door):
+        await call(client, "SetTenantProvider", setting(provider(models=["unknown-*"]), api_key=SECRET))
+        own = (await client.dispatch(model="unknown-7b")).answer
+        strange = await refused(client.dispatch(model="unknown"))
+    assert (own.text, strange.reason) == (OWN, "UNKNOWN_MODEL")
 
 
 async def test_a_kept_key_stays_for_its_address_alone():

@@ -218,6 +218,7 @@ def _message(call: Call, query: ChatQuery) -> pb.DispatchRequest:
     message.query = query.query
     message.system_prompt = query.instruction
     message.model = query.model
+    message.approximate_tokens = True  # a chat has no field to ask for it, and its provider knows its models
     if not message.session_token:
         message.earlier_questions.extend(query.earlier_questions)
     for name in ("max_tokens", "temperature", "seed"):
