@@ -20,7 +20,7 @@ from services.common.settings.http import HttpSettings
 from services.gateway.doors.http.app import create_app
 from services.gateway.doors.http.record_routes import DISPATCH, RecordRoutes
 from tests.fakes.chat_door import events_of
-from tests.fakes.dag_world import SubjectAuthenticator
+from tests.fakes.dag_world import SubjectAuthenticator, fresh_uuid
 from tests.fakes.ercp_stub import ErcpStub
 from tests.fakes.gateway_world import ANSWER, ETAG, FAULT, QUESTION, Fault, GatewayWorld, Script, contradicting
 from tests.fakes.open_gate import open_gate
@@ -79,6 +79,21 @@ async def test_headers_are_read_and_outcomes_have_their_status():
     assert halted.headers["CRP-Safety-Retry-After"] == "oversight-required"
     assert (twice.status_code, twice.json()["error"]["fields"][0]["field"]) == (400, "safety_policy")
     assert (same.status_code, same.content, same.headers["CRP-Context-ETag"]) == (304, b"", ETAG)
+
+
+async def test_a_repeat_is_known_by_the_bodys_own_id_too():
+    world, named = GatewayWorld(), fresh_uuid()
+    async with served(world) as http:
+        first = await http.post(DISPATCH, json=ASKED | {"request_id": named})
+        again = await http.post(DISPATCH, json=ASKED | {"request_id": named})
+        other = await http.post(DISPATCH, json=ASKED | {"request_id": named, "query": "And for a theft?"})
+        none = await http.post(DISPATCH, json=ASKED | {"request_id": "abc"})
+        two = await http.post(DISPATCH, json=ASKED | {"request_id": named}, headers={"Idempotency-Key": fresh_uuid()})
+    assert first.json() == again.json()
+    assert len(world.windows()) == 1
+    assert (other.status_code, other.json()["error"]["reason"]) == (424, "REQUEST_ID_REUSED")
+    for refused in (none, two):
+        assert (refused.status_code, refused.json()["error"]["fields"][0]["field"]) == (400, "request_id")
 
 
 async def test_facts_that_do_not_hold_are_asked_for_in_the_body():

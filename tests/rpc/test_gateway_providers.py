@@ -212,7 +212,7 @@ async def test_a_chat_goes_to_the_tenants_own_over_http():
     assert stray.json()["error"]["fields"][0]["field"] == "provider.name"
     assert found.json()["choices"][0]["message"]["content"] == OWN, found.text
     assert found.json()["groundtrail"]["mode"] == "check"  # the tenant has a provider, so nothing has to say so
-    assert [one["id"] for one in models.json()["data"]] == ["gpt-4o"]
+    assert [one["id"] for one in models.json()["data"]] == ["groundtrail", "gpt-4o"]
     assert [one["name"] for one in listed.json()["providers"]] == ["acme"]
     assert (removed.status_code, after.json()["providers"]) == (200, [])
     assert SECRET not in kept.text + listed.text
