@@ -81,6 +81,22 @@ async def test_headers_are_read_and_outcomes_have_their_status():
     assert (same.status_code, same.content, same.headers["CRP-Context-ETag"]) == (304, b"", ETAG)
 
 
+@pytest.mark.parametrize(
+    ("asked", "field", "told"),
+    [
+        ("page_size=abc", "page_size", "must be a whole number from 0 to 4294967295"),
+        ("page_size=1&page_size=2", "page_size", "must be given once"),
+        ("pages=1", "pages", "is no parameter here; known are session_id, "),
+    ],
+)
+async def test_a_wrong_parameter_is_told_what_is_right(asked, field, told):
+    async with served(GatewayWorld()) as http:
+        response = await http.get(f"/v1/sessions/crp_sess_0000000000000000/audit?{asked}")
+    (fault,) = {one["field"]: one for one in response.json()["error"]["fields"]}.values()
+    assert (response.status_code, fault["field"]) == (400, field)
+    assert fault["description"].startswith(told)
+
+
 async def test_a_repeat_is_known_by_the_bodys_own_id_too():
     world, named = GatewayWorld(), fresh_uuid()
     async with served(world) as http:
