@@ -417,6 +417,8 @@ async def test_the_command_line_previews_and_lists_an_envelope(tmp_path, capsys)
         assert await preview_command.envelope(settings, people, wanted) is Exit.OK
         listed = capsys.readouterr().out
         assert await preview_command.preview(settings, script, wanted) is Exit.OK
+        strange = preview_command.Wanted(QUERY, "acme-7b", 0, "context-strict")
+        assert await preview_command.envelope(settings, people, strange) is Exit.OK
         document = printed(capsys.readouterr().out)
         assert await preview_command.envelope(settings, script, wanted) is Exit.OK
         built = printed(capsys.readouterr().out)
