@@ -1,6 +1,7 @@
 """Which language models there are: the providers that the settings name, routed by model name (ADR 0147, ADR 0163)."""
 
 from collections.abc import Sequence
+from fnmatch import fnmatchcase
 
 from pydantic import SecretStr
 
@@ -18,6 +19,17 @@ def has_language_model(settings: Settings) -> bool:
     """Say whether a provider is named that writes answers."""
     anthropic = settings.anthropic
     return settings.llm.configured or bool(anthropic.base_url and anthropic.models)
+
+
+def answers_for(settings: Settings, model: str) -> bool:
+    """Say whether the settings name a provider for a model: as a default, or among the names that one is asked for."""
+    anthropic = settings.anthropic
+    patterns = [pattern for one in settings.providers.endpoints.values() for pattern in one.models]
+    if anthropic.base_url:
+        patterns += anthropic.models
+    if settings.llm.configured:
+        patterns.append(settings.llm.model)
+    return any(fnmatchcase(model, pattern) for pattern in patterns)
 
 
 def named_endpoints(settings: Settings) -> list[tuple[Sequence[str], LlmSettings]]:

@@ -9,6 +9,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Final, NoReturn
 
 _MOST_PATH_CHARS: Final = 180
+NO_NUMBER: Final = "is no number of JSON"
+"""What is told of ``NaN`` and of infinities."""
 
 
 class RepeatedNameError(ValueError):
@@ -80,4 +82,4 @@ def _joined(path: str, name: str) -> str:
 
 
 def _no_number(name: str) -> NoReturn:
-    raise ValueError(f"{name} is no number of JSON")
+    raise ValueError(f"{name} {NO_NUMBER}")

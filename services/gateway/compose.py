@@ -27,6 +27,7 @@ from services.common.extractive.model import ExtractiveLanguageModel
 from services.common.extractive.selecting import AnswerSelector
 from services.common.ports.credentials import CredentialStore
 from services.common.ports.language_model import LanguageModel, StreamingLanguageModel
+from services.common.provider_composition import answers_for
 from services.common.rpc.credential_gate import CredentialGate
 from services.common.rpc.peers import PeerChannels
 from services.common.rpc.rate_limits import RateLimits, spend
@@ -40,7 +41,7 @@ from services.gateway.clients.provenance import GrpcProvenanceClient
 from services.gateway.clients.registry import StoredRegistry
 from services.gateway.clients.reports import GrpcReportReads
 from services.gateway.clients.sessions import GrpcSessionClient
-from services.gateway.dispatch.admission import Admission
+from services.gateway.dispatch.admission import Admission, AnswersFor
 from services.gateway.dispatch.analyzer import AnswerAnalyzer
 from services.gateway.dispatch.app import DispatchApp, DispatchParts
 from services.gateway.dispatch.envelope_gate import EnvelopeGate
@@ -98,7 +99,8 @@ async def build(settings: Settings, adapters: Adapters) -> list[ServedService]:
     generative = not isinstance(model, ExtractiveLanguageModel)
     model_caller = ModelCaller(writer, await adapters.tokens(), settings.gateway, generative=generative)
     oversight = (reviews, reports.filing)
-    app = await _dispatch_app(settings, adapters, (model_caller, model.default_model), channels, oversight)
+    writing = Writing(model_caller, model.default_model, partial(_answers_for, settings, own))
+    app = await _dispatch_app(settings, adapters, writing, channels, oversight)
     adapters.closing(app.close)
     observed = Backlog(settings.chat)
     limits = RateLimits(settings.limits, asyncio.get_running_loop().time)
@@ -124,10 +126,24 @@ async def build(settings: Settings, adapters: Adapters) -> list[ServedService]:
     return [dispatch, administered, review_service(reviews), reports.service, feedback]
 
 
+@dataclass(frozen=True, slots=True)
+class Writing:
+    """What writes answers: the caller, the model that is asked without a name, and whom names are set up with."""
+
+    caller: ModelCaller
+    default_model: str
+    answers_for: AnswersFor
+
+
+async def _answers_for(settings: Settings, own: OwnProviders, tenant_id: str, model: str) -> bool:
+    """Say whether the settings, or the tenant, name a provider for a model."""
+    return answers_for(settings, model) or await own.answer_for(tenant_id, model)
+
+
 async def _dispatch_app(
     settings: Settings,
     adapters: Adapters,
-    model: tuple[ModelCaller, str],
+    writing: Writing,
     channels: PeerChannels,
     oversight: tuple[HeldAnswers, ViolationReports],
 ) -> DispatchApp:
@@ -136,12 +152,12 @@ async def _dispatch_app(
     clients = Clients(sessions, GrpcEnvelopeClient(channels.to("envelope")), GrpcProvenanceClient(channels.to("dpe")))
     box = await open_tools(settings.tools)
     adapters.closing(box.close)
-    tools = ToolUser(box, model[0], settings.tools)
+    tools = ToolUser(box, writing.caller, settings.tools)
     parts = DispatchParts(
         sessions=sessions,
-        window=window_run(clients, model[0], settings.gateway, tools),
+        window=window_run(clients, writing.caller, settings.gateway, tools),
         drafts=StoredDrafts(credentials, adapters.clock),
-        admission=Admission(StoredRegistry(credentials), model[1], settings.gateway),
+        admission=Admission(StoredRegistry(credentials), writing.default_model, settings.gateway, writing.answers_for),
         held=oversight[0],
         reports=oversight[1],
     )

@@ -392,7 +392,9 @@ class GatewayWorld:
                 clients, model_caller, self.settings, ToolUser(self.tools, model_caller, self.tool_settings)
             ),
             drafts=StoredDrafts(self.credentials, self.dag.clock),
-            admission=Admission(StoredRegistry(self.credentials), self.model.default_model, self.settings),
+            admission=Admission(
+                StoredRegistry(self.credentials), self.model.default_model, self.settings, self.answers_for
+            ),
             held=reviews,
             reports=ReportFiling(queue, StoredRegistry(self.credentials)),
         )
@@ -427,6 +429,10 @@ class GatewayWorld:
                 self.credentials.check,
             ),
         ]
+
+    async def answers_for(self, _tenant_id, _model):
+        """No provider is set up for a name."""
+        return False
 
     def windows(self):
         """Every window that the dag store holds."""

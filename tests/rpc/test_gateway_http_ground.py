@@ -373,8 +373,19 @@ class TestStreamed:
 
     async def test_a_failure_has_its_status(self):
         async with grounded() as door:
-            response = await door.ask({**ASKED, "model": "unknown-1", "stream": True})
-        assert (response.status_code, response.json()["error"]["code"]) == (400, "UNKNOWN_MODEL")
+            field = {"conversation": "c", "session_token": "t"}
+            response = await door.ask({**ASKED, "groundtrail": field, "stream": True})
+        assert (response.status_code, response.json()["error"]["code"]) == (400, "INVALID_FIELD")
+
+    @pytest.mark.parametrize("path", [CHAT, MESSAGES])
+    async def test_a_model_without_a_tokenizer_is_asked_all_the_same(self, path):
+        async with grounded() as door:
+            response = await door.ask(MESSAGE | {"model": "unknown-1"}, path)
+            (request,) = door.world.model.requests
+            (built,) = door.world.script.asked["BuildEnvelope"]
+        assert response.status_code == 200, response.text
+        assert request.model == "unknown-1"
+        assert (built.approximate_tokens, built.context_window_tokens) == (True, 8192)
 
 
 class TestMessages:

@@ -124,7 +124,7 @@ class TestMessages:
         assert door.provider.asked[-1][1] == BODY
 
     @pytest.mark.parametrize("streamed", [False, True])
-    @pytest.mark.parametrize(("status", "told"), [(429, 429), (401, 502), (500, 502)])
+    @pytest.mark.parametrize(("status", "told"), [(429, 429), (401, 503), (500, 503)])
     async def test_a_providers_refusal_is_told_where_it_is_the_callers(self, door, status, told, streamed):
         door.provider.refusal = status
         response = await door.ask(BODY | {"stream": streamed}, MESSAGES)

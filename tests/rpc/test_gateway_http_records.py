@@ -20,7 +20,7 @@ from services.common.settings.http import HttpSettings
 from services.gateway.doors.http.app import create_app
 from services.gateway.doors.http.record_routes import DISPATCH, RecordRoutes
 from tests.fakes.chat_door import events_of
-from tests.fakes.dag_world import SubjectAuthenticator
+from tests.fakes.dag_world import SubjectAuthenticator, fresh_uuid
 from tests.fakes.ercp_stub import ErcpStub
 from tests.fakes.gateway_world import ANSWER, ETAG, FAULT, QUESTION, Fault, GatewayWorld, Script, contradicting
 from tests.fakes.open_gate import open_gate
@@ -79,6 +79,37 @@ async def test_headers_are_read_and_outcomes_have_their_status():
     assert halted.headers["CRP-Safety-Retry-After"] == "oversight-required"
     assert (twice.status_code, twice.json()["error"]["fields"][0]["field"]) == (400, "safety_policy")
     assert (same.status_code, same.content, same.headers["CRP-Context-ETag"]) == (304, b"", ETAG)
+
+
+@pytest.mark.parametrize(
+    ("asked", "field", "told"),
+    [
+        ("page_size=abc", "page_size", "must be a whole number from 0 to 4294967295"),
+        ("page_size=1&page_size=2", "page_size", "must be given once"),
+        ("pages=1", "pages", "is no parameter here; known are session_id, "),
+    ],
+)
+async def test_a_wrong_parameter_is_told_what_is_right(asked, field, told):
+    async with served(GatewayWorld()) as http:
+        response = await http.get(f"/v1/sessions/crp_sess_0000000000000000/audit?{asked}")
+    (fault,) = {one["field"]: one for one in response.json()["error"]["fields"]}.values()
+    assert (response.status_code, fault["field"]) == (400, field)
+    assert fault["description"].startswith(told)
+
+
+async def test_a_repeat_is_known_by_the_bodys_own_id_too():
+    world, named = GatewayWorld(), fresh_uuid()
+    async with served(world) as http:
+        first = await http.post(DISPATCH, json=ASKED | {"request_id": named})
+        again = await http.post(DISPATCH, json=ASKED | {"request_id": named})
+        other = await http.post(DISPATCH, json=ASKED | {"request_id": named, "query": "And for a theft?"})
+        none = await http.post(DISPATCH, json=ASKED | {"request_id": "abc"})
+        two = await http.post(DISPATCH, json=ASKED | {"request_id": named}, headers={"Idempotency-Key": fresh_uuid()})
+    assert first.json() == again.json()
+    assert len(world.windows()) == 1
+    assert (other.status_code, other.json()["error"]["reason"]) == (424, "REQUEST_ID_REUSED")
+    for refused in (none, two):
+        assert (refused.status_code, refused.json()["error"]["fields"][0]["field"]) == (400, "request_id")
 
 
 async def test_facts_that_do_not_hold_are_asked_for_in_the_body():

@@ -79,7 +79,7 @@ class TestCheck:
     async def test_plain_it_has_its_status(self, fault, path):
         async with failing(fault, "check", path) as (door, _, _provider):
             response = await door.ask(ASKED, path)
-        expected = {"limited": (429, "slow"), "broken": (502, "LLM_UNAVAILABLE")}.get(fault, (503, "LLM_UNAVAILABLE"))
+        expected = {"limited": (429, "slow")}.get(fault, (503, "LLM_UNAVAILABLE"))
         assert (response.status_code, code_of(response)) == expected, response.text
         assert "secret" not in response.text
         assert (response.headers.get("retry-after") == "7") is (fault == "limited")
@@ -91,7 +91,7 @@ class TestCheck:
             assert "LLM_UNAVAILABLE" in response.text
             assert fault in {"hanging", "truncated", "cut", "huge"}
         else:
-            expected = {"limited": 429, "broken": 502}.get(fault, 503)
+            expected = {"limited": 429}.get(fault, 503)
             assert response.status_code == expected, response.text
 
 

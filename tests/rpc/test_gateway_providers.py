@@ -67,6 +67,9 @@ class ProvidedWorld(GatewayWorld):
         self.own = OwnProviders(self.credentials, opening, SETTINGS, 5.0, now)
         self.limits = RateLimits(LIMITS, now)
 
+    async def answers_for(self, tenant_id, model):
+        return await self.own.answer_for(tenant_id, model)
+
     def _app(self, channels):
         keys = GrpcSessionClient(channels.to("dag")).provider_key
         self.model = TenantLanguageModel(self.deployment, self.own, keys, lambda: current_call().caller.tenant_id)
@@ -148,6 +151,14 @@ async def test_a_dispatch_goes_to_the_tenants_own_until_it_is_removed():
     assert SECRET not in stored
 
 
+async def test_a_dispatch_may_name_what_a_provider_of_the_tenant_has_whatever_its_tokenizer():
+    async with served() as (_, client, _door):
+        await call(client, "SetTenantProvider", setting(provider(models=["unknown-*"]), api_key=SECRET))
+        own = (await client.dispatch(model="unknown-7b")).answer
+        strange = await refused(client.dispatch(model="unknown"))
+    assert (own.text, strange.reason) == (OWN, "UNKNOWN_MODEL")
+
+
 async def test_a_kept_key_stays_for_its_address_alone():
     async with served() as (world, client, _):
         await call(client, "SetTenantProvider", setting(api_key=SECRET))
@@ -201,7 +212,7 @@ async def test_a_chat_goes_to_the_tenants_own_over_http():
     assert stray.json()["error"]["fields"][0]["field"] == "provider.name"
     assert found.json()["choices"][0]["message"]["content"] == OWN, found.text
     assert found.json()["groundtrail"]["mode"] == "check"  # the tenant has a provider, so nothing has to say so
-    assert [one["id"] for one in models.json()["data"]] == ["gpt-4o"]
+    assert [one["id"] for one in models.json()["data"]] == ["groundtrail", "gpt-4o"]
     assert [one["name"] for one in listed.json()["providers"]] == ["acme"]
     assert (removed.status_code, after.json()["providers"]) == (200, [])
     assert SECRET not in kept.text + listed.text

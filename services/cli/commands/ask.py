@@ -110,6 +110,7 @@ async def send(
         strategies=[] if asked.strategy is None else [enums.STRATEGIES.number(asked.strategy)],
         ai_system_id=asked.ai_system_id,
         model=terms.model,
+        approximate_tokens=True,  # for a model without a tokenizer there; a warning says so
         safety_policy=terms.policy,
         safety_budget=terms.safety_budget,
         agent_session_parent=places.parent,

@@ -285,7 +285,22 @@ async def _language_model(settings: Settings) -> list[Finding]:
         except CrpError as error:
             advice = "check GROUNDTRAIL_LLM__BASE_URL, __API_KEY and the network"
             return [Finding("llm", Level.PROBLEM, f"{host}: {error.message}", advice)]
-    return [Finding("llm", Level.OK, f"{settings.llm.model} answers at {host}")]
+    return [Finding("llm", Level.OK, f"{settings.llm.model} answers at {host}"), *await _tokens(settings)]
+
+
+async def _tokens(settings: Settings) -> list[Finding]:
+    """Say so where tokens of the deployment's model are not counted by its own tokenizer (ADR 0217)."""
+    model, assumed = settings.llm.model, settings.gateway.assumed_window_tokens
+    async with Adapters(settings) as adapters:
+        profile = (await adapters.tokens()).stand_in(model, assumed)
+    if not profile.approximate:
+        return []
+    margin, window = profile.safety_margin_ratio, profile.context_window_tokens
+    advice = "name its tokenizer.json with GROUNDTRAIL_INFERENCE__TOKENIZERS (docs/how-to/count-tokens.md)"
+    if window == assumed:
+        advice += ", or at least its context window with GROUNDTRAIL_GATEWAY__ASSUMED_WINDOW_TOKENS"
+    text = f"{model} has no tokenizer here: counted by a stand-in plus {margin:.0%}, in a window of {window:,} tokens"
+    return [Finding("tokens", Level.WARNING, text, advice)]
 
 
 async def _second_opinion(settings: Settings) -> list[Finding]:

@@ -43,6 +43,8 @@ async def preview(settings: Settings, output: Output, wanted: Wanted) -> Exit:
         grounding_mode=_mode(wanted.mode),
         max_envelope_tokens=wanted.budget or None,
         include_superseded=wanted.include_superseded,
+        approximate_tokens=True,  # as a dispatch of the same model would be counted (ADR 0217)
+        context_window_tokens=settings.gateway.assumed_window_tokens,
     )
     async with connect(settings, Part.KNOWLEDGE) as suite:
         found: envelopes.PreviewEnvelopeResponse = await suite.call(suite.envelopes.PreviewEnvelope, request)
@@ -60,6 +62,8 @@ async def envelope(settings: Settings, output: Output, wanted: Wanted) -> Exit:
         grounding_mode=_mode(wanted.mode),
         max_envelope_tokens=wanted.budget or None,
         include_superseded=wanted.include_superseded,
+        approximate_tokens=True,  # as a dispatch of the same model would be counted (ADR 0217)
+        context_window_tokens=settings.gateway.assumed_window_tokens,
     )
     async with connect(settings, Part.KNOWLEDGE) as suite:
         found: envelopes.BuildEnvelopeResponse = await suite.call(suite.envelopes.BuildEnvelope, request)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 _SCHEME: Final = "bearer "
 _JWT_DOTS: Final = 2
-_HINT: Final = "send metadata `authorization: Bearer <API key or JWT>`"
+_HINT: Final = "send `authorization: Bearer <API key or JWT>`, a header over HTTP and metadata over gRPC"
 
 LOCAL_CALLER: Final = Caller(FIRST_TENANT, "local", frozenset({Role.ADMIN}), "local")
 """Who everyone is with ``server.insecure_local``."""

@@ -135,6 +135,14 @@ STATUS: Final[Mapping[ErrorReason, StatusRow]] = {
 DEFAULT_RETRY_S: Final = 1.0
 """What RetryInfo says for a retryable UNAVAILABLE or RESOURCE_EXHAUSTED error that names no time itself."""
 
+PERMANENT_CAUSES: Final = frozenset(
+    {
+        *(f"http_{status}" for status in (400, 401, 403, 404, 405, 410, 422)),
+        *("malformed_reply", "wrong_content_type", "host_not_allowed"),
+    }
+)
+"""Causes of LLM_UNAVAILABLE that somebody has to mend: a key, a model's name, an address that no such endpoint has."""
+
 _CLASSES: Final[Mapping[grpc.StatusCode, type[CrpError]]] = {
     grpc.StatusCode.INVALID_ARGUMENT: InvalidRequestError,
     grpc.StatusCode.UNAUTHENTICATED: UnauthenticatedError,
@@ -187,16 +195,23 @@ def to_wire(error: CrpError, request_id: str) -> WireError:
     return WireError(row.code, message, status.SerializeToString())
 
 
+def is_retryable(error: CrpError) -> bool:
+    """Say whether the same call may succeed later; a provider that refuses the deployment's settings will not."""
+    if error.reason is ErrorReason.LLM_UNAVAILABLE and error.metadata.get("cause") in PERMANENT_CAUSES:
+        return False
+    return STATUS[error.reason].retryable
+
+
 def told_metadata(error: CrpError, request_id: str) -> dict[str, str]:
     """Return what a caller is told beside reason and message: the dynamic parts, the call, whether to repeat it."""
-    retryable = "true" if STATUS[error.reason].retryable else "false"
+    retryable = "true" if is_retryable(error) else "false"
     return _metadata(error.metadata) | {"x-request-id": request_id, "retryable": retryable}
 
 
 def told_retry_s(error: CrpError) -> float | None:
     """Return the seconds after which a caller is told to try again; ``None`` = it is told none."""
     row = STATUS[error.reason]
-    if error.retry_after_s is None and row.retryable and row.code is not grpc.StatusCode.DEADLINE_EXCEEDED:
+    if error.retry_after_s is None and is_retryable(error) and row.code is not grpc.StatusCode.DEADLINE_EXCEEDED:
         return DEFAULT_RETRY_S
     return error.retry_after_s
 

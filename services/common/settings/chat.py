@@ -53,8 +53,8 @@ class AnthropicSettings(ProviderPatience):
     provider: str = Field(default="anthropic", pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$")
     """What callers are told of the provider: the first part of an answer's `model_fingerprint`. Default anthropic."""
     model: str = Field(default="claude-sonnet-4-5", min_length=1)
-    """Model that is asked when a request names none and no other provider is configured; must be known to the token
-    counter. Default claude-sonnet-4-5."""
+    """Model that is asked when a request names none and no other provider is configured; tokens are counted
+    approximately unless its tokenizer is named (ADR 0217). Default claude-sonnet-4-5."""
     models: tuple[str, ...] = ()
     """Names of models that dispatches ask here, as a JSON list, e.g. ["claude-*"]; `*` stands for any characters. The
     others go to GROUNDTRAIL_LLM__BASE_URL. Default []: no dispatch asks here."""

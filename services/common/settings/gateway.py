@@ -19,6 +19,10 @@ class GatewaySettings(BaseModel):
     default_max_tokens: int = Field(default=2_048, ge=1, le=131_072)
     """Upper bound of an answer when the request names none, in tokens of the target model; default 2048."""
 
+    assumed_window_tokens: int = Field(default=8_192, ge=1_024, le=100_000_000)
+    """Context window that is taken for a model without a tokenizer here that is in no table, where the request gives
+    none, in tokens, input and output together (ADR 0217). 1024-100000000, default 8192; set the model's own."""
+
     default_temperature: float = Field(default=0.7, ge=0.0, le=2.0)
     """Sampling temperature when the request names none; 0.0-2.0, default 0.7 (CRP-SPEC-005 §19.2)."""
 

@@ -42,7 +42,7 @@ class LlmSettings(ProviderPatience):
     api_key: SecretStr = SecretStr("")
     """Bearer key; empty for local servers that want none. Never logged, never sent anywhere but to ``base_url``."""
     model: str = Field(default="gpt-4o-mini", min_length=1)
-    """Model that is asked when a request names none; must be known to the token counter."""
+    """Model that is asked when a request names none. One without a tokenizer is counted approximately (ADR 0217)."""
 
     @model_validator(mode="after")
     def _address_without_secrets(self) -> Self:

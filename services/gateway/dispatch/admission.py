@@ -1,5 +1,8 @@
 """What is decided before a window is opened: policy, strategy, AI system, a call's defaults (CRP-SPEC-006, -008)."""
 
+from dataclasses import replace
+from typing import Protocol
+
 from services.common.errors import ErrorReason, InvalidRequestError, PermissionDeniedError
 from services.common.ports.credentials import AiSystemRecord
 from services.common.settings import GatewaySettings
@@ -14,6 +17,14 @@ from services.gateway.domain.vocabulary import RemedyMode
 from services.gateway.ports import TenantRegistry
 
 
+class AnswersFor(Protocol):
+    """Says whether a provider answers for a model's name because the deployment, or the tenant, wrote it down."""
+
+    async def __call__(self, tenant_id: str, model: str) -> bool:
+        """Say so."""
+        ...
+
+
 class Admission:
     """Turns commands into jobs, or refuses them.
 
@@ -21,12 +32,16 @@ class Admission:
         registry: what is registered of the tenant.
         default_model: of the deployment's language model.
         settings: the deployment's defaults.
+        answers_for: which names of models providers are set up for, besides the default.
     """
 
-    def __init__(self, registry: TenantRegistry, default_model: str, settings: GatewaySettings) -> None:
+    def __init__(
+        self, registry: TenantRegistry, default_model: str, settings: GatewaySettings, answers_for: AnswersFor
+    ) -> None:
         self._registry = registry
         self._default_model = default_model
         self._settings = settings
+        self._answers_for = answers_for
 
     async def admit(self, command: DispatchCommand, tenant_id: str) -> AdmittedDispatch:
         """Return the job of a command.
@@ -40,6 +55,7 @@ class Admission:
         generation, settings = command.generation, self._settings
         default = settings.default_temperature
         command, suspicions = await screened_command(command, settings.suspected_queries)
+        command = await self._countable(command, tenant_id)
         strategy = strategy_named(served_strategy(command.strategies, command.continuation.merges))
         admitted = AdmittedDispatch(
             command=command,
@@ -54,6 +70,15 @@ class Admission:
             suspicions=suspicions,
         )
         return strategy.prepared(admitted)
+
+    async def _countable(self, command: DispatchCommand, tenant_id: str) -> DispatchCommand:
+        """Return the command so that tokens of a model that is set up are counted in any case (ADR 0217)."""
+        context, model = command.context, command.generation.model
+        allowed = context.approximate_tokens or model in {"", self._default_model}
+        if not allowed and not await self._answers_for(tenant_id, model):
+            return command
+        window = context.context_window_tokens or self._settings.assumed_window_tokens
+        return replace(command, context=replace(context, approximate_tokens=True, context_window_tokens=window))
 
     def _remedies(self, command: DispatchCommand) -> RemedyMode:
         own = RemedyMode(self._settings.remedies)

@@ -275,9 +275,10 @@ def _notices(context: WindowContext, found: RemediationResult) -> list[Notice]:
         notices.append(Notice("PII_WITHOUT_NO_STORE", text))
     notices += _of_time(context.envelope.summary)
     if context.envelope.approximate:
-        notices.append(
-            Notice("TOKENS_APPROXIMATE", "the model's tokenizer is not known: a stand-in counted, with a margin")
+        text = (
+            "the model's tokenizer is not known here: a stand-in counted, with a margin (docs/how-to/count-tokens.md)"
         )
+        notices.append(Notice("TOKENS_APPROXIMATE", text))
     if context.envelope.reuse_recommended:  # SPEC-003 §9.3
         text = "the envelope is nearly full; continue with cache directive reuse-ckf"
         notices.append(Notice("REUSE_CKF_RECOMMENDED", text))

@@ -161,6 +161,10 @@ class OwnProviders:
                 return await self._opened(record, keys)
         return None
 
+    async def answer_for(self, tenant_id: str, model: str) -> bool:
+        """Say whether one of the tenant's own providers answers for a model; nothing is opened."""
+        return any(fnmatchcase(model, pattern) for one in await self.listed(tenant_id) for pattern in one.models)
+
     def forget(self, tenant_id: str) -> None:
         """Read a tenant's providers anew: they were changed here."""
         self._read.pop(tenant_id, None)

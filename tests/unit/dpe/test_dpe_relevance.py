@@ -23,6 +23,32 @@ async def test_a_bare_value_is_relevant_and_complete():
     assert finished.analysis.outputs.completeness.score == 1.0
 
 
+FEE = "The fee for late cancellation is 35 dollars."
+LAMP = "If the red lamp is on, the machine is overheated."
+
+
+@pytest.mark.parametrize(("answer", "query"), [(FEE, "What is the fee?"), (LAMP, "What does the red lamp mean?")])
+async def test_a_relevant_quotation_answers_the_one_question_however_short_it_is(answer, query):
+    finished = await analyse(answer, FEE, LAMP, query=query)
+    outputs = finished.analysis.outputs
+    assert outputs.completeness.relevance.status is RelevanceStatus.RELEVANT
+    assert (outputs.completeness.score, outputs.completeness.uncovered_sub_queries) == (1.0, ())
+
+
+@pytest.mark.parametrize(
+    ("answer", "query"),
+    [
+        (LAMP, "What is the fee?"),  # a quotation of something else
+        ("The fee for late cancellation is charged by us.", "What is the fee?"),  # no quotation, and no value
+        (f"{LAMP} The fee is charged.", "What is the fee?"),  # one that is quoted, and one that is not
+        (FEE, "What is the fee, and who signs the form?"),
+    ],
+)
+async def test_no_other_quotation_covers_a_question(answer, query):
+    finished = await analyse(answer, FEE, LAMP, query=query, sub_queries=tuple(query.split(", and ")))
+    assert finished.analysis.outputs.completeness.score < 1.0
+
+
 @pytest.mark.parametrize("echo", [QUESTION, "A motor accident must be reported."])
 async def test_an_echo_is_neither_relevant_nor_complete(echo):
     finished = await analyse(echo, FACT, query=QUESTION)

@@ -1,7 +1,7 @@
 """What is asked of a server, and how a server's refusal reads."""
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, cast
 
@@ -24,15 +24,18 @@ def check_request(
     """Return the request of a check; files are read.
 
     Raises:
+        GroundtrailError: INVALID_FIELD: something is not of the kind that is asked for; the message names it.
         OSError: a file cannot be read.
     """
     from crp.dpe.v1 import provenance_service_pb2 as pb
 
-    request = pb.CheckRequest(answer=answer, question=question, earlier_answers=earlier_answers)
-    for source in facts:
+    request = pb.CheckRequest(answer=_text("answer", answer), question=_text("question", question))
+    for number, earlier in enumerate(_several("earlier_answers", earlier_answers)):
+        request.earlier_answers.append(_text(f"earlier_answers[{number}]", earlier))
+    for number, source in enumerate(_several("facts", facts)):
         match source:
             case str():
-                request.facts.append(pb.CheckFact(content=source))
+                request.facts.append(pb.CheckFact(content=_text(f"facts[{number}]", source)))
             case Fact():
                 request.facts.append(pb.CheckFact(content=source.text, title=source.title))
             case Document():
@@ -41,7 +44,34 @@ def check_request(
                 )
             case Path():
                 request.documents.append(pb.CheckDocument(name=source.name, content=source.read_bytes()))
+            case _:
+                raise _wrong(f"facts[{number}]", f"must be a text, a Fact, a Document or a Path, not {_kind(source)}")
     return request
+
+
+def _text(name: str, given: object) -> str:
+    if not isinstance(given, str):
+        raise _wrong(name, f"must be a text, not {_kind(given)}")
+    try:
+        given.encode()
+    except UnicodeEncodeError:
+        raise _wrong(name, "must be Unicode text; it holds half of a surrogate pair") from None
+    return given
+
+
+def _several(name: str, given: object) -> Iterable[object]:
+    """Return what is several; a text alone is several characters to Python, and one thing to whoever gave it."""
+    if isinstance(given, str | bytes | Mapping) or not isinstance(given, Iterable):
+        raise _wrong(name, f"must be a list, not {_kind(given)}")
+    return given
+
+
+def _kind(given: object) -> str:
+    return type(given).__name__
+
+
+def _wrong(name: str, text: str) -> GroundtrailError:
+    return GroundtrailError("INVALID_FIELD", f"{name}: {text}")
 
 
 def server_of(server: str) -> str:

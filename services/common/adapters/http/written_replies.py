@@ -10,15 +10,9 @@ from services.common.errors import ErrorReason, UnavailableError
 from services.common.names import plain_name
 from services.common.ports.chat_provider import ChatReply
 from services.common.ports.language_model import LanguageReply
+from services.common.provider_refusals import refusal_text
 from services.common.streaming.surrogates import Halves
 
-_HINTS: Final = {
-    400: "It refused the request; check the model's name and limits.",
-    401: "It refused the key; check GROUNDTRAIL_{section}__API_KEY.",
-    403: "The key may not use this model; check GROUNDTRAIL_{section}__API_KEY.",
-    404: "It does not know the path or the model; check GROUNDTRAIL_{section}__BASE_URL.",
-    429: "It limits the rate of requests.",
-}
 _PASSING: Final = frozenset({408, 425, 429, 500, 502, 503, 504, 529})
 _DEFAULT_RETRY_S: Final = 1.0
 _MOST_RETRY_S: Final = 3600.0
@@ -160,8 +154,7 @@ def refused(reply: ChatReply, model: str, section: str) -> UnavailableError:
             retry_after_s = min(max(float(reply.retry_after or _DEFAULT_RETRY_S), 0.0), _MOST_RETRY_S)
         except ValueError:  # a date
             retry_after_s = _DEFAULT_RETRY_S
-    hint = _HINTS.get(reply.status, "").format(section=section)
-    text = f"The language model is not available ({cause}). {hint}".rstrip()
+    text = refusal_text(reply.status, section)
     return UnavailableError(ErrorReason.LLM_UNAVAILABLE, text, retry_after_s=retry_after_s, cause=cause, model=model)
 
 

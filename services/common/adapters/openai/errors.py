@@ -10,18 +10,12 @@ from typing import Final
 import openai
 
 from services.common.errors import ErrorReason, UnavailableError
+from services.common.provider_refusals import refusal_hint
 
 DEFAULT_RETRY_S: Final = 1.0
 """``retry_after_s`` of a failure that a retry can heal when the provider names no time."""
 MAX_RETRY_S: Final = 3600.0
 _RETRIED_STATUS: Final = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
-_HINTS: Final = {
-    400: "It refused the request; check the model's name and limits.",
-    401: "It refused the key; check {section}__API_KEY.",
-    403: "The key may not use this model; check {section}__API_KEY and {section}__MODEL.",
-    404: "It does not know the path or the model; check {section}__BASE_URL and {section}__MODEL.",
-    429: "It limits the rate of requests.",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +24,7 @@ class Failure:
 
     Attributes:
         cause: stable word for programs: ``http_429``, ``connection``, ``timeout``, ``malformed_reply``, …
-        hint: a sentence for people, may be empty; ``{section}`` stands for the settings' prefix.
+        hint: a sentence for people, may be empty; ``{section}`` stands for the settings' section.
         retry_after_s: when a retry can help; ``None`` = it cannot.
     """
 
@@ -40,7 +34,7 @@ class Failure:
 
     def error(self, model: str, section: str = "LLM") -> UnavailableError:
         """Return the error that the caller gets when no attempt is left; it does not say where the model stands."""
-        hint = self.hint.format(section=f"GROUNDTRAIL_{section}")
+        hint = self.hint.format(section=section)
         message = f"The language model is not available ({self.cause}). {hint}".rstrip()
         return UnavailableError(
             ErrorReason.LLM_UNAVAILABLE, message, retry_after_s=self.retry_after_s, cause=self.cause, model=model
@@ -70,7 +64,9 @@ def classify(error: Exception) -> Failure:
     if isinstance(error, ReplyError):
         return Failure(error.cause)
     if isinstance(error, openai.APIResponseValidationError | json.JSONDecodeError | UnicodeDecodeError):
-        return Failure("malformed_reply", "It did not answer with a chat completion; check {section}__BASE_URL.")
+        return Failure(
+            "malformed_reply", "It did not answer with a chat completion; check GROUNDTRAIL_{section}__BASE_URL."
+        )
     if isinstance(error, openai.APIConnectionError):
         return Failure("connection", "It cannot be reached.", DEFAULT_RETRY_S)
     return Failure("client_error")
@@ -78,10 +74,10 @@ def classify(error: Exception) -> Failure:
 
 def _status(error: openai.APIStatusError) -> Failure:
     status = error.status_code
-    cause = f"http_{status}"
+    cause, hint = f"http_{status}", refusal_hint(status, "{section}")
     if status not in _RETRIED_STATUS or error.code == "insufficient_quota":
-        return Failure(cause, _HINTS.get(status, ""))
-    return Failure(cause, _HINTS.get(status, ""), _retry_after(error.response.headers.get("retry-after")))
+        return Failure(cause, hint)
+    return Failure(cause, hint, _retry_after(error.response.headers.get("retry-after")))
 
 
 def _retry_after(header: str | None) -> float:

@@ -3,9 +3,9 @@
 The parts come from the envelope service, which decomposed the query; without them the query counts as one part. A part
 is covered when some sentence of this or an earlier window that says something about the matter has a calibrated
 similarity above 0.70 to it (ADR 0012) and is no echo: it holds the kind of answer that is expected, or answers the
-part by what it names (ADR 0096). Whether *this* answer answers the query is settled here too. Where a window was
-summarised, its summary stands for it (ADR 0037). What is in another language covers nothing, and nothing is called
-uncovered because of it (ADR 0047).
+part by what it names (ADR 0096). One question alone is covered, too, by a relevant answer that quotes a fact. Whether
+*this* answer answers the query is settled here too. Where a window was summarised, its summary stands for it (ADR
+0037). What is in another language covers nothing, and nothing is called uncovered because of it (ADR 0047).
 """
 
 from collections.abc import Sequence
@@ -25,6 +25,7 @@ from services.dpe.domain.policy import COVERED_SIMILARITY
 from services.dpe.domain.prior_windows import prior_status
 from services.dpe.domain.query_parts import standalone
 from services.dpe.domain.relevance import assess, question_texts, sentence_texts
+from services.dpe.domain.relevant import Relevance, RelevanceStatus
 from services.dpe.domain.results import CompletenessResult
 from services.dpe.domain.stage import Batch, Stage
 from services.dpe.domain.stage_row import StageKey
@@ -55,6 +56,8 @@ def apply(analysis: Analysis) -> Analysis:
         asked = [joined(part, analysis.input.leans_on) for part in wanted]
         near = table.calibration.apply(table.of(asked) @ table.of(said).T)
         uncovered = [part for part, row in zip(wanted, near, strict=True) if not _covered(analysis, part, said, row)]
+        if len(every) == 1 and uncovered and _quotes_the_answer(analysis, every[0], relevance):
+            uncovered = []
     session = session_texts(analysis)
     if not wanted or (uncovered and mostly_unread(*session)):
         unread = StageOutcome(STAGE, StageStatus.DEGRADED, Reason.LANGUAGE_NOT_SUPPORTED)
@@ -85,6 +88,21 @@ def _covered(analysis: Analysis, part: str, said: Sequence[str], near: Sequence[
         if asks and is_bare_answer(question, text):
             return True
     return False
+
+
+def _quotes_the_answer(analysis: Analysis, asked: str, relevance: Relevance) -> bool:
+    """Say whether a relevant answer to one question has a sentence of the expected kind that stands in a fact.
+
+    A short question ("What is the fee?") is far from the sentence that answers it, which names more (ADR 0096).
+    """
+    if relevance.status is not RelevanceStatus.RELEVANT or len(relevance.questions) != 1:
+        return False
+    question = read_question(asked, analysis.input.leans_on)
+    asks = asked_kind(asked) is not None
+    sentences = analysis.outputs.text.sentences
+    quoted = [analysis.text_of(sentences[number]) for number in analysis.outputs.attribution.quotations]
+    said = frozenset(_said(analysis))
+    return any(text in said and (not asks or answers_kind(question, text, "")) for text in quoted)
 
 
 def _said(analysis: Analysis) -> list[str]:

@@ -28,9 +28,15 @@ from services.common.rpc.credential_gate import CredentialGate
 from services.common.settings.http import HttpSettings
 from services.gateway.doors.http import ercp_schemas as schemas
 from services.gateway.doors.http.calls import Routes
+from services.gateway.doors.http.chat.dialect import Dialect
+from services.gateway.doors.http.chat.forms import OpenAiDialect
+from services.gateway.doors.http.chat.models import MODELS
+from services.gateway.doors.http.chat.refusals import error_response
 from services.gateway.doors.http.ercp_routes import ENDPOINTS, ErcpRoutes
 from services.gateway.doors.http.fixed_paths import FixedPaths, fixed_endpoints
-from services.gateway.doors.http.problems import problem_response
+from services.gateway.doors.http.messages.forms import AnthropicDialect
+from services.gateway.doors.http.problems import ERCP, problem_response
+from services.gateway.doors.http.protocol import label
 from services.gateway.doors.http.requests import request_id_of
 from services.gateway.doors.http.well_known import WELL_KNOWN
 
@@ -107,6 +113,11 @@ async def _alive() -> PlainTextResponse:
     return PlainTextResponse("alive\n")
 
 
+_DIALECTS: Final[tuple[tuple[Dialect, tuple[str, ...]], ...]] = (
+    (OpenAiDialect(), ("/v1/chat", MODELS)),
+    (AnthropicDialect(), (AnthropicDialect.path,)),
+)
+"""Whose clients ask below these paths, and read nothing but the form's own errors."""
 _OPEN: Final = frozenset({"/healthz", WELL_KNOWN})
 """What is answered without a credential."""
 
@@ -193,7 +204,12 @@ def _of_http(status: int) -> CrpError:
 
 
 def _refused(request: Request, error: CrpError, clock: Clock) -> Response:
-    return problem_response(error, request_id=request_id_of(request), trace_id=None, clock=clock)
+    """Return a refusal in the form of the path: a chat's, or ours."""
+    path, request_id = request.url.path, request_id_of(request)
+    for dialect, paths in _DIALECTS:
+        if any(path == one or path.startswith(f"{one}/") for one in paths):
+            return label(error_response(dialect, error, request_id))
+    return problem_response(error, request_id=request_id, clock=clock, audited=path.startswith(ERCP))
 
 
 def _openapi(app: FastAPI, forms: Sequence[type[BaseModel]]) -> dict[str, Any]:

@@ -13,17 +13,24 @@ from starlette.responses import Response
 from services.common.clock import Clock
 from services.common.computing import compute
 from services.common.context import Role
+from services.common.errors import FieldViolation, InvalidRequestError
 from services.common.message_json import json_of
 from services.common.rpc.canonical import message_json
 from services.common.rpc.credential_gate import CredentialGate
 from services.common.settings.http import HttpSettings
-from services.gateway.doors.http.ercp_answers import RefusalAnswer
+from services.gateway.doors.http.ercp_answers import ErcpRefusalAnswer, RefusalAnswer
 from services.gateway.doors.http.guarded import Asked, Handler, guarded, refusal
 from services.gateway.doors.http.json_bodies import message_of, read_form
 from services.gateway.doors.http.json_bounds import check_nodes
 from services.gateway.doors.http.problems import json_response
 from services.gateway.doors.http.protocol import label
-from services.gateway.doors.http.requests import call_metadata, idempotency_key, read_body, until_disconnected
+from services.gateway.doors.http.requests import (
+    IDEMPOTENCY_KEY,
+    call_metadata,
+    idempotency_key,
+    read_body,
+    until_disconnected,
+)
 
 _LARGE_BYTES: Final = 8 * 1024
 """A larger body is read off the event loop."""
@@ -42,23 +49,23 @@ def refusals(form: type[BaseModel], texts: Mapping[int, str]) -> dict[int | str,
     return told | {status: {**by_reference, "description": text} for status, text in others}
 
 
-REFUSALS: Final = refusals(
-    RefusalAnswer,
-    {
-        400: "A field is malformed; nothing was done.",
-        401: "The credential does not hold.",
-        403: "The caller may not do this.",
-        408: "The body took too long to arrive.",
-        409: "Another call came first, or the trace is another run's.",
-        413: "The body is too large, or holds too many values.",
-        415: "The body is no JSON, or compressed.",
-        424: "The state forbids it.",
-        429: "A limit was reached.",
-        500: "A fault of the server.",
-        503: "A backend does not serve now.",
-        504: "No answer within the deadline.",
-    },
-)
+_REFUSED: Final = {
+    400: "A field is malformed; nothing was done.",
+    401: "The credential does not hold.",
+    403: "The caller may not do this.",
+    408: "The body took too long to arrive.",
+    409: "Another call came first, or the trace is another run's.",
+    413: "The body is too large, or holds too many values.",
+    415: "The body is no JSON, or compressed.",
+    424: "The state forbids it.",
+    429: "A limit was reached.",
+    500: "A fault of the server.",
+    503: "A backend does not serve now.",
+    504: "No answer within the deadline.",
+}
+REFUSALS: Final = refusals(RefusalAnswer, _REFUSED)
+ERCP_REFUSALS: Final = refusals(ErcpRefusalAnswer, _REFUSED)
+"""The same with the audit metadata of ERCP 1.0 §2."""
 
 
 class Routes(Protocol):
@@ -108,7 +115,7 @@ class RpcCalls:
 
     def refusal(self, error: Exception, asked: Asked) -> Response:
         """Return the answer to a call that failed; what nobody expected is logged, with its traceback."""
-        return refusal(error, asked.request_id, asked.trace_id, self._clock)
+        return refusal(error, asked.request_id, self._clock, audited=asked.audited, trace_id=asked.trace_id)
 
     def operator(self, rpc: str, form: type[BaseModel], message: type[Message]) -> Handler:
         """Return what answers a body with the RPC's answer."""
@@ -120,7 +127,7 @@ class RpcCalls:
         return handler
 
     async def message(self, request: Request, asked: Asked, form: type[BaseModel], message: type[Message]) -> Any:
-        """Read, check and convert the body; a repeat is recognised by its ``Idempotency-Key``."""
+        """Read, check and convert the body; a repeat is recognised by ``Idempotency-Key``, or the body's own id."""
         body = await read_body(request, self._settings)
         if len(body) > _LARGE_BYTES:
             checked, filled = await asyncio.to_thread(_read, body, form, message, self._settings.max_json_nodes)
@@ -129,7 +136,7 @@ class RpcCalls:
         asked.form = checked
         asked.trace_id = getattr(checked, "trace_id", "") or None
         if _REQUEST_ID in message.DESCRIPTOR.fields_by_name:
-            filled.request_id = idempotency_key(request)
+            filled.request_id = _repeat_key(request, filled.request_id)
         return filled
 
     async def call(
@@ -171,6 +178,21 @@ def header(name: str, schema: dict[str, Any], description: str) -> dict[str, Any
 
 
 REQUEST_ID: Final = header("X-Request-Id", {"type": "string"}, "Finds the call in the server's log; comes back.")
+
+
+def _repeat_key(request: Request, told: str) -> str:
+    """Return the id that a repeat is recognised by: the header's, the body's, else a fresh one.
+
+    Raises:
+        InvalidRequestError: INVALID_FIELD: the header's is no UUID4, or the body says another.
+    """
+    named = idempotency_key(request)
+    if not told:
+        return named
+    if IDEMPOTENCY_KEY in request.headers and named != told.lower():
+        text = f"says another than the header {IDEMPOTENCY_KEY}; give one of them"
+        raise InvalidRequestError.of(FieldViolation(_REQUEST_ID, text))
+    return told
 
 
 def _read(body: bytes, form: type[BaseModel], message: type[Message], most_nodes: int) -> tuple[BaseModel, Any]:

@@ -20,9 +20,10 @@ from services.gateway.doors.http.chat.checking import CheckMode, Judge
 from services.gateway.doors.http.chat.conversations import Conversations
 from services.gateway.doors.http.chat.forms import OpenAiDialect
 from services.gateway.doors.http.chat.grounding import GroundMode
+from services.gateway.doors.http.chat.models import ModelRoutes
 from services.gateway.doors.http.chat.observing import ObserveMode
 from services.gateway.doors.http.chat.providers import ChatProviders
-from services.gateway.doors.http.chat.routes import ChatRoutes, Mode, ModelRoutes
+from services.gateway.doors.http.chat.routes import ChatRoutes, Mode
 from services.gateway.doors.http.messages.forms import AnthropicDialect
 from services.gateway.providers.own import OwnProviders
 

@@ -123,7 +123,7 @@ class Connection(H11Protocol):
             self._refuse(SlowRequestError(ErrorReason.DEADLINE_EXCEEDED, text))
 
     def _refuse(self, error: CrpError) -> None:
-        answer = problem_response(error, request_id=str(uuid.uuid4()), trace_id=None, clock=self.time)
+        answer = problem_response(error, request_id=str(uuid.uuid4()), clock=self.time)
         headers: list[Any] = [*answer.raw_headers, (b"connection", b"close")]
         try:
             for event in (

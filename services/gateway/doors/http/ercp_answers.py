@@ -183,7 +183,7 @@ class Refusal(BaseModel):
 
 
 class RefusalAnswer(BaseModel):
-    """A call that failed: nothing signed it and no model had a part in it.
+    """A call that failed.
 
     ``crp_error`` and what follows it stand there where CRP has a word for the failure (CRP-SPEC-004 §16, -006).
     """
@@ -194,8 +194,13 @@ class RefusalAnswer(BaseModel):
     directive: str | None = None
     parent_value: str | None = None
     child_value: str | None = None
-    trace_id: str | None
     timestamp: str
+
+
+class ErcpRefusalAnswer(RefusalAnswer):
+    """A call of ERCP that failed: nothing signed it and no model had a part in it (ERCP 1.0 §2)."""
+
+    trace_id: str | None
     proto_version: str
     model_fingerprint: None
     node_signature: None

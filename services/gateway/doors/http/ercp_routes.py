@@ -17,7 +17,7 @@ from services.common.rpc.credential_gate import CredentialGate
 from services.common.settings.http import HttpSettings
 from services.gateway.doors.http import ercp_answers as answers
 from services.gateway.doors.http import ercp_schemas as schemas
-from services.gateway.doors.http.calls import REFUSALS, REQUEST_ID, RpcCalls, answered, body, header, plain_answer
+from services.gateway.doors.http.calls import ERCP_REFUSALS, REQUEST_ID, RpcCalls, answered, body, header, plain_answer
 from services.gateway.doors.http.ercp_events import EVENT_STREAM, EventsResponse, RunEvents
 from services.gateway.doors.http.guarded import Asked
 from services.gateway.doors.http.requests import call_metadata, until_disconnected
@@ -37,7 +37,7 @@ ROLES: Final = {
 _LATE_S: Final = 30.0
 """How much later than its run an event stream may end, in seconds."""
 _NOT_FOUND: Final[dict[int | str, dict[str, Any]]] = {
-    404: {"model": answers.RefusalAnswer, "description": "No such trace for this tenant."}
+    404: {"model": answers.ErcpRefusalAnswer, "description": "No such trace for this tenant."}
 }
 
 
@@ -128,7 +128,7 @@ class ErcpRoutes:
             "/run",
             self._calls.guarded("Run", self._run),
             methods=["POST"],
-            responses={200: _streamed(answers.RunAnswer), **REFUSALS},
+            responses={200: _streamed(answers.RunAnswer), **ERCP_REFUSALS},
             openapi_extra=_body(schemas.RunRequest, _LAST_EVENT_ID),
             summary="Run the whole loop (ERCP 1.0 §3.1, §9).",
             description=(
@@ -142,7 +142,7 @@ class ErcpRoutes:
                 endpoint.path,
                 self._calls.guarded(endpoint.rpc, self._calls.operator(endpoint.rpc, endpoint.form, endpoint.message)),
                 methods=["POST"],
-                responses={200: _answered(endpoint.answer), **REFUSALS},
+                responses={200: _answered(endpoint.answer), **ERCP_REFUSALS},
                 openapi_extra=_body(endpoint.form),
                 summary=endpoint.says,
                 operation_id=endpoint.path.strip("/"),
@@ -151,7 +151,7 @@ class ErcpRoutes:
             "/trace/{trace_id}",
             self._calls.guarded("GetTrace", self._trace),
             methods=["GET"],
-            responses={200: _answered(answers.TraceAnswer), **REFUSALS, **_NOT_FOUND},
+            responses={200: _answered(answers.TraceAnswer), **ERCP_REFUSALS, **_NOT_FOUND},
             openapi_extra={"parameters": [_TRACE_ID, REQUEST_ID]},
             summary="Read a whole trace (ERCP 1.0 §3.7, §5).",
             operation_id="trace",

@@ -1,8 +1,9 @@
 """Bodies of requests: JSON text to a checked model to a protobuf message (ERCP 1.0 §3, §4; Director-AI page)."""
 
+import json
 import math
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import Any, Final, TypeVar
 
 from google.protobuf.json_format import ParseDict
 from google.protobuf.message import Message
@@ -10,10 +11,8 @@ from google.protobuf.struct_pb2 import Struct
 from pydantic import BaseModel, ValidationError
 
 from services.common.errors import ErrorReason, FieldViolation, InvalidRequestError
-from services.common.strict_json import RepeatedNameError, read_json
-
-if TYPE_CHECKING:
-    from pydantic_core import ErrorDetails
+from services.common.strict_json import NO_NUMBER, RepeatedNameError, read_json
+from services.gateway.doors.http.form_faults import form_faults
 
 MAX_DEPTH: Final = 24
 """Deepest nesting of a body. Protobuf reads at most 100 messages within one another; a free-form value takes up to
@@ -23,8 +22,6 @@ _EXACT: Final = 2**53
 _MOST_VIOLATIONS: Final = 32
 _MAX_TOLD: Final = 200
 """Characters of a name or place that a refusal repeats."""
-_NAMED: Final = 8
-"""Fields that a refusal names at most."""
 _EXTENSIONS: Final = "extensions"
 
 _M = TypeVar("_M", bound=Message)
@@ -45,26 +42,27 @@ def read_form(body: bytes, form: type[_F]) -> _F:
     except RecursionError:
         raise _invalid([("body", f"must not be nested deeper than {MAX_DEPTH} levels")]) from None
     except ValueError as error:  # UnicodeDecodeError is one
-        raise _invalid([("body", f"must be one JSON object in UTF-8; {error}")]) from None
+        raise _invalid([("body", f"must be one JSON object in UTF-8; {_unread(error)}")]) from None
     if not isinstance(value, dict):
-        raise _invalid([("body", f"must be a JSON object, not {type(value).__name__}")])
+        raise _invalid([("body", "must be a JSON object")])
     problems = list(islice(_unfit(value, "", 0), _MOST_VIOLATIONS))
     if problems:
         raise _invalid(problems)
     try:
         return form.model_validate(value)
     except ValidationError as error:
-        found = error.errors(include_url=False, include_context=False, include_input=False)
-        raise _invalid([(_path(one["loc"]), _fault_of(form, one)) for one in found[:_MOST_VIOLATIONS]]) from None
+        raise _invalid(form_faults(form, value, error)[:_MOST_VIOLATIONS]) from None
 
 
-def _fault_of(form: type[BaseModel], problem: "ErrorDetails") -> str:
-    """Say what is wrong; of a name that is none of the request's, which there are."""
-    if problem["type"] != "extra_forbidden" or len(problem["loc"]) > 1:
-        return problem["msg"]
-    names = list(form.model_fields)
-    more = ", …" if len(names) > _NAMED else ""
-    return f"is no field of this request, which takes {', '.join(names[:_NAMED])}{more}"
+def _unread(error: ValueError) -> str:
+    """Say why a text is no JSON, in no words of the language that it was read with."""
+    if isinstance(error, UnicodeDecodeError):
+        return f"byte {error.start} is no UTF-8"
+    if isinstance(error, json.JSONDecodeError):
+        return f"{error.msg} at line {error.lineno}, column {error.colno}"
+    if str(error).endswith(NO_NUMBER):
+        return str(error)
+    return "a number has more digits than can be read; write it as a string"
 
 
 def message_of(form: BaseModel, message: type[_M]) -> _M:
@@ -153,14 +151,6 @@ def _is_text(text: str) -> bool:
     except UnicodeEncodeError:
         return False
     return True
-
-
-def _path(location: tuple[int | str, ...]) -> str:
-    """Return a place as docs/errors.md writes it: ``constraints[0].type``."""
-    path = ""
-    for part in location:
-        path += f"[{part}]" if isinstance(part, int) else f".{part}" if path else part
-    return path or "body"
 
 
 def _told(path: str) -> str:

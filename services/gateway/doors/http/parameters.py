@@ -21,13 +21,16 @@ def filled(kind: type[Message], request: Request) -> Message:
     given = [*request.path_params.items(), *request.query_params.multi_items()]
     for name, text in given:
         field = fields.get(name)
-        if field is None or sum(one == name for one, _ in given) > 1:
-            found.add(name, "must be a parameter that /openapi.json names, once")
+        if field is None:
+            found.add(name, f"is no parameter here; known are {', '.join(fields)}")
+            continue
+        if sum(one == name for one, _ in given) > 1:
+            found.add(name, "must be given once")
             continue
         try:
             setattr(message, name, _value(field, text))
         except ValueError:
-            found.add(name, "must be a value that /openapi.json names")
+            found.add(name, f"must be {_allowed(field)}")
     found.raise_if_any()
     return message
 
@@ -47,6 +50,17 @@ def parameters(kind: type[Message], path: str) -> list[dict[str, Any]]:
         place = "path" if in_path else "query"
         listed.append({"name": field.name, "in": place, "required": in_path, "schema": schema})
     return listed
+
+
+def _allowed(field: Any) -> str:
+    """Say what a parameter may be."""
+    if field.enum_type is not None:
+        return f"one of {', '.join(_words(field.enum_type).values())}"
+    if field.cpp_type == field.CPPTYPE_BOOL:
+        return "true or false"
+    if field.cpp_type == field.CPPTYPE_UINT32:
+        return "a whole number from 0 to 4294967295"
+    return "Unicode text"
 
 
 def _value(field: Any, text: str) -> Any:

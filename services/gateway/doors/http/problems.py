@@ -1,7 +1,7 @@
-"""Refusals over HTTP: one shape for all, with the status of docs/errors.md and the audit metadata of ERCP 1.0 §2.
+"""Refusals over HTTP: one shape for all, with the status of docs/errors.md; on ERCP's paths with its audit metadata.
 
-A refusal was signed by nobody and no model had a part in it, so that ``model_fingerprint`` and ``node_signature`` are
-``null`` in it, never made up.
+A refusal was signed by nobody and no model had a part in it, so that ``model_fingerprint`` and ``node_signature`` (ERCP
+1.0 §2) are ``null`` in it, never made up. Chats are refused in the forms of their providers (``chat.refusals``).
 """
 
 import json
@@ -15,9 +15,11 @@ from services.common.clock import Clock
 from services.common.encoding import iso_micros
 from services.common.errors import CrpError, DeadlineError, ErrorReason
 from services.common.rpc.protocol_headers import failure_body, failure_headers
-from services.common.rpc.status import DEFAULT_RETRY_S, STATUS
+from services.common.rpc.status import DEFAULT_RETRY_S, STATUS, is_retryable
 
 PROTO_VERSION: Final = "ercp-1.0"
+ERCP: Final = "/ercp/"
+"""What paths of ERCP begin with."""
 JSON: Final = "application/json"
 _HTTP: Final = {
     grpc.StatusCode.INVALID_ARGUMENT: HTTPStatus.BAD_REQUEST,
@@ -50,18 +52,21 @@ def http_status(error: CrpError) -> HTTPStatus:
     return _HTTP.get(STATUS[error.reason].code, HTTPStatus.INTERNAL_SERVER_ERROR)
 
 
-def problem_response(error: CrpError, *, request_id: str, trace_id: str | None, clock: Clock) -> Response:
+def problem_response(
+    error: CrpError, *, request_id: str, clock: Clock, audited: bool = False, trace_id: str | None = None
+) -> Response:
     """Return the answer to a call that failed.
 
     Args:
         error: what went wrong.
         request_id: of the call; finds it in the server's log.
-        trace_id: as the caller gave it, ``None`` where none was.
         clock: the time.
+        audited: the path is one of ERCP's: its audit metadata stands in the answer.
+        trace_id: of that, as the caller gave it, ``None`` where none was.
     """
     status, row = http_status(error), STATUS[error.reason]
-    retry_after_s = error.retry_after_s
-    if retry_after_s is None and row.retryable:
+    retryable, retry_after_s = is_retryable(error), error.retry_after_s
+    if retry_after_s is None and retryable:
         retry_after_s = DEFAULT_RETRY_S
     told: dict[str, Any] = {
         "reason": error.reason.value,
@@ -69,18 +74,13 @@ def problem_response(error: CrpError, *, request_id: str, trace_id: str | None, 
         "message": error.message,
         "fields": [{"field": one.field, "description": one.description} for one in error.violations],
         "metadata": dict(error.metadata),
-        "retryable": row.retryable,
+        "retryable": retryable,
         "request_id": request_id,
     }
-    body = {
-        "error": told,
-        "trace_id": trace_id,
-        "timestamp": iso_micros(clock.now()),
-        "proto_version": PROTO_VERSION,
-        "model_fingerprint": None,
-        "node_signature": None,
-        **failure_body(error),
-    }
+    body: dict[str, Any] = {"error": told, "timestamp": iso_micros(clock.now()), **failure_body(error)}
+    if audited:
+        unsigned: dict[str, Any] = {"proto_version": PROTO_VERSION, "model_fingerprint": None, "node_signature": None}
+        body |= {"trace_id": trace_id, **unsigned}
     headers = {"X-Request-Id": request_id, **dict(failure_headers(error))}
     if retry_after_s is not None:
         headers["Retry-After"] = str(max(1, round(retry_after_s)))

@@ -21,6 +21,7 @@ from services.common.settings.http import HttpSettings
 from services.gateway.doors.http.callers import API_KEY
 from services.gateway.doors.http.problems import SlowRequestError
 
+IDEMPOTENCY_KEY: Final = "Idempotency-Key"
 _SANE_ID: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:-]{0,63}")
 _UUID4: Final = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}", re.IGNORECASE)
 _TRACE_HEADERS: Final = {
@@ -52,12 +53,12 @@ def idempotency_key(request: Request) -> str:
     Raises:
         InvalidRequestError: INVALID_FIELD: it is no UUID4.
     """
-    given = request.headers.get("idempotency-key")
+    given = request.headers.get(IDEMPOTENCY_KEY)
     if given is None:
         return str(uuid.uuid4())
     if not _UUID4.fullmatch(given):
-        fault = FieldViolation("Idempotency-Key", "must be a UUID4, once")
-        message = "the header Idempotency-Key must be a UUID4, or be left out"
+        fault = FieldViolation(IDEMPOTENCY_KEY, "must be a UUID4, once")
+        message = f"the header {IDEMPOTENCY_KEY} must be a UUID4, or be left out"
         raise InvalidRequestError(ErrorReason.INVALID_FIELD, message, violations=(fault,))
     return given.lower()
 

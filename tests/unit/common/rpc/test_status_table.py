@@ -112,6 +112,23 @@ def test_retry_info_stands_where_waiting_helps(reason, expected):
     assert delay == expected
 
 
+@pytest.mark.parametrize(
+    ("cause", "retryable"),
+    [
+        ("http_401", "false"),
+        ("http_404", "false"),
+        ("malformed_reply", "false"),
+        ("http_503", "true"),
+        ("timeout", "true"),
+    ],
+)
+def test_nobody_is_told_to_repeat_what_a_provider_refuses_for_good(cause, retryable):
+    wire = to_wire(CrpError(ErrorReason.LLM_UNAVAILABLE, "x", cause=cause), "r")
+    _, found = details(wire)
+    assert found["ErrorInfo"].metadata["retryable"] == retryable
+    assert ("RetryInfo" in found) == (retryable == "true")
+
+
 def test_precondition_failure_names_the_reason():
     _, found = details(to_wire(CrpError(ErrorReason.SESSION_CLOSED, "closed"), "r"))
     violation = found["PreconditionFailure"].violations[0]

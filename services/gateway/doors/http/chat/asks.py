@@ -15,9 +15,12 @@ from services.common.errors import FieldViolation, InvalidRequestError
 from services.common.settings.chat import ChatMode, ChatSettings
 from services.common.strict_json import read_json
 from services.gateway.doors.http.check_schemas import GuardrailOptions
+from services.gateway.doors.http.form_faults import BODY, form_faults
 
 FIELD: Final = "groundtrail"
 """The one field of ours, in requests and in answers."""
+OWN_MODEL: Final = "groundtrail"
+"""The model that stands for whatever the deployment answers with."""
 MODE_HEADER: Final = "x-groundtrail-mode"
 _MODES: Final[Mapping[str, ChatMode]] = {"ground": "ground", "check": "check", "observe": "observe"}
 
@@ -141,6 +144,14 @@ def messages_of(value: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     return messages
 
 
+def streamed(value: Mapping[str, Any]) -> bool:
+    """Say whether a body asks for a stream. Raises as ``read_object``."""
+    given = value.get("stream")
+    if given is not None and not isinstance(given, bool):
+        raise wrong("stream", "must be true or false")
+    return given is True
+
+
 def without_field(value: dict[str, Any], body: bytes) -> tuple[ChatOptions, bytes]:
     """Take our field out of a body; return what it says and what a provider gets. Raises as ``read_object``."""
     if FIELD not in value:
@@ -149,13 +160,13 @@ def without_field(value: dict[str, Any], body: bytes) -> tuple[ChatOptions, byte
     try:
         options = ChatOptions.model_validate(given)
     except ValidationError as error:
-        first = error.errors(include_url=False, include_context=False, include_input=False)[0]
-        raise wrong(".".join([FIELD, *map(str, first["loc"])]), first["msg"]) from None
+        place, text = form_faults(ChatOptions, given, error)[0]
+        raise wrong(FIELD if place == BODY else f"{FIELD}.{place}", text) from None
     return options, _escaped(value)
 
 
 def mode_of(call: Call, settings: ChatSettings, *, provided: bool) -> ChatMode:
-    """Return the mode of a call: the field's, the header's, the key's, the deployment's.
+    """Return the mode of a call: the field's, the header's, the key's, the deployment's; ground for our own model.
 
     Args:
         call: the chat.
@@ -172,9 +183,9 @@ def mode_of(call: Call, settings: ChatSettings, *, provided: bool) -> ChatMode:
     if named and asked is not None and _MODES[named] != asked:
         raise wrong(MODE_HEADER, f"says another mode than {FIELD}.mode; give one of them")
     chosen = asked or (_MODES[named] if named else None)
-    return (
-        chosen or settings.mode_of_keys.get(call.caller.scope) or settings.mode or ("check" if provided else "ground")
-    )
+    chosen = chosen or settings.mode_of_keys.get(call.caller.scope) or settings.mode
+    # No provider knows our own model's name, so that there is nothing to pass on.
+    return chosen or ("check" if provided and call.ask.value.get("model") != OWN_MODEL else "ground")
 
 
 def wrong(place: str, text: str) -> InvalidRequestError:

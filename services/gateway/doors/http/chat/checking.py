@@ -254,7 +254,8 @@ async def read_completion(dialect: Dialect, body: bytes) -> tuple[dict[str, Any]
         completion = await compute_unless_small(len(body), json.loads, body)
         texts, unchecked = dialect.texts_of(completion)
     except (ValueError, AttributeError, RecursionError):
-        text = "The language model did not answer with a chat completion."
+        hint = f"check GROUNDTRAIL_{dialect.section}__BASE_URL"
+        text = f"The language model did not answer with a chat completion; {hint}."
         raise UnavailableError(ErrorReason.LLM_UNAVAILABLE, text, cause="malformed_reply") from None
     return completion, texts, unchecked
 

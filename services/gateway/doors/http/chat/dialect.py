@@ -72,6 +72,11 @@ class Dialect(Protocol):
         ...
 
     @property
+    def section(self) -> str:
+        """The section of the settings that names the deployment's provider of the form."""
+        ...
+
+    @property
     def operation(self) -> str:
         """Its operation's id and summary in the OpenAPI document."""
         ...

@@ -10,6 +10,7 @@ from services.gateway.doors.http.chat.asks import (
     Written,
     messages_of,
     read_object,
+    streamed,
     without_field,
     wrong,
 )
@@ -55,6 +56,7 @@ class OpenAiDialect:
     """OpenAI's form."""
 
     path: Final = "/v1/chat/completions"
+    section: Final = "LLM"
     operation: Final = "chat"
     request_form: Final = ChatCompletionRequest
     answer_form: Final = ChatCompletion
@@ -65,7 +67,7 @@ class OpenAiDialect:
         value = read_object(body)
         messages = messages_of(value)
         choices = value.get("n", 1)
-        is_streamed = value.get("stream") is True
+        is_streamed = streamed(value)
         if is_streamed and isinstance(choices, int) and choices > 1:
             raise wrong("n", "must be 1 where the answer is streamed: each choice would have to be held back by itself")
         options, forwarded = without_field(value, body)

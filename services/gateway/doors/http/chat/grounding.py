@@ -18,11 +18,10 @@ from starlette.responses import Response
 from services.common.computing import compute
 from services.common.errors import CrpError, ErrorReason, internal_error
 from services.common.settings.http import HttpSettings
-from services.gateway.doors.http.chat.asks import FIELD, Call, ChatOptions, ChatQuery, Written, wrong
+from services.gateway.doors.http.chat.asks import FIELD, OWN_MODEL, Call, ChatOptions, ChatQuery, Written, wrong
 from services.gateway.doors.http.chat.checking import LATE_S, OK
 from services.gateway.doors.http.chat.conversations import Conversations, Head, Turn
 from services.gateway.doors.http.chat.dialect import Dialect, DialectStream
-from services.gateway.doors.http.chat.queries import OWN_MODEL
 from services.gateway.doors.http.chat.refusals import withheld_response
 from services.gateway.doors.http.chat.sending import Streamed, told_error
 from services.gateway.doors.http.check_messages import judged_claims
@@ -218,6 +217,7 @@ def _message(call: Call, query: ChatQuery) -> pb.DispatchRequest:
     message.query = query.query
     message.system_prompt = query.instruction
     message.model = query.model
+    message.approximate_tokens = True  # a chat has no field to ask for it, and its provider knows its models
     if not message.session_token:
         message.earlier_questions.extend(query.earlier_questions)
     for name in ("max_tokens", "temperature", "seed"):

@@ -4,10 +4,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from services.common.rpc.validation import Violations
-from services.gateway.doors.http.chat.asks import ChatAsk, ChatQuery
+from services.gateway.doors.http.chat.asks import OWN_MODEL, ChatAsk, ChatQuery
 
-OWN_MODEL: Final = "groundtrail"
-"""The model that stands for whatever the deployment answers with."""
 _SYSTEM: Final = frozenset({"system", "developer"})
 _TEXT_PARTS: Final = frozenset({"text", "input_text"})
 _CANNOT: Final = "cannot be honoured in mode ground; leave it out, or use mode check"

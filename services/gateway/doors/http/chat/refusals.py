@@ -7,13 +7,17 @@ from typing import Any, Final
 
 from starlette.responses import Response
 
-from services.common.errors import CrpError
+from services.common.errors import CrpError, ErrorReason, UnavailableError
 from services.common.ports.chat_provider import ChatReply
+from services.common.provider_refusals import refusal_text
 from services.common.rpc.protocol_headers import failure_headers
+from services.common.rpc.status import is_retryable
 from services.gateway.doors.http.chat.asks import FIELD
 from services.gateway.doors.http.chat.dialect import Dialect
 from services.gateway.doors.http.problems import http_status, json_bytes
 
+_RETRY_S: Final = "1"
+"""Where a provider that failed names no time."""
 _MOST_MESSAGE: Final = 2_000
 _TOLD: Final = frozenset({400, 404, 408, 409, 413, 422, 429})
 """Refusals of a provider that are the caller's to know; others may name the deployment's key or host."""
@@ -21,11 +25,16 @@ _TOLD: Final = frozenset({400, 404, 408, 409, 413, 422, 429})
 
 def refusal_of(dialect: Dialect, reply: ChatReply, request_id: str) -> Response:
     """Return a provider's refusal in the caller's dialect."""
-    headers = {"X-Request-Id": request_id} | ({"Retry-After": reply.retry_after} if reply.retry_after else {})
+    headers = {"X-Request-Id": request_id}
     if reply.status not in _TOLD:
-        text = f"The language model is not available (http_{reply.status})."
-        body = dialect.error_body(text, "api_error", "LLM_UNAVAILABLE", None, request_id)
-        return _error(HTTPStatus.BAD_GATEWAY, body, headers)
+        text = refusal_text(reply.status, dialect.section)
+        error = UnavailableError(ErrorReason.LLM_UNAVAILABLE, text, cause=f"http_{reply.status}")
+        if is_retryable(error):
+            headers["Retry-After"] = reply.retry_after or _RETRY_S
+        body = dialect.error_body(text, "api_error", error.reason.value, None, request_id)
+        return _error(http_status(error), body, headers)
+    if reply.retry_after:
+        headers["Retry-After"] = reply.retry_after
     try:
         told = json.loads(reply.body)["error"]
         message, (kind, code) = str(told["message"]), dialect.told_by(told)

@@ -1,6 +1,5 @@
-"""``POST /v1/chat/completions``, ``POST /v1/messages`` and ``GET /v1/models``: one route for all dialects and modes."""
+"""``POST /v1/chat/completions`` and ``POST /v1/messages``: one route for all dialects and modes."""
 
-import json
 import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Final, Protocol
@@ -21,23 +20,19 @@ from services.common.telemetry import follow_trace
 from services.gateway.doors.http.callers import prove_caller
 from services.gateway.doors.http.calls import refusals
 from services.gateway.doors.http.chat.asks import Call, mode_of
-from services.gateway.doors.http.chat.checking import OK
 from services.gateway.doors.http.chat.dialect import Dialect
 from services.gateway.doors.http.chat.providers import ChatProviders
-from services.gateway.doors.http.chat.queries import OWN_MODEL
-from services.gateway.doors.http.chat.refusals import error_response, refusal_of
-from services.gateway.doors.http.chat.schemas import ChatRefusal, ModelList
+from services.gateway.doors.http.chat.refusals import error_response
+from services.gateway.doors.http.chat.schemas import ChatRefusal
 from services.gateway.doors.http.protocol import asked_in_headers, label
 from services.gateway.doors.http.requests import (
     ClientGoneError,
     read_body,
     request_id_of,
     trace_headers,
-    until_disconnected,
 )
 
-MODELS: Final = "/v1/models"
-_CHECK: Final = "/crp.dpe.v1.ProvenanceService/Check"
+CHECK_RPC: Final = "/crp.dpe.v1.ProvenanceService/Check"
 _CLIENT_GONE: Final = 499
 _LOG: Final = logging.getLogger(__name__)
 
@@ -57,7 +52,6 @@ REFUSALS: Final = refusals(
         429: "A limit was reached.",
         451: "The answer is withheld.",
         500: "A fault of the server.",
-        502: "The provider failed.",
         503: "A backend, or the provider, does not serve now.",
         504: "No answer within the deadline.",
     },
@@ -136,7 +130,7 @@ class ChatRoutes:
         return router
 
     async def _answer(self, request: Request, request_id: str) -> Response:
-        caller = await prove_caller(request, self._gate, Role.READER, _CHECK)
+        caller = await prove_caller(request, self._gate, Role.READER, CHECK_RPC)
         wishes = asked_in_headers(request)
         body = await read_body(request, self._settings)
         ask = await compute_unless_small(len(body), self._dialect.read, body)
@@ -146,63 +140,6 @@ class ChatRoutes:
         if mode != "ground":  # a dispatch is counted where it is served
             self._limits.admit(caller.scope)
         return await self._modes[mode].answer(call)
-
-
-class ModelRoutes:
-    """``GET /v1/models``.
-
-    Args:
-        dialect: of refusals.
-        gate: proves callers.
-        providers: whose models they are; without any the deployment answers by itself, under one name.
-    """
-
-    forms: Sequence[type[BaseModel]] = ()
-
-    def __init__(self, dialect: Dialect, gate: CredentialGate, providers: ChatProviders) -> None:
-        self._dialect = dialect
-        self._gate = gate
-        self._providers = providers
-
-    def router(self) -> APIRouter:
-        """Return the route, for an app."""
-        router = APIRouter(tags=["Chat"])
-        router.add_api_route(
-            MODELS,
-            guarded_chat(self._dialect, self._models),
-            methods=["GET"],
-            responses={200: {"model": ModelList}, **REFUSALS},
-            summary="The provider's models.",
-            operation_id="models",
-        )
-        return router
-
-    async def _models(self, request: Request, request_id: str) -> Response:
-        caller = await prove_caller(request, self._gate, Role.READER, _CHECK)
-        headers = {"X-Request-Id": request_id}
-        own = await self._providers.own_models(caller)
-        deployment = self._providers.deployment
-        if deployment is None:
-            built_in = {"id": OWN_MODEL, "object": "model", "created": 0, "owned_by": OWN_MODEL}
-            listed: dict[str, Any] = {"object": "list", "data": own or [built_in]}
-            return Response(json.dumps(listed), OK, headers, "application/json")
-        reply = await until_disconnected(request, deployment.models())
-        if reply.status != OK:
-            return refusal_of(self._dialect, reply, request_id)
-        return Response(_with_own(reply.body, own), OK, headers, "application/json")
-
-
-def _with_own(body: bytes, own: list[dict[str, Any]]) -> bytes:
-    """Return a provider's list of models with a tenant's own ones before it; unchanged where there are none."""
-    if not own:
-        return body
-    try:
-        found = json.loads(body)
-        names = {one["id"] for one in own}
-        rest = [one for one in found["data"] if one.get("id") not in names]
-        return json.dumps({**found, "data": [*own, *rest]}).encode()
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        return json.dumps({"object": "list", "data": own}).encode()
 
 
 def guarded_chat(dialect: Dialect, handler: Handler) -> Callable[[Request], Awaitable[Response]]:

@@ -5,7 +5,15 @@ from collections.abc import Mapping, Sequence
 from http import HTTPStatus
 from typing import Any, Final
 
-from services.gateway.doors.http.chat.asks import ChatAsk, ChatQuery, Written, messages_of, read_object, without_field
+from services.gateway.doors.http.chat.asks import (
+    ChatAsk,
+    ChatQuery,
+    Written,
+    messages_of,
+    read_object,
+    streamed,
+    without_field,
+)
 from services.gateway.doors.http.chat.queries import chat_query, read_numbers
 from services.gateway.doors.http.chat.schemas import MessageAnswer, MessagesRequest
 from services.gateway.doors.http.messages.streaming import MessageStream, stop_reason
@@ -39,6 +47,7 @@ class AnthropicDialect:
     """Anthropic's form."""
 
     path: Final = "/v1/messages"
+    section: Final = "ANTHROPIC"
     operation: Final = "messages"
     request_form: Final = MessagesRequest
     answer_form: Final = MessageAnswer
@@ -50,7 +59,7 @@ class AnthropicDialect:
         messages = messages_of(value)
         system = [{"role": "system", "content": value["system"]}] if value.get("system") else []
         options, forwarded = without_field(value, body)
-        return ChatAsk(forwarded, value, [*system, *messages], options, value.get("stream") is True, len(system))
+        return ChatAsk(forwarded, value, [*system, *messages], options, streamed(value), len(system))
 
     def with_messages(self, ask: ChatAsk, messages: Sequence[Mapping[str, Any]]) -> ChatAsk:
         """Return a request with other messages; the system prompt is a field by itself."""
