@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from services.common.extractive.composing import ASKS_PAST, Source, Unit
-from services.common.extractive.expecting import lacks_expected, names_other_year
+from services.common.extractive.expecting import lacks_expected, names_other_year, tells_of_its_document
 from services.common.questions.following import joined
 from services.common.questions.kinds import asked_kind
 from services.common.questions.matching import fit_terms, rarity
@@ -168,7 +168,7 @@ def first_candidates(
     found: dict[str, Candidate] = {}
     for unit in units:
         text, source = unit.passage.text, sources[unit.fact]
-        if text in found:
+        if text in found or tells_of_its_document(question.text, text):
             continue
         fit = fit_terms(question, (unit.inside, unit.over), text, need.tells)
         shown = text if unit.passage.is_row else _with_heading(text, source.location)

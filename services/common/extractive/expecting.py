@@ -93,6 +93,23 @@ def lacks_expected(need: Question, kind_text: str, text: str) -> bool:
     return not holds(need.kind, text, asked=need.weights.keys(), conditions_count=need.conditions_count)
 
 
+_OF_ITSELF: Final = re.compile(
+    r"\W*(?:(?:this|the)\s(?:[a-z]+\s){1,3}is\s)?(?:valid|effective|in\sforce|in\seffect|applicable|version|edition|last\s(?:updated|revised|changed)"
+    r"|revision|approved|status|as\sof)\b(?=[^.]{0,60}(?:\b(?:19|20)\d\d\b|\d\.\d|\s\d+\.?$))",
+    re.IGNORECASE,
+)
+_ASKS_OF_IT: Final = re.compile(
+    r"\b(?:when|since|until|valid\w{0,3}|effective|force|version|edition|revision|updated|revised|approved|date[ds]?|appl(?:y|ies|icable)"
+    r"|current|latest|expire\w?|who)\b",
+    re.IGNORECASE,
+)
+
+
+def tells_of_its_document(question: str, text: str) -> bool:
+    """Say whether a passage begins with what its document is ("Valid from 1 March 2026") and nobody asked for that."""
+    return _OF_ITSELF.match(text[:_READ_CHARS]) is not None and _ASKS_OF_IT.search(question[-_READ_CHARS:]) is None
+
+
 def names_other_year(question: str, text: str) -> bool:
     """Say whether a question names a year, and a text with its headings names years, that one not among them."""
     asked = frozenset(_YEAR.findall(question))
