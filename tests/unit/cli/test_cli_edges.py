@@ -27,6 +27,11 @@ from services.gateway.domain.policy import KNOWN_DIRECTIVES
 from tests.patience import patient
 
 SESSION = "crp_sess_" + "a" * 32
+OF_ASK = (
+    *("--session", "--continue", "--merge-agent", "--agent-of", "--model", "--policy"),
+    *("--system", "--retrieval-mode", "--active-fact"),
+)
+"""Options whose empty value would count as none: a variable that was not set begins no session."""
 
 
 @pytest.fixture(autouse=True)
@@ -177,8 +182,12 @@ def test_ctrl_c_during_a_command_is_one_line(capsys):
         (["nosuch"], "nosuch"),
         (["search"], "query"),
         (["search", "q", "--limit", "0"], "--limit"),
+        (["policy", "set", ""], "--none in its place takes the tenant's policy away"),
+        (["policy", "set"], "must name a directive"),
+        (["policy", "set", "halt-on HIGH", "--none"], "leave POLICY out"),
+        *((["ask", "fee?", name, ""], f"{name}: must not be empty") for name in OF_ASK),
     ],
-    ids=["range", "yes", "folder", "command", "missing", "limit"],
+    ids=["range", "yes", "folder", "command", "missing", "limit", "no policy", "none", "both", *OF_ASK],
 )
 def test_a_wrong_command_line_is_json_where_json_was_asked_for(monkeypatch, capsys, arguments, said):
     monkeypatch.setattr("sys.argv", ["groundtrail", *arguments, "--json"])
