@@ -30,6 +30,8 @@ CASES = 500
 SEEDS = 3
 NOBODY = Cosigner("witness.example/nobody", bytes(range(32)))
 """A witness that cosigned nothing."""
+NOTHING_LEFT = {"nothing_left", "tail_cut", "cut_within_a_line", "kept_head_is_no_checkpoint"}
+"""May leave a file that is no export, or no checkpoint, at all: wrong input to the product, BROKEN to the verifier."""
 UNSEEN = {
     "fact_edited": "what of a fact no analysis was made from",
     "value_edited": "the same, and proofs of sizes that nobody asks about",
@@ -162,6 +164,9 @@ def agreed(case, arguments):
     """Ask both; return what the product says, ``None`` when it cannot begin."""
     code, product = by_product(arguments)
     own_code, own = by_verifier(arguments)
+    if product is None and case.tampering in NOTHING_LEFT:
+        assert (own_code, own["verdict"]) == (3, "BROKEN")
+        return None
     assert (own_code, own and own["verdict"]) == (code, product and product["verdict"]), (product, own)
     if product is None:
         return None
