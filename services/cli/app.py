@@ -172,7 +172,11 @@ def ingest_documents(  # noqa: PLR0913, PLR0917 - the options of a command
 def search_facts(
     query: Annotated[str, typer.Argument(help="What to look for.")],
     mode: Annotated[
-        str, typer.Option(help="dense, text, hybrid, reranked or late-interaction; default: the server's, hybrid.")
+        str,
+        typer.Option(
+            help="dense: by meaning; text: by words; hybrid: by both; late-interaction and reranked: hybrid, with its "
+            "best ordered anew, token by token or by a model. Default: the server's, hybrid."
+        ),
     ] = "",
     limit: Annotated[int, typer.Option(min=1, max=100, help="Most facts.")] = 10,
     *,

@@ -19,7 +19,7 @@ from services.cli.console import Output
 from services.cli.exits import Exit
 from services.cli.local_state import HeldSession, LocalState
 from services.cli.runner import _run, hint_of, run
-from services.common.errors import ErrorReason, FieldViolation, InvalidRequestError, StartupError
+from services.common.errors import ErrorReason, FieldViolation, InvalidRequestError, NotFoundError, StartupError
 from services.common.rpc.main import _parser, _settings, serve
 from services.common.rpc.status import from_wire
 from services.common.settings import ClientSettings, ServerSettings, Settings, SettingsError, StoreSettings
@@ -256,3 +256,25 @@ def test_an_unknown_directive_comes_with_those_that_there_are_in_lines_that_fit(
     assert " ".join(line.strip() for line in lines) == f"there are {known}"
     assert max(len(line) for line in lines) <= 120
     assert not hint_of(InvalidRequestError(ErrorReason.UNKNOWN_DIRECTIVE, f"none; there are {known}", known=known))
+
+
+@pytest.mark.parametrize(
+    ("error", "command"),
+    [
+        (InvalidRequestError.of(FieldViolation("session_id", "must be")), "groundtrail sessions"),
+        (InvalidRequestError.of(FieldViolation("source_id", "must be")), "groundtrail sources"),
+        (InvalidRequestError.of(FieldViolation("key_id", "must be")), "groundtrail keys list"),
+        (NotFoundError(ErrorReason.AI_SYSTEM_NOT_FOUND, "none"), "groundtrail systems register"),
+        (NotFoundError(ErrorReason.PROVIDER_NOT_FOUND, "none"), "groundtrail providers list"),
+    ],
+)
+def test_an_id_that_is_none_comes_with_the_command_that_lists_them(error, command):
+    assert command in hint_of(error)
+
+
+@pytest.mark.parametrize("arguments", [["models", "check", ""], ["log", "monitor", "--state", "", "--once"]])
+def test_an_empty_argument_is_not_all(arguments, capsys, monkeypatch):
+    monkeypatch.setattr("sys.argv", ["groundtrail", *arguments, "--json"])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert (ended.value.code, "must not be empty" in capsys.readouterr().out) == (Exit.USAGE, True)

@@ -50,13 +50,12 @@ async def world(monkeypatch):
 
             for module in (export_command, ocsf_command):
                 monkeypatch.setattr(module, "connect", connect)
-            world.client = client
-            yield world
+            yield world, client
 
 
 @pytest.fixture
 async def session_id(world):
-    return (await world.client.window()).session.session_id
+    return (await world[1].window()).session.session_id
 
 
 async def write(session_id, target, *, as_json=False, **wish):
@@ -118,7 +117,7 @@ def test_an_empty_name_is_no_file(arguments):
 
 @pytest.mark.parametrize("with_content", [False, True])
 async def test_a_changed_event_is_written_as_evidence(world, session_id, tmp_path, with_content):
-    (held,) = world.store._sessions.values()
+    (held,) = world[0].store._sessions.values()
     held.events[0] = replace(held.events[0], event_type="DPE_COMPLETED")
     target = tmp_path / "session.ndjson"
     assert await write(session_id, target, with_content=with_content) is Exit.OK
@@ -128,7 +127,7 @@ async def test_a_changed_event_is_written_as_evidence(world, session_id, tmp_pat
 
 
 async def test_of_an_erased_session_every_report_is_told_as_erased(world, session_id, tmp_path, capsys):
-    await world.client.erase(session_id)
+    await world[1].erase(session_id)
     assert await write(session_id, tmp_path / "erased.ndjson", with_content=True) is Exit.OK
     assert "holds no answers, questions and facts" in " ".join(capsys.readouterr().out.split())
     assert await replay(Settings(), Output(as_json=True), tmp_path / "erased.ndjson") is Exit.FAILURE
