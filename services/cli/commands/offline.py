@@ -10,8 +10,9 @@ from services.allinone.parts import Part
 from services.cli.connection import connect
 from services.cli.console import Output
 from services.cli.exits import Exit
-from services.cli.kept_heads import Heads, keep_head, read_checkpoint, read_key, read_text
-from services.cli.offline import Checked, Fault, Verdict, WitnessDemand, check_export, has_record, is_ocsf
+from services.cli.given_export import export_lines
+from services.cli.kept_heads import Heads, keep_head, read_checkpoint, read_key
+from services.cli.offline import Checked, Fault, Verdict, WitnessDemand, check_export
 from services.cli.target_files import check_target
 from services.common.cosignature import WitnessKey
 from services.common.counting import counted
@@ -25,8 +26,6 @@ _EXITS: Final = {
     Verdict.INCOMPLETE: Exit.FAILURE,
     Verdict.BROKEN: Exit.VERDICT,
 }
-_EXPORT: Final = "an export is what `groundtrail export SESSION FILE` wrote"
-_OCSF: Final = "is an OCSF export, which proves nothing and cannot be verified: export again with `--format ndjson`"
 _STYLES: Final = {
     Verdict.VALID: "green",
     Verdict.TRUNCATED: "yellow",
@@ -60,7 +59,7 @@ async def verify_offline(
     """
     key = read_key(trusted.public_key, "--public-key")
     earlier = read_checkpoint(checkpoint, "--checkpoint")[0] if checkpoint else None
-    found = check_export(_lines(source), key, earlier, _demand(trusted))
+    found = check_export(export_lines(source), key, earlier, _demand(trusted))
     _show(found, source, output)
     output.result(asdict(found))
     return _EXITS[found.verdict]
@@ -109,22 +108,6 @@ def _witness(text: str) -> WitnessKey:
         return WitnessKey.parse(path.read_text(encoding="utf-8") if path.is_file() else text)
     except (ValueError, OSError) as error:
         raise InvalidRequestError.of(FieldViolation("--witness", str(error))) from None
-
-
-def _lines(path: Path) -> list[str]:
-    """Return the lines of a file that is an export, whatever became of it.
-
-    Raises:
-        InvalidRequestError: INVALID_FIELD: it cannot be read, or no line of it ever was one of an export: that is a
-            wrong file, and no verdict on an export.
-    """
-    text = read_text(path, "EXPORT")
-    lines = text.split("\n")
-    lines = lines[:-1] if lines[-1] == "" else lines
-    if not has_record(lines):
-        why = _OCSF if is_ocsf(lines) else f"is not an export: {_EXPORT}" if text.strip() else f"is empty: {_EXPORT}"
-        raise InvalidRequestError.of(FieldViolation("EXPORT", f"{path} {why}"))
-    return lines
 
 
 def _show(found: Checked, source: Path, output: Output) -> None:

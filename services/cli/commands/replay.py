@@ -18,9 +18,9 @@ from rich.text import Text
 from services.cli.console import Output
 from services.cli.exits import Exit
 from services.cli.export_file import Export, ExportedAnalysis, read_export
+from services.cli.given_export import export_lines
 from services.cli.render import coloured
 from services.cli.replaying import Outcome, Reason, Replay, alterations, compare, cut_short, unrepeatable
-from services.common.errors import FieldViolation, InvalidRequestError
 from services.common.rpc.canonical import message_json
 from services.common.settings import ServerSettings, Settings
 from services.gateway.clients.inputs import ContentMissingError, request_digest, restored_request
@@ -45,7 +45,7 @@ async def replay(settings: Settings, output: Output, source: Path) -> Exit:
 
     Exit code 0: all are the same; 3: one differs or the export was altered; 1: one could not be recomputed here.
     """
-    held = _held(source)
+    held = read_export(export_lines(source))
     outcomes: list[Outcome] = []
     if held.analyses:  # the weights take seconds to load
         async with _provenance(settings) as analyze:
@@ -62,18 +62,6 @@ async def replay(settings: Settings, output: Output, source: Path) -> Exit:
     if counted[Replay.DIFFERS] or any(one.reason is Reason.EXPORT_ALTERED for one in outcomes):
         return Exit.VERDICT
     return Exit.FAILURE if counted[Replay.OTHER_WEIGHTS] or counted[Replay.NOT_REPLAYABLE] else Exit.OK
-
-
-def _held(source: Path) -> Export:
-    try:
-        with source.open(encoding="utf-8") as file:
-            held = read_export(file)
-            empty = file.tell() == 0
-    except UnicodeDecodeError:
-        raise InvalidRequestError.of(FieldViolation("EXPORT", f"{source} is no text in UTF-8")) from None
-    if empty:
-        raise InvalidRequestError.of(FieldViolation("EXPORT", f"{source} is empty"))
-    return held
 
 
 class _Analyze:
