@@ -18,7 +18,7 @@ from services.cli.later import Later, run
 from services.cli.log_commands import log_app, signer_app, witness_app
 from services.cli.mcp_command import serve_tools
 from services.cli.model_commands import model_app
-from services.cli.paths import named_path
+from services.cli.paths import named_file, named_path
 from services.cli.policy_commands import policy_app
 from services.cli.provider_commands import provider_app
 from services.cli.review_commands import review_app
@@ -172,7 +172,11 @@ def ingest_documents(  # noqa: PLR0913, PLR0917 - the options of a command
 def search_facts(
     query: Annotated[str, typer.Argument(help="What to look for.")],
     mode: Annotated[
-        str, typer.Option(help="dense, text, hybrid, reranked or late-interaction; default: the server's, hybrid.")
+        str,
+        typer.Option(
+            help="dense: by meaning; text: by words; hybrid: by both; late-interaction and reranked: hybrid, with its "
+            "best ordered anew, token by token or by a model. Default: the server's, hybrid."
+        ),
     ] = "",
     limit: Annotated[int, typer.Option(min=1, max=100, help="Most facts.")] = 10,
     *,
@@ -272,13 +276,21 @@ def verify(  # noqa: PLR0913 - one for each option
 @app.command("checkpoint")
 def keep_checkpoint(
     target: Annotated[
-        Path | None, typer.Argument(metavar="FILE", help="Where to keep it; the public key goes to FILE.pub.")
+        Path | None,
+        typer.Argument(
+            metavar="FILE",
+            parser=named_file,
+            help="Where to keep it; the public key goes to FILE.pub. What is there must be an earlier head of the log.",
+        ),
     ] = None,
     *,
     cosigned: Annotated[bool, typer.Option("--cosigned", help="The latest one that witnesses cosigned.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Show the transparency log's signed head and public key; keep both where the server cannot reach them."""
+    """Show the transparency log's signed head and public key; keep both where the server cannot reach them.
+
+    Exit code 3: the log does not go on from the head that FILE holds; FILE is left as it is.
+    """
     from services.cli.commands.offline import checkpoint as command
 
     run(partial(command, target=target, cosigned=cosigned), as_json=as_json)
@@ -286,11 +298,11 @@ def keep_checkpoint(
 
 @app.command()
 def show(
-    report: Annotated[str, typer.Argument(help="A report id.")],
+    report: Annotated[str, typer.Argument(metavar="REPORT", help="A report id; `sessions` lists the latest of each.")],
     html: Annotated[
         Path | None,
         typer.Option(
-            metavar="FILE", dir_okay=False, help="Write one page for the file instead: question, answer, why."
+            metavar="FILE", parser=named_file, help="Write one page for the file instead: question, answer, why."
         ),
     ] = None,
     *,
@@ -319,9 +331,14 @@ def show_dag(
 
 
 @app.command("export")
-def export_session(
+def export_session(  # noqa: PLR0913 - one for each option
     session: Annotated[str, typer.Argument(help="crp_sess_…")],
-    target: Annotated[Path, typer.Argument(metavar="FILE", help="One JSON object a line, for the owner alone.")],
+    target: Annotated[
+        Path,
+        typer.Argument(
+            metavar="FILE", parser=named_file, help="One JSON object a line, for the owner alone; - = standard output."
+        ),
+    ],
     form: Annotated[
         ExportForm, typer.Option("--format", help="NDJSON for us and auditors, OCSF for a SIEM.")
     ] = ExportForm.NDJSON,
@@ -333,6 +350,7 @@ def export_session(
         list[Path] | None,
         typer.Option(metavar="FILE", exists=True, dir_okay=False, help="Prove that the log goes on from this one."),
     ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace a file that is there.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Write a session's audit trail to a file."""
@@ -341,16 +359,14 @@ def export_session(
             raise typer.BadParameter("an OCSF export proves nothing; take NDJSON", param_hint="--checkpoint")
         from services.cli.commands.ocsf import export_ocsf
 
-        run(partial(export_ocsf, session_id=session, target=target, with_content=with_content), as_json=as_json)
+        ocsf = partial(export_ocsf, session_id=session, target=target, with_content=with_content, force=force)
+        run(ocsf, as_json=as_json)
         return
-    from services.cli.commands.replay import export as command
+    from services.cli.commands.export import ExportWish
+    from services.cli.commands.export import export as command
 
-    run(
-        partial(
-            command, session_id=session, target=target, with_content=with_content, checkpoints=tuple(checkpoint or ())
-        ),
-        as_json=as_json,
-    )
+    wish = ExportWish(session, target, with_content, force, tuple(checkpoint or ()))
+    run(partial(command, wish=wish), as_json=as_json)
 
 
 @app.command()

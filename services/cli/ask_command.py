@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from services.cli.forms import AsJson, Superseded
+from services.cli.forms import AsJson, Superseded, refuse_empty
 from services.cli.later import Later, run
 from services.common.taxonomy import DispatchStrategy
 
@@ -83,6 +83,7 @@ def ask_question(  # noqa: PLR0913, PLR0917 - one for each option
     as_json: AsJson = False,
 ) -> None:
     """Ask a question; see how sure the answer is, what is wrong with it, and the words that each claim rests on."""
+    refuse_empty(context)
     if batch is not None:
         sources = {name: context.get_parameter_source(name) for name in context.params}
         typed = {name for name, source in sources.items() if source is not None and source.name == "COMMANDLINE"}

@@ -6,6 +6,7 @@ sets a title or turns the direction of reading. Such characters are spelled out,
 
 import json
 import re
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final
@@ -111,8 +112,19 @@ class Output:
         if not self.as_json:
             self._out.file.write(text)
 
+    def raw(self, content: bytes) -> None:
+        """Write bytes to stdout as they are, whatever its encoding."""
+        self._out.file.flush()
+        sys.stdout.buffer.write(content)
+        sys.stdout.buffer.flush()
+
     def table(
-        self, title: str, columns: tuple[str, ...], rows: Sequence[tuple[str | Text, ...]], *, whole: str = ""
+        self,
+        title: str,
+        columns: tuple[str, ...],
+        rows: Sequence[tuple[str | Text, ...]],
+        *,
+        whole: str | tuple[str, ...] = (),
     ) -> None:
         """Show people a table; silent with ``--json``. Cells are never read as markup.
 
@@ -120,15 +132,16 @@ class Output:
             title: above the table.
             columns: their headings.
             rows: as many cells each as there are columns; of a ``Text`` the styles are kept when its words draw only.
-            whole: the column whose lines are never folded, because people copy them.
+            whole: the columns whose lines are never folded, because people copy them, or because they are single words.
         """
         if self.as_json:
             return
         table = Table(
             title=_shown(title), title_justify="left", title_style="bold", header_style="bold", box=SIMPLE_HEAD
         )
+        unfolded = (whole,) if isinstance(whole, str) else whole
         for column in columns:
-            table.add_column(column, overflow="fold", no_wrap=column == whole)
+            table.add_column(column, overflow="fold", no_wrap=column in unfolded)
         for row in rows:
             table.add_row(*(_checked(cell) if isinstance(cell, Text) else _shown(cell) for cell in row))
         self._out.print(table)

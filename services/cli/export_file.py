@@ -10,7 +10,7 @@ from crp.dpe.v1 import report_pb2
 from google.protobuf.json_format import ParseDict, ParseError
 
 from services.common.encoding import canonical_json
-from services.common.errors import ErrorReason, FieldViolation, InvalidRequestError
+from services.common.errors import FieldViolation, InvalidRequestError
 from services.common.rpc.canonical import message_json
 
 ANALYSIS: Final = "analysis"
@@ -38,11 +38,13 @@ class Export:
         sealed: what the chained DPE_COMPLETED event says of each window's report, its hash and that of its inputs.
         analyses: by window number; empty when the export was made without content.
         facts: by id, as ``crp.ckf.v1.Fact`` in JSON; facts that were erased are not among them.
+        erased: windows of which the report, like all content of the session, was erased.
     """
 
     sealed: dict[str, dict[str, Any]]
     analyses: tuple[ExportedAnalysis, ...]
     facts: dict[str, dict[str, Any]] = field(repr=False)
+    erased: tuple[str, ...] = ()
 
 
 def fact_line(fact: ckf_pb2.Fact) -> str:
@@ -61,23 +63,27 @@ def read_export(lines: Iterable[str]) -> Export:
     Raises:
         InvalidRequestError: INVALID_FIELD: a line is no JSON object or lacks a field; the message names the line.
     """
-    sealed: dict[str, dict[str, Any]] = {}
-    analyses: list[ExportedAnalysis] = []
-    facts: dict[str, dict[str, Any]] = {}
+    held = _Held()
     for number, line in enumerate(lines, start=1):
         if not line.strip():
             continue
         try:
-            _take(json.loads(line, parse_constant=_no_number), sealed, analyses, facts)
-        except (ValueError, KeyError, TypeError, AttributeError, RecursionError, ParseError) as error:
-            what = f"is not a line of an audit export ({type(error).__name__})"
-            raise InvalidRequestError(
-                ErrorReason.INVALID_FIELD,
-                f"line {number} {what}",
-                violations=(FieldViolation(f"line {number}", what),),
-            ) from None
-    analyses.sort(key=lambda item: (item.window_number, item.window_id))
-    return Export(sealed, tuple(analyses), facts)
+            _take(json.loads(line, parse_constant=_no_number), held)
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError, ParseError):
+            what = "is not a line of an audit export, or was changed; `groundtrail verify --offline` says which"
+            raise InvalidRequestError.of(FieldViolation(f"line {number}", what)) from None
+    analyses = sorted(held.analyses, key=lambda item: (item.window_number, item.window_id))
+    return Export(held.sealed, tuple(analyses), held.facts, tuple(held.erased))
+
+
+@dataclass(slots=True)
+class _Held:
+    """What was read so far."""
+
+    sealed: dict[str, dict[str, Any]] = field(default_factory=dict)
+    analyses: list[ExportedAnalysis] = field(default_factory=list)
+    facts: dict[str, dict[str, Any]] = field(default_factory=dict)
+    erased: list[str] = field(default_factory=list)
 
 
 def _no_number(name: str) -> float:
@@ -96,15 +102,10 @@ def _report(value: Any) -> dict[str, Any]:
     return dict(value)
 
 
-def _take(
-    value: Any,
-    sealed: dict[str, dict[str, Any]],
-    analyses: list[ExportedAnalysis],
-    facts: dict[str, dict[str, Any]],
-) -> None:
+def _take(value: Any, held: _Held) -> None:
     record = value.get("record", "event")
     if record == ANALYSIS:
-        analyses.append(
+        held.analyses.append(
             ExportedAnalysis(
                 str(value["window_id"]),
                 int(value["window_number"]),
@@ -116,10 +117,16 @@ def _take(
     elif record in PROOFS:
         return  # for `verify --offline`
     elif record == FACT:
-        facts[str(value["fact"]["fact_id"])] = dict(value["fact"])
-    elif value["event_type"] in _COMPLETED and value["data"] is not None:  # erased otherwise
-        window_id = str(value["window_id"])
-        if window_id in sealed:
-            msg = "a window is completed once"
-            raise ValueError(msg)
-        sealed[window_id] = dict(value["data"]["report"])
+        held.facts[str(value["fact"]["fact_id"])] = dict(value["fact"])
+    elif value["event_type"] in _COMPLETED:
+        _take_completed(str(value["window_id"]), value["data"], held)
+
+
+def _take_completed(window_id: str, data: Any, held: _Held) -> None:
+    if window_id in held.sealed or window_id in held.erased:
+        msg = "a window is completed once"
+        raise ValueError(msg)
+    if data is None:
+        held.erased.append(window_id)
+    else:
+        held.sealed[window_id] = dict(data["report"])

@@ -44,6 +44,20 @@ def sure(question: str, *, yes: bool, as_json: bool) -> None:
         raise typer.Abort
 
 
+def refuse_empty(context: typer.Context) -> None:
+    """Refuse an option that was given and left empty, as a variable is that was not set: it would count as not given.
+
+    Raises:
+        typer.BadParameter: names the first.
+    """
+    for option in context.command.params:
+        value = context.params.get(option.name or "")
+        source = context.get_parameter_source(option.name or "")
+        empty = not value.strip() if isinstance(value, str) else isinstance(value, list | tuple) and "" in value
+        if empty and source is not None and source.name == "COMMANDLINE" and option.opts[0].startswith("-"):
+            raise typer.BadParameter("must not be empty; leave it out for none", param_hint=option.opts[0])
+
+
 @unique
 class DagForm(StrEnum):
     """What ``dag --format`` takes."""

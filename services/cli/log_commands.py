@@ -8,6 +8,7 @@ import typer
 
 from services.cli.forms import AsJson
 from services.cli.later import run
+from services.cli.paths import named_file
 
 log_app = typer.Typer(no_args_is_help=True, help="The transparency log, as an auditor sees it.")
 witness_app = typer.Typer(no_args_is_help=True, help="A witness of transparency logs (C2SP tlog-witness).")
@@ -21,7 +22,12 @@ Name = Annotated[str, typer.Option(help="The witness's name: a URL of its own wi
 
 @log_app.command("monitor")
 def monitor_log(
-    state: Annotated[Path, typer.Option(help="File that remembers the log; made at the first run, for you alone.")],
+    state: Annotated[
+        Path,
+        typer.Option(
+            metavar="FILE", parser=named_file, help="File that remembers the log; made at the first run, for you alone."
+        ),
+    ],
     public_key: Annotated[
         str,
         typer.Option(help="The log's key, as `checkpoint` prints it, or a file with it; none = that of the first run."),

@@ -113,12 +113,14 @@ def add_model(  # noqa: PLR0913, PLR0917 - the options of a command
 
 @model_app.command("check")
 def check_models(
-    name: Annotated[str, typer.Argument(metavar="[NAME]", help="The model; none = all.")] = "",
+    name: Annotated[str | None, typer.Argument(metavar="[NAME]", help="The model; none = all.")] = None,
     *,
     as_json: AsJson = False,
 ) -> None:
     """Verify files and digests and, of your own, tokens, golden answers and speed."""
-    run(partial(models.check, name=name), as_json=as_json)
+    if name is not None and not name.strip():
+        raise typer.BadParameter("must not be empty; leave it out to check all", param_hint="NAME")
+    run(partial(models.check, name=name or ""), as_json=as_json)
 
 
 @model_app.command("evaluate")

@@ -14,3 +14,14 @@ def named_path(text: str) -> Path:
     if not text:
         raise typer.BadParameter("must not be empty: name a file or folder")
     return Path(text)
+
+
+def named_file(text: str) -> Path:
+    """Read the path of a file from the command line; an empty one would be the current folder.
+
+    Raises:
+        typer.BadParameter: it is empty.
+    """
+    if not text:
+        raise typer.BadParameter("must not be empty: name a file")
+    return Path(text)

@@ -27,7 +27,10 @@ def show(*, as_json: AsJson = False) -> None:
 
 @policy_app.command("set")
 def set_policy(
-    directives: Directives,
+    directives: Annotated[
+        str | None,
+        typer.Argument(metavar="POLICY", help='Directives separated by ";"; those of a file: "$(cat FILE)".'),
+    ] = None,
     sink_host: Annotated[
         list[str] | None, typer.Option(help="A host that violation reports may go to; repeat for several, - for none.")
     ] = None,
@@ -35,11 +38,19 @@ def set_policy(
         int | None, typer.Option(min=0, help="Refuse unless this version stands; none = whatever stands now.")
     ] = None,
     *,
+    none: Annotated[
+        bool, typer.Option("--none", help="Take the policy away: the deployment's default holds again.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Set the policy; what is not named stays as it is."""
+    """Set the policy; hosts that are not named stay as they are."""
+    if none and directives is not None:
+        raise typer.BadParameter("takes the policy away; leave POLICY out", param_hint="--none")
+    if not none and not (directives or "").strip():
+        text = "must name a directive; --none in its place takes the tenant's policy away"
+        raise typer.BadParameter(text, param_hint="POLICY")
     run(
-        partial(policy.set_policy, directives=directives, sink_hosts=sink_host, expected_version=expect_version),
+        partial(policy.set_policy, directives=directives or "", sink_hosts=sink_host, expected_version=expect_version),
         as_json=as_json,
     )
 

@@ -24,6 +24,9 @@ _HINTS: Final = {
     "GROUNDTRAIL_CLIENT__CA_FILE fit its TLS?",
     ErrorReason.SESSION_NOT_FOUND: "`groundtrail sessions` lists the sessions of this tenant",
     ErrorReason.REPORT_NOT_FOUND: "`groundtrail sessions` lists the reports of this tenant",
+    ErrorReason.AI_SYSTEM_NOT_FOUND: "`groundtrail systems list` lists those that are registered, `groundtrail systems "
+    "register FILE` registers one",
+    ErrorReason.PROVIDER_NOT_FOUND: "`groundtrail providers list` lists those that there are",
     ErrorReason.SESSION_EXPIRED: "ask again without --session to start a new session",
     ErrorReason.SESSION_HELD: "`groundtrail sessions release` ends a session's hold, `sessions set-rules` the tenant's",
     ErrorReason.TOKEN_EXPIRED: "ask again without --session to start a new session",
@@ -34,6 +37,15 @@ _HINTS: Final = {
     ErrorReason.STORAGE_FULL: "free some space under GROUNDTRAIL_STORE__DATA_DIR; nothing was half-written",
     ErrorReason.MODEL_UNAVAILABLE: "`groundtrail doctor` checks the weights",
 }
+
+_LISTED: Final = {
+    "session_id": "`groundtrail sessions` lists the sessions of this tenant",
+    "source_id": "`groundtrail sources` lists the sources with their ids",
+    "fact_id": "`groundtrail search` finds facts with their ids",
+    "key_id": "`groundtrail keys list` lists the keys with their ids",
+    "review_id": "`groundtrail reviews list` lists the answers that wait, with their ids",
+}
+"""Where the ids are to be had that a field takes."""
 
 Command = Callable[[Settings, Output], Awaitable[Exit]]
 
@@ -65,6 +77,8 @@ def hint_of(error: CrpError) -> str:
     known = str(error.metadata.get("known", ""))
     if error.reason is ErrorReason.UNKNOWN_DIRECTIVE and known and known not in error.message:
         return "\n  ".join(wrap(f"there are {known}", _HINT_CHARS, break_on_hyphens=False))
+    if error.reason is ErrorReason.INVALID_FIELD and error.violations:
+        return _LISTED.get(error.violations[0].field, "")
     return _HINTS.get(error.reason, "")
 
 

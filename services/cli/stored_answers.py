@@ -10,7 +10,7 @@ from crp.dag.v1 import session_service_pb2 as sessions
 from crp.dpe.v1 import report_pb2
 
 from services.cli.connection import Suite
-from services.common.errors import NotFoundError, PermissionDeniedError
+from services.common.errors import FieldViolation, InvalidRequestError, NotFoundError, PermissionDeniedError
 
 _AT_ONCE: Final = 8
 
@@ -37,6 +37,20 @@ class StoredAnswer:
     def text(self) -> str:
         """The answer."""
         return "" if self.window is None else self.window.response_text
+
+
+def check_report_id(report_id: str) -> None:
+    """Refuse what cannot be a report's id, and say where that is to be had.
+
+    Raises:
+        InvalidRequestError: INVALID_FIELD: it is empty, or a session's.
+    """
+    listed = "`groundtrail sessions` lists the latest report of each session"
+    if not report_id.strip():
+        raise InvalidRequestError.of(FieldViolation("REPORT", f"must be a report's id; {listed}"))
+    if report_id.startswith("crp_sess_"):
+        text = f"{report_id} is a session, and not a report; {listed}, `groundtrail dag` draws a session"
+        raise InvalidRequestError.of(FieldViolation("REPORT", text))
 
 
 async def stored_answer(suite: Suite, report_id: str) -> StoredAnswer:

@@ -11,7 +11,7 @@ from services.cli.answer_screen import answer_lines
 from services.cli.connection import connect
 from services.cli.console import Output
 from services.cli.exits import Exit
-from services.cli.stored_answers import stored_answer
+from services.cli.stored_answers import check_report_id, stored_answer
 from services.cli.told import told_answer
 from services.cli.words import enum_text
 from services.common.settings import Settings
@@ -34,6 +34,7 @@ async def verify(settings: Settings, output: Output, session_id: str) -> Exit:
 
 async def show(settings: Settings, output: Output, report_id: str) -> Exit:
     """Show a stored report: its level, answer and claims as ``ask`` did, then stages and scores."""
+    check_report_id(report_id)
     async with connect(settings, Part.SESSIONS, Part.STORED_KNOWLEDGE) as suite:
         stored = await stored_answer(suite, report_id)
     report = stored.report

@@ -59,12 +59,12 @@ class Finding:
 async def doctor(settings: Settings, output: Output) -> Exit:
     """Run every check, none of which changes anything."""
     findings: list[Finding] = []
-    with output.progress("looking", total=len(_CHECKS)) as bar:
+    with output.progress("checking", total=len(_CHECKS)) as bar:
         for check in _CHECKS:
             findings.extend(await check(settings))
             bar.step()
     rows = [(f.check, coloured(f.level.value), f.detail, f.advice) for f in findings]
-    output.table("Findings", ("check", "finding", "detail", "what to do"), rows)
+    output.table(f"{len(rows)} findings of {len(_CHECKS)} checks", ("check", "finding", "detail", "what to do"), rows)
     output.result({"findings": [asdict(f) for f in findings]})
     return Exit.VERDICT if any(f.level is Level.PROBLEM for f in findings) else Exit.OK
 

@@ -152,6 +152,8 @@ def uri_of(name: str) -> str:
 async def _ingest_one(suite: Suite, path: Path, uri: str, terms: Terms, bar: Advance) -> Ingested:
     try:
         content = await asyncio.to_thread(read_document_file, path)
+        if not content:
+            return Ingested(str(path), error="the file is empty", reason=ErrorReason.INVALID_FIELD.value)
         source = knowledge.IngestSourceRequest(
             request_id=str(uuid.uuid4()),
             uri=uri,
@@ -227,6 +229,23 @@ def _remarks(report: dict[str, Any]) -> list[str]:
     return [counted(report[name], one, several) for name, one, several in told if report.get(name)]
 
 
+def _check_period(terms: Terms) -> None:
+    """Say once, and by the options' names, what would be wrong for every file.
+
+    Raises:
+        InvalidRequestError: INVALID_FIELD: a date is none, or the last day is before the first.
+    """
+    if not terms.metadata:
+        return
+    from services.envelope.domain.validity import of_metadata
+
+    try:
+        of_metadata(terms.metadata)
+    except ValueError as error:
+        key, _, text = str(error).replace("valid_from", "--valid-from").replace("valid_to", "--valid-to").partition(" ")
+        raise InvalidRequestError.of(FieldViolation(key, text)) from None
+
+
 async def ingest(settings: Settings, output: Output, paths: list[Path], terms: Terms) -> Exit:
     """Ingest files and folders; the exit code tells whether every file was taken."""
     files = documents(paths, without=own_data(settings))
@@ -235,6 +254,7 @@ async def ingest(settings: Settings, output: Output, paths: list[Path], terms: T
     kind = f"SOURCE_TYPE_{(terms.source_type or 'unspecified').upper().replace('-', '_')}"
     if terms.source_type == "unspecified" or kind not in ckf.SourceType.keys():  # noqa: SIM118 - an enum wrapper
         raise InvalidRequestError.of(FieldViolation("--source-type", f"{terms.source_type} is none of {_SOURCE_TYPES}"))
+    _check_period(terms)
     async with connect(settings, Part.KNOWLEDGE) as suite:
         results = await ingest_all(suite, files, replace(terms, source_type=kind), output)
     show(results, output)

@@ -67,17 +67,15 @@ async def list_models(settings: Settings, output: Output) -> Exit:
     shown = [_described(settings.inference, entry) for entry in repository.models]
     rows = [
         (
-            one["role"],
-            one["name"],
+            f"{one['name']}\n{one['role']}",
             one["architecture"] or one["title"],
             one["digest"],
-            "yes" if one["calibrated"] else "no",
-            "yes" if one["active"] else "",
+            "\n".join(word for word in ("calibrated", "active") if one[word]),
         )
         for one in shown
     ]
-    columns = ("role", "name", "architecture", "digest", "calibrated", "active")
-    output.table(f"Models ({len(rows)})", columns, rows)
+    columns = ("name, role", "architecture", "digest", "state")
+    output.table(f"Models ({len(rows)})", columns, rows, whole=(columns[0], columns[2], columns[3]))
     output.result({"own_models": str(_shelf(settings).root), "models": shown})
     return Exit.OK
 

@@ -10,10 +10,10 @@ from typing import Final
 from crp.dag.v1 import transparency_service_pb2 as transparency
 
 from services.allinone.parts import Part
-from services.cli.commands.offline import read_key
 from services.cli.connection import Suite, connect
 from services.cli.console import Output
 from services.cli.exits import Exit
+from services.cli.kept_heads import read_key
 from services.cli.monitoring import Follower, Look, MonitorState, StateFile
 from services.cli.monitoring.follower import Head
 from services.common.clock import SystemClock
@@ -91,11 +91,11 @@ def _pin(state: MonitorState, given: str) -> None:
     key = read_key(given, "--public-key")
     if state.key is None:
         state.key = key
-    elif key.name not in ("", state.key.name):
+    elif state.key.name and key.name not in ("", state.key.name):
         text = f"is of the log {key.name}, and the state file remembers {state.key.name}"
         raise InvalidRequestError.of(FieldViolation("--public-key", text))
     else:
-        state.key = NoteKey(state.key.name, key.public_key)
+        state.key = NoteKey(state.key.name or key.name, key.public_key)
 
 
 @contextmanager

@@ -10,12 +10,15 @@ from services.allinone.parts import Part
 from services.cli.connection import connect
 from services.cli.console import Output
 from services.cli.exits import Exit
-from services.cli.offline import Checked, Verdict, WitnessDemand, check_export
+from services.cli.given_export import export_lines
+from services.cli.kept_heads import Heads, keep_head, read_checkpoint, read_key
+from services.cli.offline import Checked, Fault, Verdict, WitnessDemand, check_export
+from services.cli.target_files import check_target
 from services.common.cosignature import WitnessKey
 from services.common.counting import counted
 from services.common.errors import FieldViolation, InvalidRequestError
 from services.common.settings import Settings
-from services.common.signed_note import Checkpoint, Note, NoteKey
+from services.common.signed_note import NoteKey
 
 _EXITS: Final = {
     Verdict.VALID: Exit.OK,
@@ -52,11 +55,11 @@ async def verify_offline(
     """Check an export with no server and no secret.
 
     Exit code 0: everything holds; 3: something does not, and the first bad record is named; 1: something could not be
-    checked; 2: the key or a file cannot be read.
+    checked; 2: the key or a file cannot be read, or a file is no export or checkpoint at all.
     """
     key = read_key(trusted.public_key, "--public-key")
-    earlier = _text(checkpoint, "--checkpoint") if checkpoint else None
-    found = check_export(_lines(source), key, earlier, _demand(trusted))
+    earlier = read_checkpoint(checkpoint, "--checkpoint")[0] if checkpoint else None
+    found = check_export(export_lines(source), key, earlier, _demand(trusted))
     _show(found, source, output)
     output.result(asdict(found))
     return _EXITS[found.verdict]
@@ -69,60 +72,25 @@ async def checkpoint(settings: Settings, output: Output, target: Path | None, *,
     ``cosigned`` it is the latest head that witnesses saw.
 
     Raises:
-        InvalidRequestError: INVALID_FIELD: another key was kept there; nothing was written.
+        InvalidRequestError: INVALID_FIELD: the file holds something else, or another key was kept beside it; nothing
+            was written.
+        ChainBrokenError: LOG_INCONSISTENT: the log does not go on from the head that was kept; nothing was written.
     """
+    if target is not None:
+        check_target(target, "FILE")
     async with connect(settings, Part.SESSIONS) as suite:
         found = await suite.call(suite.transparency.GetTreeHead, transparency.GetTreeHeadRequest())
-    if cosigned and not found.HasField("cosigned_head"):
-        output.error("no witness has cosigned a head of this log yet", reason="NOT_COSIGNED")
-        return Exit.NOT_FOUND
-    head = found.cosigned_head if cosigned else found.tree_head
-    key = str(NoteKey(head.origin, head.public_key))
-    if target is not None:
-        _keep(target, head.checkpoint, key)
+        if cosigned and not found.HasField("cosigned_head"):
+            output.error("no witness has cosigned a head of this log yet", reason="NOT_COSIGNED")
+            return Exit.NOT_FOUND
+        head = found.cosigned_head if cosigned else found.tree_head
+        key = NoteKey(head.origin, head.public_key)
+        if target is not None:
+            await keep_head(suite, target, Heads(head.checkpoint, found.tree_head.checkpoint), key)
     output.drawn([(head.checkpoint.rstrip("\n"), "")])  # neither is folded: people copy them
     output.drawn([(f"public key: {key}", "dim")])
     output.result({"checkpoint": head.checkpoint, "public_key": key, "tree_size": head.tree_size})
     return Exit.OK
-
-
-def checkpoint_size(path: Path) -> int:
-    """Return the size of a checkpoint that was kept.
-
-    Raises:
-        InvalidRequestError: INVALID_FIELD: the file holds none.
-    """
-    try:
-        return Checkpoint.parse(Note.parse(_text(path, "--checkpoint")).text).size
-    except ValueError as error:
-        raise InvalidRequestError.of(FieldViolation("--checkpoint", str(error))) from None
-
-
-def _keep(target: Path, note: str, key: str) -> None:
-    head = target.resolve()  # what a link leads to has the key beside it
-    beside = head.with_name(f"{head.name}.pub")
-    if beside.exists():
-        if str(read_key(str(beside), str(beside))) != key:
-            text = (
-                f"holds another key than the log has now, {key}: move it away if the log's key was changed on purpose"
-            )
-            raise InvalidRequestError.of(FieldViolation(str(beside), text))
-    else:
-        beside.write_bytes(f"{key}\n".encode())
-    head.write_bytes(note.encode())
-
-
-def read_key(text: str, name: str) -> NoteKey:
-    """Read a public key, or the file that holds it.
-
-    Raises:
-        InvalidRequestError: INVALID_FIELD: it is none.
-    """
-    path = Path(text)
-    try:
-        return NoteKey.parse(path.read_text(encoding="utf-8") if path.is_file() else text)
-    except (ValueError, OSError) as error:
-        raise InvalidRequestError.of(FieldViolation(name, str(error))) from None
 
 
 def _demand(trusted: Trusted) -> WitnessDemand:
@@ -142,20 +110,6 @@ def _witness(text: str) -> WitnessKey:
         raise InvalidRequestError.of(FieldViolation("--witness", str(error))) from None
 
 
-def _lines(path: Path) -> list[str]:
-    lines = _text(path, "EXPORT").split("\n")
-    return lines[:-1] if lines[-1] == "" else lines
-
-
-def _text(path: Path, name: str) -> str:
-    try:
-        # No translation of line ends: what is signed is bytes.
-        return path.read_bytes().decode("utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        text = f"cannot be read as UTF-8 text ({type(error).__name__})"
-        raise InvalidRequestError.of(FieldViolation(name, text)) from None
-
-
 def _show(found: Checked, source: Path, output: Output) -> None:
     held = f"{counted(found.windows, 'window')} and {counted(found.events, 'audit event')} in the signed log"
     analyses = f", {counted(found.analyses, 'analysis', 'analyses')}" if found.analyses else ""
@@ -165,10 +119,13 @@ def _show(found: Checked, source: Path, output: Output) -> None:
     for one in found.cosigned_by:
         output.say(f"cosigned at size {found.witnessed_size} by {one}", style="dim")
     if found.fault is not None:
-        where = f"line {found.fault.line}: " if found.fault.line else ""
-        output.say(
-            f"first bad record: {where}{found.fault.record_kind} {found.fault.record_id}: {found.fault.detail}",
-            style="red",
-        )
+        output.say(f"first bad record: {_named(found.fault)}: {found.fault.detail}", style="red")
     for note in found.notes:
         output.say(note, style="yellow")
+
+
+def _named(fault: Fault) -> str:
+    """Return where and what a bad record is, each once: a line is known by its number alone, the log's has no id."""
+    record = f"{fault.record_kind} {fault.record_id}".strip()
+    where = f"line {fault.line}"
+    return record if not fault.line else where if record == where else f"{where}: {record}"

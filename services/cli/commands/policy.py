@@ -59,7 +59,7 @@ async def try_policy(settings: Settings, output: Output, directives: str, limit:
         took_s = time.monotonic() - began
     output.say(
         f"of {tried.windows} stored windows {tried.halted} would have been halted, {tried.held} held for review, "
-        f"{tried.warned} delivered with a warning; {tried.unreadable} cannot be read ({took_s:.1f} s)"
+        f"{tried.warned} delivered with a warning; {tried.unreadable} were erased or cannot be read ({took_s:.1f} s)"
     )
     rows: list[tuple[str, ...]] = [
         (f"{one.session_id}\n{one.window_id}", one.report_id, one.halt_reason) for one in tried.withheld[:_SHOWN]

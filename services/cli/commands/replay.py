@@ -1,7 +1,5 @@
-"""``groundtrail export | replay``: take a session's record out, and recompute every report of it."""
+"""``groundtrail replay``: recompute every report of an export."""
 
-import json
-import os
 from collections import Counter
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
@@ -11,23 +9,18 @@ from typing import TYPE_CHECKING, Any, Final
 
 import grpc
 from crp.ckf.v1 import ckf_pb2
-from crp.ckf.v1 import knowledge_service_pb2 as knowledge
-from crp.dag.v1 import session_service_pb2 as sessions
 from crp.dpe.v1 import inputs_pb2
 from crp.dpe.v1 import provenance_service_pb2 as dpe
 from crp.dpe.v1 import provenance_service_pb2_grpc as dpe_grpc
 from google.protobuf.json_format import ParseDict, ParseError
 from rich.text import Text
 
-from services.allinone.parts import Part
-from services.cli.commands.offline import checkpoint_size
-from services.cli.connection import Suite, connect
 from services.cli.console import Output
 from services.cli.exits import Exit
-from services.cli.export_file import Export, ExportedAnalysis, fact_line, read_export
+from services.cli.export_file import Export, ExportedAnalysis, read_export
+from services.cli.given_export import export_lines
 from services.cli.render import coloured
 from services.cli.replaying import Outcome, Reason, Replay, alterations, compare, cut_short, unrepeatable
-from services.common.errors import FieldViolation, InvalidRequestError, NotFoundError
 from services.common.rpc.canonical import message_json
 from services.common.settings import ServerSettings, Settings
 from services.gateway.clients.inputs import ContentMissingError, request_digest, restored_request
@@ -43,46 +36,8 @@ _COLOURS: Final = {
     Replay.OTHER_WEIGHTS: "PARTIAL",
     Replay.NOT_REPLAYABLE: "PARTIAL",
 }
+_COLUMNS: Final = ("window, report", "result", "why")
 _CALL_S: Final = 600.0
-
-
-async def export(
-    settings: Settings,
-    output: Output,
-    session_id: str,
-    target: Path,
-    *,
-    with_content: bool,
-    checkpoints: tuple[Path, ...] = (),
-) -> Exit:
-    """Write a session's audit export to a file that its owner alone may read."""
-    counted: Counter[str] = Counter()
-    request = sessions.ExportAuditRequest(
-        session_id=session_id,
-        format=sessions.AUDIT_EXPORT_FORMAT_NDJSON,
-        with_content=with_content,
-        consistency_from_sizes=[checkpoint_size(path) for path in checkpoints],
-    )
-    needed = (Part.SESSIONS, Part.STORED_KNOWLEDGE) if with_content else (Part.SESSIONS,)
-    async with connect(settings, *needed) as suite:
-        lines = [response.line async for response in suite.stream(suite.sessions.ExportAudit, request)]
-        found = read_export(lines)
-        for fact_id in sorted(_fact_ids(found)):
-            line = await _fact_line(suite, fact_id)
-            counted["facts" if line else "facts_erased"] += 1
-            lines += [line] if line else []
-    counted["analyses"] = len(found.analyses)
-    counted["events"] = sum("record" not in json.loads(line) for line in lines)
-    descriptor = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    with os.fdopen(descriptor, "w", encoding="utf-8", newline="\n") as file:
-        file.writelines(f"{line}\n" for line in lines)
-    output.say(", ".join(f"{number} {name.replace('_', ' ')}" for name, number in sorted(counted.items()) if number))
-    if not with_content:
-        output.say("without answers, questions and facts: --with-content takes them in, for `groundtrail replay`")
-    if with_content:
-        output.say("the file holds answers, questions and facts: keep it as you keep those", style="yellow")
-    output.result({"session_id": session_id, "with_content": with_content, **counted})
-    return Exit.OK
 
 
 async def replay(settings: Settings, output: Output, source: Path) -> Exit:
@@ -90,13 +45,14 @@ async def replay(settings: Settings, output: Output, source: Path) -> Exit:
 
     Exit code 0: all are the same; 3: one differs or the export was altered; 1: one could not be recomputed here.
     """
-    held = _held(source)
+    held = read_export(export_lines(source))
     outcomes: list[Outcome] = []
-    async with _provenance(settings) as analyze:
-        with output.progress("recomputing", total=len(held.analyses)) as bar:
-            for analysis in held.analyses:
-                outcomes.append(await _replayed(analysis, held, analyze))
-                bar.step()
+    if held.analyses:  # the weights take seconds to load
+        async with _provenance(settings) as analyze:
+            with output.progress("recomputing", total=len(held.analyses)) as bar:
+                for analysis in held.analyses:
+                    outcomes.append(await _replayed(analysis, held, analyze))
+                    bar.step()
     outcomes += _without_content(held)
     _show(outcomes, output)
     counted = Counter(outcome.result for outcome in outcomes)
@@ -106,39 +62,6 @@ async def replay(settings: Settings, output: Output, source: Path) -> Exit:
     if counted[Replay.DIFFERS] or any(one.reason is Reason.EXPORT_ALTERED for one in outcomes):
         return Exit.VERDICT
     return Exit.FAILURE if counted[Replay.OTHER_WEIGHTS] or counted[Replay.NOT_REPLAYABLE] else Exit.OK
-
-
-def _held(source: Path) -> Export:
-    try:
-        with source.open(encoding="utf-8") as file:
-            held = read_export(file)
-            empty = file.tell() == 0
-    except UnicodeDecodeError:
-        raise InvalidRequestError.of(FieldViolation("EXPORT", f"{source} is no text in UTF-8")) from None
-    if empty:
-        raise InvalidRequestError.of(FieldViolation("EXPORT", f"{source} is empty"))
-    return held
-
-
-def _fact_ids(held: Export) -> set[str]:
-    return {
-        str(fact["fact_id"])
-        for analysis in held.analyses
-        if analysis.inputs is not None
-        for fact in analysis.inputs["request"]["envelope"]["facts"]
-        if not fact["carried_from_window_id"]
-    }
-
-
-async def _fact_line(suite: Suite, fact_id: str) -> str:
-    """Return a fact as one line of the export; empty when it was erased."""
-    try:
-        found = await suite.call(suite.knowledge.GetFact, knowledge.GetFactRequest(fact_id=fact_id))
-    except NotFoundError:
-        return ""
-    if not found.fact.content:
-        return ""
-    return fact_line(found.fact)
 
 
 class _Analyze:
@@ -220,25 +143,34 @@ def _recorded(report: Mapping[str, Any]) -> "OpinionRecord | None":
 
 
 def _without_content(held: Export) -> list[Outcome]:
+    """Return the outcomes of reports that the export tells of and does not hold."""
     known = {analysis.window_id for analysis in held.analyses}
-    note = "export again with `groundtrail export SESSION FILE --with-content`"
     return [
-        Outcome(window, 0, str(data["report_id"]), Replay.NOT_REPLAYABLE, Reason.CONTENT_NOT_EXPORTED, note=note)
-        for window, data in held.sealed.items()
-        if window not in known
+        *(
+            Outcome(window, 0, str(data["report_id"]), Replay.NOT_REPLAYABLE, Reason.CONTENT_NOT_EXPORTED)
+            for window, data in held.sealed.items()
+            if window not in known
+        ),
+        *(
+            Outcome(window, 0, "", Replay.NOT_REPLAYABLE, Reason.ANSWER_ERASED)
+            for window in held.erased
+            if window not in known
+        ),
     ]
 
 
 def _show(outcomes: list[Outcome], output: Output) -> None:
     rows = [
         (
-            f"{one.window_number or '-'}",
-            one.report_id,
+            f"window {one.window_number}\n" * bool(one.window_number) + (one.report_id or one.window_id),
             Text(one.result.value, style=coloured(_COLOURS[one.result]).style),
             "\n".join(part for part in (one.reason.value, *one.fields, one.note) if part),
         )
         for one in outcomes
     ]
-    output.table(f"Replay ({len(rows)})", ("window", "report", "result", "why"), rows, whole="report")
+    output.table(f"Replay ({len(rows)})", _COLUMNS, rows, whole=_COLUMNS[:2])
     if not rows:
         output.say("the export holds no report", style="dim")
+    if any(one.reason is Reason.CONTENT_NOT_EXPORTED for one in outcomes):
+        output.say("export again with the content, which a replay needs:", style="yellow")
+        output.drawn([("groundtrail export SESSION FILE --with-content", "")])  # not folded: people copy it

@@ -13,7 +13,8 @@ from services.cli.connection import Suite, connect
 from services.cli.console import Output
 from services.cli.exits import Exit
 from services.cli.page import PageMatter, page
-from services.cli.stored_answers import StoredAnswer, stored_answer
+from services.cli.stored_answers import StoredAnswer, check_report_id, stored_answer
+from services.cli.target_files import check_target
 from services.cli.told import told_answer
 from services.cli.words import enum_text
 from services.common.errors import FieldViolation, InvalidRequestError, PermissionDeniedError
@@ -24,6 +25,8 @@ _RECORD = "analysis"
 
 async def write_page(settings: Settings, output: Output, report_id: str, target: Path) -> Exit:
     """Write the page; a file that is there is replaced."""
+    check_report_id(report_id)
+    check_target(target, "--html")
     async with connect(settings, Part.SESSIONS, Part.KNOWLEDGE) as suite:
         stored = await stored_answer(suite, report_id)
         session_id = stored.found.summary.session_id

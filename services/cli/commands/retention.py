@@ -72,7 +72,7 @@ async def show_rules(settings: Settings, output: Output) -> Exit:
         found: pb.GetRetentionResponse = await suite.call(suite.retention.GetRetention, pb.GetRetentionRequest())
     rules, own = found.effective, found.own
     spans = {
-        "idle_expiry_s": f"{rules.idle_expiry_s} s" if rules.idle_expiry_s else _NEVER,
+        "idle_expiry_s": _span(rules.idle_expiry_s) if rules.idle_expiry_s else _NEVER,
         "erase_after_days": counted(rules.erase_after_days, "day") if rules.erase_after_days else _NEVER,
         "tombstone_after_days": counted(rules.tombstone_after_days, "day") if rules.tombstone_after_days else _NEVER,
     }
@@ -114,3 +114,11 @@ def _show(title: str, found: Sequence[pb.RetentionItem], output: Output) -> None
     output.table(
         f"{title} ({len(found)})", ("session", "action", "outcome", "since (UTC)", "why"), rows, whole="session"
     )
+
+
+def _span(seconds: int) -> str:
+    """Return a span as people say it, as exactly as it was set."""
+    for name, length in (("day", 86_400), ("hour", 3_600), ("minute", 60)):
+        if seconds % length == 0:
+            return counted(seconds // length, name)
+    return f"{seconds} s"

@@ -47,7 +47,7 @@ async def list_sessions(
             wanted.page_token = page.next_page_token
             if not page.next_page_token or len(found) >= limit:
                 break
-    _show(found, output)
+    _show(found, output, filtered=bool(status or parent or any((times or {}).values())))
     if wanted.page_token:
         output.say(render.more_text(limit), style="yellow")
     output.result({"sessions": [render.response_json(each) for each in found], "more": bool(wanted.page_token)})
@@ -68,26 +68,26 @@ def moment_of(name: str, text: str) -> datetime:
         raise InvalidRequestError.of(FieldViolation(option, "must be ISO 8601, as 2026-05-24T09:00")) from None
 
 
-def _show(found: list[sessions.SessionSummary], output: Output) -> None:
+def _show(found: list[sessions.SessionSummary], output: Output, *, filtered: bool) -> None:
     if not found:
-        output.say('none; `groundtrail ask "…"` starts one', style="dim")
+        output.say("none of that kind" if filtered else 'none; `groundtrail ask "…"` starts one', style="dim")
         return
-    columns = ("session, last report", "state", "risk", "budget", "last write")
+    columns = ("session, last report and write", "state", "risk", "budget")
     rows: list[tuple[str | Text, ...]] = []
     for each in found:
         if each.unreadable:
-            rows.append((each.session.session_id, "cannot be read", "", "", ""))
+            rows.append((f"{each.session.session_id}\ncannot be read", "", "", ""))
             continue
-        state = enum_text(dag.SessionStatus, each.session.status) + (", held" if each.legal_hold else "")
+        state = enum_text(dag.SessionStatus, each.session.status) + ("\nheld" if each.legal_hold else "")
         level = enum_text(taxonomy.RiskLevel, each.risk_level) if each.risk_level else "-"
         tier = f"\ntier {enum_text(taxonomy.QualityTier, each.quality_tier)}" if each.quality_tier else ""
+        written = f"{each.updated_time.ToDatetime():%Y-%m-%d %H:%M} UTC"
         rows.append(
             (
-                f"{each.session.session_id}\n{each.last_report_id}".strip(),
+                "\n".join(line for line in (each.session.session_id, each.last_report_id, written) if line),
                 f"{state}\n{counted(each.windows_committed, 'window')}",
                 render.coloured(level).append(tier, style="default"),
                 f"{each.session.safety_budget:.2f}\n{enum_text(taxonomy.BreakerState, each.session.circuit_breaker)}",
-                f"{each.updated_time.ToDatetime():%Y-%m-%d\n%H:%M} UTC",
             )
         )
-    output.table(f"Sessions ({len(found)})", columns, rows, whole=columns[0])
+    output.table(f"Sessions ({len(found)})", columns, rows, whole=columns)

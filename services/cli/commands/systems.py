@@ -6,6 +6,7 @@ of the system and reviewed like it. Enum values may be written without their pre
 
 import json
 import uuid
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
@@ -30,6 +31,9 @@ _PREFIXES: Final = {
     "role": "AI_ACT_ROLE_",
     "regulated_sector": "REGULATED_SECTOR_",
 }
+
+
+_OF_THE_SERVER: Final = frozenset({"register_time", "update_time", "version"})
 
 
 async def register(settings: Settings, output: Output, path: Path, expected_version: int | None) -> Exit:
@@ -98,10 +102,16 @@ def read_description(path: Path) -> admin.AiSystem:
     """
     try:
         described = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        text = f"{path} cannot be read: {error.strerror}"
+        raise InvalidRequestError.of(FieldViolation("FILE", text)) from None
     except ValueError as error:
         raise InvalidRequestError.of(FieldViolation(str(path), f"must be JSON in UTF-8: {error}")) from None
     if not isinstance(described, dict):
         raise InvalidRequestError.of(FieldViolation(str(path), "must hold one JSON object"))
+    unknown = [text for name, value in described.items() for text in _unknown(name, value)]
+    if unknown:
+        raise InvalidRequestError.of(*(FieldViolation(str(path), text) for text in unknown))
     try:
         return ParseDict({name: _prefixed(name, value) for name, value in described.items()}, admin.AiSystem())
     except ParseError as error:
@@ -116,3 +126,18 @@ def _prefixed(name: str, value: Any) -> Any:
     if isinstance(value, list):
         return [_prefixed(name, each) for each in value]
     return prefix + value if isinstance(value, str) and not value.startswith(prefix) else value
+
+
+def _unknown(name: str, value: Any) -> Iterator[str]:
+    """Yield what of a field there is not, with what there is: the field itself, or a word among its values."""
+    fields = {each.name: each for each in admin.AiSystem.DESCRIPTOR.fields}
+    known = fields.get(name) or next((each for each in fields.values() if each.json_name == name), None)
+    if known is None:
+        stated = ", ".join(each for each in fields if each not in _OF_THE_SERVER)
+        yield f"{name} is no field; there are {stated}"
+    elif known.enum_type is not None:
+        prefix = _PREFIXES[known.name]
+        words = [each.name.removeprefix(prefix) for each in known.enum_type.values if each.number]
+        for one in value if isinstance(value, list) else [value]:
+            if isinstance(one, str) and one.removeprefix(prefix) not in words:
+                yield f"{name}: {one} is none of {', '.join(words)}"

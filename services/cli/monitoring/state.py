@@ -74,15 +74,17 @@ class StateFile:
             return _state(value)
         except FileNotFoundError:
             return MonitorState()
-        except (ValueError, TypeError, KeyError, AttributeError) as error:
-            text = f"{self._path} is not what a monitor wrote ({type(error).__name__}); name another file"
-            raise InvalidRequestError.of(FieldViolation("--state", text)) from None
+        except OSError as error:
+            text = f"{self._path} cannot be read: {error.strerror}; name another file"
+        except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+            text = f"{self._path} is not what a monitor wrote; name another file"
+        raise InvalidRequestError.of(FieldViolation("--state", text))
 
     def write(self, state: MonitorState) -> None:
         """Replace the file; it is on the disk when this returns."""
         value = {
             "version": _VERSION,
-            "key": str(state.key or ""),
+            "key": _key_text(state.key),
             "size": state.tree.size,
             "peaks": state.tree.to_bytes().hex(),
             "sessions": state.rules.sessions,
@@ -110,7 +112,7 @@ def _state(value: Any) -> MonitorState:
     window, at = value["window"]
     sessions = {str(name): int(place) for name, place in value["sessions"].items()}
     return MonitorState(
-        key=NoteKey.parse(value["key"]) if value["key"] else None,
+        key=_key(value["key"]),
         tree=CompactRange.of_bytes(int(value["size"]), bytes.fromhex(value["peaks"])),
         rules=EntryRules(sessions, (str(window), int(at)), int(value["late"])),
         checkpoint=str(value["checkpoint"]),
@@ -118,3 +120,16 @@ def _state(value: Any) -> MonitorState:
         findings=[Finding(**{**one, "kind": FindingKind(one["kind"])}) for one in value["findings"]],
         found=int(value["found"]),
     )
+
+
+def _key_text(key: NoteKey | None) -> str:
+    """Return a key as ``_key`` reads it: one that was given bare, before a head told its log's name, stays bare."""
+    if key is None:
+        return ""
+    return str(key) if key.name else key.public_key.hex()
+
+
+def _key(text: str) -> NoteKey | None:
+    if text.startswith("+"):  # a bare key in files of before: an id, and the key behind one byte
+        text = base64.b64decode(text.rsplit("+", 1)[1], validate=True)[1:].hex()
+    return NoteKey.parse(text) if text else None

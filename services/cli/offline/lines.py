@@ -5,7 +5,7 @@ written anew, with a field twice or in another order, is named as such.
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import IntEnum, unique
@@ -16,6 +16,9 @@ from services.common.encoding import canonical_json, iso_micros
 from services.common.ports.sessions import AuditEventRecord
 from services.dag.transparency import exporting
 
+_OF_EVENTS: Final = frozenset({"event_id", "event_type", "hmac", "sequence", "session_id"})
+_ENOUGH_OF_AN_EVENT: Final = 3
+"""So many of an event's members show that a line was one: one that lost some is a bad record, not another file's."""
 _EVENT_PREFIX: Final = "AUDIT_EVENT_TYPE_"
 
 
@@ -76,13 +79,38 @@ def read_lines(texts: Sequence[str]) -> dict[Part, list[Line]]:
     found: dict[Part, list[Line]] = {part: [] for part in Part}
     last = Part.EVENT
     for number, text in enumerate(texts, start=1):
-        line = Line(number, text, _object(number, text))
+        line = Line(number, text, _object(number, text, is_last=number == len(texts)))
         part = _part(line)
         if part < last:
             raise BadLineError(number, "line", str(number), f"is out of place: a line of kind {part.name.lower()}")
         found[part].append(line)
         last = part
     return found
+
+
+def has_record(texts: Iterable[str]) -> bool:
+    """Say whether any line is, or ever was, one of an export: whatever else became of the file, it is judged as one."""
+    return any(_is_record(value) for value in _objects(texts))
+
+
+def is_ocsf(texts: Iterable[str]) -> bool:
+    """Say whether the lines are events for a SIEM, which hold no proofs."""
+    return any("class_uid" in value and "activity_id" in value for value in _objects(texts))
+
+
+def _objects(texts: Iterable[str]) -> Iterator[dict[str, Any]]:
+    for text in texts:
+        try:
+            value = json.loads(text.removeprefix("\ufeff"))
+        except (ValueError, RecursionError):
+            continue
+        if isinstance(value, dict):
+            yield value
+
+
+def _is_record(value: dict[str, Any]) -> bool:
+    kind = value.get("record")
+    return (isinstance(kind, str) and kind in _PARTS) or len(_OF_EVENTS & value.keys()) >= _ENOUGH_OF_AN_EVENT
 
 
 def event_record(line: Line) -> AuditEventRecord:
@@ -109,12 +137,13 @@ def event_record(line: Line) -> AuditEventRecord:
         raise BadLineError(line.number, "event", str(value.get("sequence", "")), "is no audit event") from None
 
 
-def _object(number: int, text: str) -> dict[str, Any]:
+def _object(number: int, text: str, *, is_last: bool) -> dict[str, Any]:
     try:
         value = json.loads(text)
         same = canonical_json(value).decode() == text
     except (ValueError, RecursionError):
-        raise BadLineError(number, "line", str(number), "is no JSON") from None
+        why = "is no JSON, and the file ends with it: it may have been cut, or not be here whole" if is_last else ""
+        raise BadLineError(number, "line", str(number), why or "is no JSON") from None
     if not isinstance(value, dict) or not same:
         raise BadLineError(number, "line", str(number), "is not as it was exported: it is no canonical JSON object")
     return value

@@ -13,6 +13,7 @@ from services.common.documents.encodings import decode
 from services.common.documents.office.packages import package_kind
 from services.common.documents.refusals import unsupported_media
 from services.common.documents.signatures import what_else
+from services.common.errors import InvalidRequestError
 
 _PDF_MAGIC: Final = b"%PDF-"
 _PDF_MAGIC_WITHIN: Final = 1024
@@ -70,16 +71,27 @@ def detect_media_type(content: bytes, declared: str, name: str) -> Detected:
         _agree(found, KIND_OF[found].name, wanted, called, name)
         return Detected(found)
     other = what_else(content)
+    said = f", declared as {wanted}," if wanted else f", called {suffix_of(name)}," if called else ""
     if other:
-        said = f", declared as {wanted}," if wanted else f", called {suffix_of(name)}," if called else ""
         raise unsupported_media(
             f"the document{said} is {other.name}, which is not read{other.advice}", detail=other.name
         )
-    decoded = decode(content, charset, guess=wanted is not None or called is not None)
+    expected = wanted or called
+    try:
+        decoded = decode(content, charset, guess=expected is not None)
+    except InvalidRequestError:
+        if expected is None or not KIND_OF[expected].binary:
+            raise
+        # No advice on charsets for what was never to be text.
+        raise unsupported_media(
+            f"the document{said} has neither the bytes of that kind nor those of a text; it is damaged, or did not "
+            "come whole: save it anew",
+            detail=expected.value,
+        ) from None
     text = decoded.text
     if wanted is None and called in _ALWAYS_HTML and _HTML_START.match(text[:_SNIFFED_CHARS]):
         return Detected(MediaType.HTML, text, decoded.warning)
-    media = wanted or called or _sniff(text)
+    media = expected or _sniff(text)
     if KIND_OF[media].binary:
         _agree(None, _looks_like(text), wanted, called, name)
     return Detected(media, text, decoded.warning)

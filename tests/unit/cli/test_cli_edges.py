@@ -19,7 +19,7 @@ from services.cli.console import Output
 from services.cli.exits import Exit
 from services.cli.local_state import HeldSession, LocalState
 from services.cli.runner import _run, hint_of, run
-from services.common.errors import ErrorReason, FieldViolation, InvalidRequestError, StartupError
+from services.common.errors import ErrorReason, FieldViolation, InvalidRequestError, NotFoundError, StartupError
 from services.common.rpc.main import _parser, _settings, serve
 from services.common.rpc.status import from_wire
 from services.common.settings import ClientSettings, ServerSettings, Settings, SettingsError, StoreSettings
@@ -27,6 +27,11 @@ from services.gateway.domain.policy import KNOWN_DIRECTIVES
 from tests.patience import patient
 
 SESSION = "crp_sess_" + "a" * 32
+OF_ASK = (
+    *("--session", "--continue", "--merge-agent", "--agent-of", "--model", "--policy"),
+    *("--system", "--retrieval-mode", "--active-fact"),
+)
+"""Options whose empty value would count as none: a variable that was not set begins no session."""
 
 
 @pytest.fixture(autouse=True)
@@ -177,8 +182,12 @@ def test_ctrl_c_during_a_command_is_one_line(capsys):
         (["nosuch"], "nosuch"),
         (["search"], "query"),
         (["search", "q", "--limit", "0"], "--limit"),
+        (["policy", "set", ""], "--none in its place takes the tenant's policy away"),
+        (["policy", "set"], "must name a directive"),
+        (["policy", "set", "halt-on HIGH", "--none"], "leave POLICY out"),
+        *((["ask", "fee?", name, ""], f"{name}: must not be empty") for name in OF_ASK),
     ],
-    ids=["range", "yes", "folder", "command", "missing", "limit"],
+    ids=["range", "yes", "folder", "command", "missing", "limit", "no policy", "none", "both", *OF_ASK],
 )
 def test_a_wrong_command_line_is_json_where_json_was_asked_for(monkeypatch, capsys, arguments, said):
     monkeypatch.setattr("sys.argv", ["groundtrail", *arguments, "--json"])
@@ -247,3 +256,25 @@ def test_an_unknown_directive_comes_with_those_that_there_are_in_lines_that_fit(
     assert " ".join(line.strip() for line in lines) == f"there are {known}"
     assert max(len(line) for line in lines) <= 120
     assert not hint_of(InvalidRequestError(ErrorReason.UNKNOWN_DIRECTIVE, f"none; there are {known}", known=known))
+
+
+@pytest.mark.parametrize(
+    ("error", "command"),
+    [
+        (InvalidRequestError.of(FieldViolation("session_id", "must be")), "groundtrail sessions"),
+        (InvalidRequestError.of(FieldViolation("source_id", "must be")), "groundtrail sources"),
+        (InvalidRequestError.of(FieldViolation("key_id", "must be")), "groundtrail keys list"),
+        (NotFoundError(ErrorReason.AI_SYSTEM_NOT_FOUND, "none"), "groundtrail systems register"),
+        (NotFoundError(ErrorReason.PROVIDER_NOT_FOUND, "none"), "groundtrail providers list"),
+    ],
+)
+def test_an_id_that_is_none_comes_with_the_command_that_lists_them(error, command):
+    assert command in hint_of(error)
+
+
+@pytest.mark.parametrize("arguments", [["models", "check", ""], ["log", "monitor", "--state", "", "--once"]])
+def test_an_empty_argument_is_not_all(arguments, capsys, monkeypatch):
+    monkeypatch.setattr("sys.argv", ["groundtrail", *arguments, "--json"])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert (ended.value.code, "must not be empty" in capsys.readouterr().out) == (Exit.USAGE, True)

@@ -3,6 +3,7 @@
 import json
 from contextlib import asynccontextmanager
 
+import grpc
 import pytest
 from crp.common.v1 import taxonomy_pb2 as taxonomy
 from structlog.testing import capture_logs
@@ -14,6 +15,8 @@ from services.cli.commands import erase as erase_command
 from services.cli.commands.erase import erase
 from services.cli.console import Output
 from services.cli.exits import Exit
+from services.common.errors import PreconditionError
+from services.common.rpc.status import from_wire
 from services.common.settings import Settings
 from tests.fakes.sealed_world import SealedWorld
 from tests.rpc.test_dag_erasure import verify
@@ -85,3 +88,39 @@ def test_yes_erases_without_asking(monkeypatch):
     monkeypatch.setattr("services.cli.app.run", lambda command, **_: called.append(command.keywords))
     done = CliRunner().invoke(app, ["erase", SESSION, "--reason", "because", "--yes"])
     assert (done.exit_code, called) == (0, [{"session_id": SESSION, "reason": "because"}])
+
+
+async def test_what_was_erased_before_is_said_to_be(client, monkeypatch):
+    window = await client.window(text="It is 500 euros.")
+    session_id = window.session.session_id
+    await erase(Settings(), Output(as_json=True), session_id, "a request of the person")
+
+    class Refusing(Served):
+        async def call(self, method, request):
+            try:
+                return await super().call(method, request)
+            except grpc.aio.AioRpcError as error:
+                details = dict(error.trailing_metadata())["grpc-status-details-bin"]
+                raise from_wire(error.code(), error.details(), details, "") from None
+
+    @asynccontextmanager
+    async def connect(_settings, *_parts):
+        yield Refusing(client.stub)
+
+    monkeypatch.setattr(erase_command, "connect", connect)
+    with pytest.raises(PreconditionError, match="was erased before; there is nothing left to erase"):
+        await erase(Settings(), Output(as_json=True), session_id, "a request of the person")
+
+
+@pytest.mark.parametrize(
+    ("report_id", "said"), [("", "must be a report's id"), (SESSION, "is a session, and not a report")]
+)
+@pytest.mark.parametrize("page", [(), ("--html", "page.html")], ids=["screen", "page"])
+def test_what_is_no_report_is_told_where_reports_are_listed(report_id, said, page, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    done = CliRunner().invoke(app, ["show", report_id, *page, "--json"])
+    error = json.loads(done.stdout)["error"]
+    assert (done.exit_code, error["fields"][0]["field"]) == (2, "REPORT")
+    assert said in error["message"]
+    assert "`groundtrail sessions`" in error["message"]
+    assert not list(tmp_path.iterdir())

@@ -105,3 +105,26 @@ def test_no_more_of_a_file_is_read_than_any_document_has(tmp_path):
     assert read_document_file(path, most=10) == b"0123456789"
     with pytest.raises(LimitExceededError, match="10 or more bytes, at most 9"):
         read_document_file(path, most=9)
+
+
+@pytest.mark.parametrize(
+    ("terms", "field", "said"),
+    [
+        (Terms(valid_from="01/02/2026"), "--valid-from", "must be a date such as 2026-01-31"),
+        (Terms(valid_to="soon"), "--valid-to", "must be a date such as 2026-01-31"),
+        (Terms(valid_from="2026-02-01", valid_to="2026-01-01"), "--valid-to", "must not be before --valid-from"),
+    ],
+)
+async def test_a_date_that_is_none_is_said_once_and_by_its_option(tmp_path, terms, field, said):
+    written(tmp_path / "a.md", tmp_path / "b.md")
+    with pytest.raises(InvalidRequestError) as caught:
+        await ingest(Settings(), Output(as_json=True), [tmp_path], terms)
+    (violation,) = caught.value.violations
+    assert (violation.field, violation.description.startswith(said)) == (field, True)
+
+
+async def test_an_empty_file_is_called_that(tmp_path):
+    (tmp_path / "empty.txt").touch()
+    suite = SimpleNamespace(stream=None, knowledge=SimpleNamespace(IngestSourceStream=None))
+    (result,) = await ingest_all(suite, documents([tmp_path / "empty.txt"]), Terms(), Output(as_json=True))
+    assert (result.error, result.reason) == ("the file is empty", "INVALID_FIELD")

@@ -244,3 +244,10 @@ def test_doctor_says_that_an_active_model_is_not_calibrated(call, monkeypatch, r
 
 def test_fixtures_are_small():
     assert all(path.stat().st_size < 110_000 for path in FOLDER.rglob("*") if path.is_file())
+
+
+def test_no_name_of_the_list_is_broken_at_80_columns(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    lines = CliRunner().invoke(app, ["models", "list"]).output.splitlines()
+    assert {"entity_recognition", "all-MiniLM-L6-v2,", "calibrated"} <= set(" ".join(lines).split())
+    assert max(map(len, lines)) <= 80

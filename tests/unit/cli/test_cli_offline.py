@@ -330,6 +330,71 @@ class TestCommand:
         (tmp_path / "export").write_bytes(b"\xff\xfe")
         assert self.call(str(tmp_path / "export"), "--public-key", str(KEY)).exit_code == 2
 
+    @pytest.mark.parametrize(
+        ("content", "said"),
+        [
+            ("", "is empty"),
+            ("\n\n", "is empty"),
+            ("no JSON\n", "is not an export"),
+            ('{"a": 1}\n[]\n', "is not an export"),
+            (EXPORTS["plain"][0][:100], "is not an export"),
+            ('{"activity_id":1,"class_uid":6003,"unmapped":{"crp_hmac":"x"}}\n', "is an OCSF export"),
+            (KEPT, "is not an export"),
+        ],
+        ids=["empty", "blank", "text", "json", "cut in its first line", "ocsf", "checkpoint"],
+    )
+    def test_a_file_that_never_was_an_export_gets_no_verdict(self, tmp_path, content, said):
+        path = tmp_path / "given.ndjson"
+        path.write_text(content, encoding="utf-8")
+        found = self.call(str(path), "--public-key", str(KEY), "--json")
+        error = json.loads(found.stdout)["error"]
+        assert (found.exit_code, error["fields"][0]["field"]) == (2, "EXPORT")
+        assert said in error["message"]
+
+    @pytest.mark.parametrize("place", range(len(EXPORTS["plain"])))
+    def test_one_line_of_an_export_is_enough_to_be_judged(self, export, place):
+        line = EXPORTS["plain"][place]
+        for lines in ([line], ["garbage", line], [line, "garbage"], [line[:-5], line]):
+            found = self.call(export(lines), "--public-key", str(KEY), "--json")
+            assert (found.exit_code, json.loads(found.stdout)["verdict"]) == (3, "BROKEN")
+        value = json.loads(line)
+        for name in value:  # whatever member of it was taken out
+            if "record" not in value:
+                rest = {key: each for key, each in value.items() if key != name}
+                assert self.call(export([json.dumps(rest)]), "--public-key", str(KEY)).exit_code == 3
+
+    def test_other_line_ends_are_a_change(self, tmp_path):
+        path = tmp_path / "export.ndjson"
+        path.write_bytes("".join(f"{line}\r\n" for line in EXPORTS["plain"]).encode())
+        assert self.call(str(path), "--public-key", str(KEY)).exit_code == 3
+
+    @pytest.mark.parametrize("content", ["", "x", EXPORTS["plain"][0], KEPT.replace("\n", "\r\n")])
+    def test_a_checkpoint_that_is_none_is_wrong_input(self, export, tmp_path, content):
+        (tmp_path / "kept").write_bytes(content.encode())
+        arguments = ("--public-key", str(KEY), "--checkpoint", str(tmp_path / "kept"), "--json")
+        found = self.call(export(EXPORTS["plain"]), *arguments)
+        error = json.loads(found.stdout)["error"]
+        assert (found.exit_code, error["fields"][0]["field"]) == (2, "--checkpoint")
+        assert "kept is not a checkpoint" in error["message"]
+
+    def test_a_checkpoint_that_was_changed_is_a_verdict(self, export, tmp_path):
+        (tmp_path / "kept").write_text(KEPT.replace(KEPT.split("\n")[1], "7", 1), encoding="utf-8")
+        arguments = ("--public-key", str(KEY), "--checkpoint", str(tmp_path / "kept"))
+        assert self.call(export(EXPORTS["plain"]), *arguments).exit_code == 3
+
+    @pytest.mark.parametrize(
+        ("lines", "said"),
+        [
+            (EXPORTS["plain"][:-1], "first bad record: log: must stand"),
+            ([*EXPORTS["plain"], "x", "y"], f"first bad record: line {len(EXPORTS['plain']) + 1}: is no JSON"),
+            ([*EXPORTS["plain"][:-1], EXPORTS["plain"][-1][:50]], "the file ends with it: it may have been cut"),
+        ],
+        ids=["no log", "no JSON", "cut"],
+    )
+    def test_where_it_is_bad_is_said_once(self, export, lines, said):
+        told = " ".join(self.call(export(lines), "--public-key", str(KEY)).output.split())
+        assert said in told
+
 
 def test_the_mutations_are_many():
     """The generated list is not empty by accident."""

@@ -209,7 +209,15 @@ class TestExport:
         with pytest.raises(InvalidRequestError, match="line 1"):
             read_export([json.dumps(line | {"report": report})])
 
-    @pytest.mark.parametrize(("content", "said"), [(b"", "is empty"), (b"\x89PNG\r\n\xff", "is no text in UTF-8")])
+    @pytest.mark.parametrize(
+        ("content", "said"),
+        [
+            (b"", "is empty"),
+            (b"\x89PNG\r\n\xff", "is no text in UTF-8"),
+            (b"Dear all\n", "is not an export"),
+            (b'{"activity_id":1,"class_uid":6003}\n', "is an OCSF export"),
+        ],
+    )
     async def test_a_file_that_holds_no_text_is_no_export(self, tmp_path, content, said):
         path = tmp_path / "export.ndjson"
         path.write_bytes(content)

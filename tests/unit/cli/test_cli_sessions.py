@@ -169,3 +169,35 @@ def test_expire_asks_before_it_erases(use):
     done = CliRunner().invoke(app, ["sessions", "expire"], input="n\n")
     assert done.exit_code != 0
     assert suite.asked == []
+
+
+async def test_no_word_of_the_list_is_broken_at_80_columns(use, capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    name = "crp_sess_" + "a" * 32
+    one = summary(name, windows_committed=12, legal_hold=True, last_report_id="3acba354-c975-459a-b8d6-2ee5805a107d")
+    one.session.status = dag_pb2.SESSION_STATUS_TOMBSTONED
+    use(pb.ListSessionsResponse(sessions=[one]))
+    await sessions.list_sessions(Settings(), Output(as_json=False))
+    lines = capsys.readouterr().out.splitlines()
+    words = " ".join(lines).split()
+    assert {name, one.last_report_id, "TOMBSTONED", "held", "windows"} <= set(words)
+    assert max(map(len, lines)) <= 80
+
+
+@pytest.mark.parametrize(
+    ("filters", "said"),
+    [({}, "starts one"), ({"status": "OPEN"}, "none of that kind"), ({"parent": "p"}, "none of that kind")],
+)
+async def test_filters_that_leave_nothing_are_not_told_to_ask(use, capsys, filters, said):
+    use(pb.ListSessionsResponse())
+    await sessions.list_sessions(Settings(), Output(as_json=False), **filters)
+    assert said in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("seconds", "said"), [(2_592_000, "30 days"), (86_400, "1 day"), (5_400, "90 minutes"), (3_601, "3601 s")]
+)
+async def test_spans_are_told_as_people_say_them(use, capsys, seconds, said):
+    use(rules.GetRetentionResponse(effective=rules.RetentionRules(idle_expiry_s=seconds)))
+    await retention.show_rules(Settings(), Output(as_json=False))
+    assert said in capsys.readouterr().out

@@ -52,8 +52,10 @@ def test_enum_values_may_be_written_in_full_in_short_or_as_numbers(tmp_path, are
     [
         ("{", "must be JSON in UTF-8"),
         ("[]", "must hold one JSON object"),
-        ('{"domain": "HR"}', "AI_SYSTEM_DOMAIN_HR"),
-        ('{"colour": "red"}', "colour"),
+        ('{"domain": "HR"}', "domain: HR is none of BIOMETRIC_IDENTIFICATION, EMPLOYMENT"),
+        ('{"colour": "red"}', "colour is no field; there are ai_system_id, name, domain"),
+        ('{"role": "AI_ACT_ROLE_COOK"}', "role: AI_ACT_ROLE_COOK is none of PROVIDER, DEPLOYER"),
+        ('{"annex_iii_areas": ["EMPLOYMENT", "X"]}', "annex_iii_areas: X is none of"),
         ('{"makes_decisions": "perhaps"}', "makes_decisions"),
     ],
 )

@@ -5,6 +5,7 @@ import random
 
 import pytest
 
+from services.cli.commands import monitor
 from services.cli.monitoring import EntryRules, FindingKind, Follower, MonitorState, StateFile
 from services.cli.monitoring.follower import PAGE, Head
 from services.common.clock import SystemClock
@@ -282,6 +283,29 @@ async def test_the_state_comes_back_whole(tmp_path):
     assert again.state == watch.state
     log.add([entry("t", "event", 0)])
     assert await again.finds() == [(FindingKind.WINDOW_ALONE, 8)]
+
+
+async def test_a_bare_key_that_is_not_the_logs_is_remembered_with_what_it_found(tmp_path):
+    state = MonitorState()
+    monitor._pin(state, NEXT.key.public_key.hex())
+    file = StateFile(tmp_path / "log.json")
+
+    async def keep(kept):
+        file.write(kept)
+
+    await Follower(FakeLog(session("s", 2)), state, SystemClock(), keep).look(lambda _: lambda: None)
+    again = file.read()
+    assert (again.key, again.found, again.findings[0].kind) == (state.key, 1, FindingKind.NOT_SIGNED)
+    before = json.loads((tmp_path / "log.json").read_text(encoding="utf-8"))
+    (tmp_path / "log.json").write_text(json.dumps(before | {"key": str(state.key)}), encoding="utf-8")
+    assert file.read().key == state.key  # as it was written before
+    monitor._pin(again, str(SIGNER.key))
+    assert again.key == SIGNER.key
+
+
+def test_a_folder_is_no_state(tmp_path):
+    with pytest.raises(InvalidRequestError, match=r"--state: .* cannot be read: Is a directory; name another file"):
+        StateFile(tmp_path).read()
 
 
 @pytest.mark.parametrize("change", [{"version": 2}, {"peaks": "00"}, {"window": []}, {"findings": [{}]}, {"key": "x"}])

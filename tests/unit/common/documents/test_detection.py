@@ -155,3 +155,12 @@ def test_every_kind_is_told_wherever_people_look():
     assert ACCEPTED in words
     command = next(one for one in cli.registered_commands if one.name == "ingest")
     assert ACCEPTED in command.help
+
+
+@pytest.mark.parametrize(("name", "declared"), [("a.pdf", ""), ("a.docx", ""), ("", "application/pdf")])
+def test_bytes_of_no_kind_under_a_binary_name_get_no_advice_on_charsets(name, declared):
+    said = refusal(bytes(range(128, 256)) * 20, name, declared)
+    assert "it is damaged, or did not come whole: save it anew" in said
+    assert f"called {name}" in said or declared in said
+    assert "charset" not in said
+    assert "declare its charset" in refusal(bytes(range(128, 256)) * 20, "a.txt")
