@@ -16,7 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from services.common.extractive.composing import ASKS_PAST, Source, Unit
-from services.common.extractive.expecting import lacks_expected, names_other_year, tells_of_its_document
+from services.common.extractive.expecting import (
+    lacks_expected,
+    names_no_holder,
+    names_other_year,
+    tells_of_its_document,
+)
 from services.common.questions.following import joined
 from services.common.questions.kinds import asked_kind
 from services.common.questions.matching import fit_terms, rarity
@@ -168,11 +173,11 @@ def first_candidates(
     found: dict[str, Candidate] = {}
     for unit in units:
         text, source = unit.passage.text, sources[unit.fact]
-        if text in found or tells_of_its_document(question.text, text):
+        everything = f"{source.location} {source.content}"
+        if text in found or _answers_nothing(question.text, text, everything):
             continue
         fit = fit_terms(question, (unit.inside, unit.over), text, need.tells)
         shown = text if unit.passage.is_row else _with_heading(text, source.location)
-        everything = f"{source.location} {source.content}"
         signs = {
             "thing": fit.thing,
             "own": fit.own,
@@ -189,6 +194,10 @@ def first_candidates(
     return sorted(found.values(), key=lambda each: (-each.early, each.unit.fact, each.unit.passage.position))[
         :MOST_EMBEDDED
     ]
+
+
+def _answers_nothing(question: str, text: str, everything: str) -> bool:
+    return tells_of_its_document(question, text) or names_no_holder(question, everything)
 
 
 def _with_heading(text: str, location: str) -> str:

@@ -10,6 +10,7 @@ from typing import Final
 
 from services.common.questions.kinds import CLOSED, holds
 from services.common.questions.reading import Question
+from services.common.questions.terms import terms
 
 _READ_CHARS: Final = 2_000
 _NUMBER: Final = (
@@ -108,6 +109,20 @@ _ASKS_OF_IT: Final = re.compile(
 def tells_of_its_document(question: str, text: str) -> bool:
     """Say whether a passage begins with what its document is ("Valid from 1 March 2026") and nobody asked for that."""
     return _OF_ITSELF.match(text[:_READ_CHARS]) is not None and _ASKS_OF_IT.search(question[-_READ_CHARS:]) is None
+
+
+_HOLDER: Final = re.compile(
+    r"\bwho(?:'s| is| are| was| were) (?:the |our |your |its |their )(?P<role>[\w'& -]{2,60}?)"
+    r"(?= (?:of|for|in|at|here|now)\b|[?.!,]|$)",
+    re.IGNORECASE,
+)
+
+
+def names_no_holder(question: str, text: str) -> bool:
+    """Say whether it is asked who holds a role that a text with its headings does not name: "Who is the CEO?"."""
+    asked = _HOLDER.search(question[-_READ_CHARS:])
+    wanted = frozenset(terms(asked["role"])) if asked is not None else frozenset[str]()
+    return bool(wanted) and not wanted & frozenset(terms(text[:_READ_CHARS]))
 
 
 def names_other_year(question: str, text: str) -> bool:

@@ -4,6 +4,7 @@ import pytest
 
 from services.cli.commands import doctor
 from services.common.adapters.memory.inference import MemoryLanguageModel
+from services.common.composition import Adapters
 from services.common.settings import LlmSettings, Settings
 
 
@@ -26,7 +27,7 @@ async def test_doctor_says_so_where_tokens_are_counted_by_a_stand_in(model, told
     async def answering(self):
         return MemoryLanguageModel(["yes"])
 
-    monkeypatch.setattr(doctor.Adapters, "language_model", answering)
+    monkeypatch.setattr(Adapters, "language_model", answering)
     settings = Settings(llm=LlmSettings(base_url="http://127.0.0.1:1/v1", model=model))
     first, *rest = await doctor._language_model(settings)
     assert (first.level, first.detail) == (doctor.Level.OK, f"{model} answers at 127.0.0.1:1")

@@ -159,3 +159,26 @@ async def test_of_two_rows_the_one_goes_first_that_nothing_stands_beside(questio
     selector = AnswerSelector(MemoryEmbeddingModel(), TableEntailment(neutral))
     (found,) = await selector.choose(Asked(question), ROWS, LIMITS)
     assert ROWS[found.candidates[0].unit.fact].fact_id == expected
+
+
+STAFF = [
+    Source(
+        "valid", "Valid from 1 March 2026. It applies to all employees of Bramble Ltd.", 0.8, location="# Staff policy"
+    ),
+    Source("officer", "The data protection officer of Bramble Ltd is Jane Field.", 0.7, location="# Staff policy"),
+]
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("Who is the CEO of Bramble Ltd?", []),
+        ("Who is the data protection officer of Bramble Ltd?", ["officer"]),
+        ("When is the policy of Bramble Ltd valid?", ["officer", "valid"]),
+        ("How much is the fee at Bramble Ltd?", ["officer"]),
+    ],
+)
+async def test_passages_that_answer_nothing_are_not_read(question, expected):
+    selector = AnswerSelector(MemoryEmbeddingModel(), None)
+    (read,) = await selector.consider(Asked(question), STAFF, LIMITS)
+    assert sorted(STAFF[one.unit.fact].fact_id for one in read.candidates) == expected
