@@ -93,6 +93,33 @@ def test_what_no_exception_speaks_of_is_left_alone(text, claim):
     assert said_by_exception(*held(text, claim)) is None
 
 
+@pytest.mark.parametrize(
+    ("text", "other", "claim"),
+    [
+        (
+            "All employees other than contractors are entitled to 25 days of annual leave.",
+            "Contractors are entitled to 10 days of annual leave.",
+            "Contractors are entitled to annual leave.",
+        ),
+        (
+            "All staff except managers are paid overtime at 150%.",
+            "Managers are paid overtime at 120%.",
+            "Managers are paid overtime.",
+        ),
+    ],
+)
+def test_what_another_sentence_says_of_the_excepted_case_holds(text, other, claim):
+    sources = [Reading.of(text, 0, fact_index=0), Reading.of(other, len(text) + 1, fact_index=0)]
+    assert excepted_case(read_claim(claim, 0), sources) is None
+    assert excepted_case(read_claim(claim, 0), sources[:1]) is not None
+
+
+def test_an_exception_limits_who_says_the_opposite_of_the_rest():
+    text = "The shop is closed on Sundays except in December."
+    assert beside_exceptions(*held(text, "The shop is open on Sundays.")) == ()
+    assert beside_exceptions(*held(text, "The shop is closed on Sundays."))
+
+
 def test_the_words_of_an_exception_say_nothing_of_what_is_not_excepted():
     (case,) = beside_exceptions(*held(MUSEUM, "The museum is open on Tuesdays."))
     assert case.source.text[case.span.start : case.span.end].strip(".") == "except Monday"
@@ -164,6 +191,13 @@ def test_the_state_of_a_day_is_said(text, claim):
         (HALL, "The hall is open on Saturdays."),
         (SHOP, "The restaurant is closed on Mondays."),
         ("The account is closed on Mondays for new members.", "The file was opened on Monday."),
+        ("The restaurant opened on Monday, 3 May 2021. It is closed on Mondays.", "The restaurant opened on a Monday."),
+        ("The post office closes early on Fridays.", "The post office is open on Fridays."),
+        ("The bank is open Monday to Friday.", "On a bank holiday Monday the bank is closed."),
+        (
+            "The children's library is closed on Mondays. The central library is closed on Tuesdays.",
+            "The library is open on Mondays.",
+        ),
     ],
 )
 def test_parts_of_days_and_other_things_are_left_alone(text, claim):

@@ -7,6 +7,7 @@ the sentence and says what it denies. Of what is not excepted the exception says
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 from typing import Final
 
 from services.common.reading.clauses import finite_verb_at
@@ -46,6 +47,9 @@ _DAILY: Final = re.compile(
     r"\b(?:every\sday|each\sday|all\sdays|daily|seven\sdays\sa\sweek|all\sweek)\b", re.IGNORECASE
 )
 _MOST_WORDS: Final = 5
+_MOST_CASES: Final = 8
+_HEAD_CHARS: Final = 400
+"""So many exceptions of a sentence are read, and so much of what stands before one: bounded work."""
 _LEAST_CHARS: Final = 3
 
 
@@ -72,7 +76,7 @@ def excepted_case(claim: Reading, sources: list[Reading]) -> Departure | None:
         return None
     for case in _cases(sources):
         member = _named(claim, case)
-        if member and not _turned(claim, case):
+        if member and not _turned(claim, case) and not _is_said_elsewhere(claim, member, case, sources):
             named = [word for word in claim.tokens if root(word.text) in member]
             own = claim.span(named[0].start, named[-1].end)
             there = case.source.span(case.span.start, case.span.end)
@@ -94,7 +98,11 @@ def beside_exceptions(claim: Reading, sources: list[Reading]) -> tuple[ExceptedC
     """Return the sentences with exceptions that are none of what a claim speaks of: they say nothing of it."""
     if _LIMITED.search(claim.text):
         return ()
-    return tuple(case for case in _cases(sources) if not any(member & claim.content for member in case.members))
+    return tuple(
+        case
+        for case in _cases(sources)
+        if not any(member & claim.content for member in case.members) and not _turned(claim, case)
+    )
 
 
 def _cases(sources: list[Reading]) -> Iterator[ExceptedCase]:
@@ -105,9 +113,9 @@ def _cases(sources: list[Reading]) -> Iterator[ExceptedCase]:
 def _read(source: Reading) -> tuple[ExceptedCase, ...]:
     """Return the exceptions of a sentence that can be told whole."""
     found: list[ExceptedCase] = []
-    for match in _CUE.finditer(source.text):
+    for match in islice(_CUE.finditer(source.text), _MOST_CASES):
         start = max(source.text.rfind(mark, 0, match.start()) for mark in ";:.") + 1
-        head = source.text[start : match.start()]
+        head = source.text[max(start, match.start() - _HEAD_CHARS) : match.start()]
         if match["weak"] and not _ALL.search(head):
             continue
         stop = _END.search(source.text, match.end())
@@ -153,6 +161,16 @@ def _named(claim: Reading, case: ExceptedCase) -> frozenset[str]:
     if not rest or not rest <= main:
         return frozenset()
     return next((member for member in case.members if member <= claim.content), frozenset())
+
+
+def _is_said_elsewhere(claim: Reading, member: frozenset[str], case: ExceptedCase, sources: list[Reading]) -> bool:
+    """Say whether another sentence says the like of the excepted case: "contractors are entitled to 10 days"."""
+    rest = claim.content - member
+    return any(
+        member <= source.content and rest & source.content and not compared(claim.text, source.text).turned
+        for source in sources
+        if (source.fact_index, source.start) != (case.source.fact_index, case.source.start)
+    )
 
 
 def _is_another_day(claim: Reading, case: ExceptedCase) -> bool:

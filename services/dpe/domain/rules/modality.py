@@ -13,7 +13,7 @@ from typing import Final
 
 from services.common.reading.clauses import finite_verb_at
 from services.common.reading.polarity import is_negated
-from services.common.reading.words import words
+from services.common.reading.words import Word, words
 from services.dpe.domain.conditions import Condition, Kind, conditions, without_conditions
 from services.dpe.domain.findings import DistortionType, Rule
 from services.dpe.domain.rules.finding import Departure
@@ -42,7 +42,9 @@ _BE: Final = r"(?:is|are|was|were|be|been|being)"
 _FORBIDDEN: Final = (
     rf"(?:must|shall|may|can|could) not|cannot|can't|mustn't"
     rf"|{_BE} (?:not (?:allowed|permitted)|forbidden|prohibited|banned)(?: to)?"
-    r"|(?:^|(?<=[:;] ))(?:never|do not|don't|avoid)(?= [a-z])(?! (?:need|have|require|forget|hesitate|worry|mind)\b)"
+    r"|(?:^|(?<=[:;] ))(?:never|do not|don't|avoid)(?= [a-z])"
+    r"(?! (?:need|have|require|forget|hesitate|worry|mind|in|on|at|by|for|to|of|with|during|within|before|after|until"
+    r"|more|less|the|an?|be)\b)"
 )
 _NEED_NOT: Final = (
     r"need not|needn't|(?:(?:do|does|did) not|don't|doesn't) (?:need(?: to)?|require|have to)"
@@ -310,12 +312,16 @@ def _said(reading: Reading) -> list[_Said]:
         following = [word for word in reading.tokens if word.start >= cue.end()][:3]
         # "Positive ones may, provided that ...": its verb stands elsewhere.
         following = [word for word in following if not _PAUSE.search(reading.text, cue.end(), word.start)]
-        verb = next(
-            (root(word.text) for word in following if root(word.text) not in _WEAK_VERBS and _is_act(word.text)), ""
-        )
+        acts = (word for word in following if root(word.text) not in _WEAK_VERBS and _is_act(word.text))
+        verb = next((_act(word, reading.text) for word in acts), "")
         conditional = any(span.start <= cue.start() < span.end for span in governed)
         found.append(_Said(force, cue.start(), cue.end(), verb, conditional))
     return found
+
+
+def _act(word: Word, text: str) -> str:
+    """Return the root of a verb; what may not be "used to buy" something may be used."""
+    return word.text if word.text == "used" and text[word.end : word.end + 4] == " to " else root(word.text)
 
 
 _PAUSE: Final = re.compile(r"[,;.:]")

@@ -31,7 +31,14 @@ _EXCEPT: Final = re.compile(
     r"\b(?:except|excluding|apart\sfrom|other\sthan|but(?=\s(?:not\s)?(?:on\s)?\w+days?\b))", re.IGNORECASE
 )
 _STATE: Final = re.compile(
-    r"\b(?:(?P<open>open(?:s|ed)?)|closed|closes|shut|shuts)\b(?!\s(?:to|for|by|with|question|until))", re.IGNORECASE
+    r"\b(?:(?P<open>opens?)(?!\s(?:to|for|by|with|question|until))"
+    r"|(?:closed|closes|shut|shuts)(?!\s(?:to|for|by|with|until|early|late|at|from|between|over|during|down)))\b",
+    re.IGNORECASE,
+)
+_HOLIDAY_ON_DAY: Final = re.compile(
+    rf"\bholidays?\s(?:(?:falls?\s)?on\s)?(?:an?\s)?(?:{'|'.join(_NAMES)})|\b(?:{'|'.join(_NAMES)})s?\s(?:that|which)?\s?(?:is|are)?\s?(?:an?\s)?"
+    r"(?:public|bank)\sholiday",
+    re.IGNORECASE,
 )
 _PIECES: Final = re.compile(
     r"[.;]\s|[.;]$|,\s(?:and|but|while|whereas)\s|\s(?:but|while|whereas)\s|,\s(?=on\s\w+day)", re.IGNORECASE
@@ -95,7 +102,7 @@ def opening_days(claim: Reading, sources: list[Reading]) -> tuple[Reading, ...]:
 
 def _said(claim: Reading) -> _Opening | None:
     """Return the one state that a claim says of days, whole days and no more."""
-    limited = any(pattern.search(claim.text) for pattern in (_AT_TIMES, _IN_PART, _EXCEPT))
+    limited = any(pattern.search(claim.text) for pattern in (_AT_TIMES, _IN_PART, _EXCEPT, _HOLIDAY_ON_DAY))
     if limited or len(claim.text) > _MOST_CHARS or _HOURS.search(_without_ranges(claim.text)):
         return None
     listed = claim.once(_openings)
@@ -110,9 +117,11 @@ def _about(ours: _Opening, sources: list[Reading]) -> Iterator[tuple[Reading, _O
     """Yield what sentences say of the same thing: of what is named, or else of the house itself."""
     listed = [(source, one) for source in sources for one in source.once(_openings) if one.days]
     same = [(source, one) for source, one in listed if ours.subject and one.subject == ours.subject]
-    named = same or [(source, one) for source, one in listed if ours.subject and ours.subject < one.subject]
     house = [(source, one) for source, one in listed if not one.subject and ours.subject <= _ITSELF | source.context]
-    yield from named or house
+    wider = [(source, one) for source, one in listed if ours.subject and ours.subject < one.subject]
+    if len({one.subject for _, one in wider}) > 1:
+        wider = []  # "the library", where the children's and the central one have days of their own
+    yield from same or house or wider
 
 
 def _openings(sentence: Reading) -> tuple[_Opening, ...]:
@@ -124,9 +133,10 @@ def _openings(sentence: Reading) -> tuple[_Opening, ...]:
     for end in (*(match.start() for match in _PIECES.finditer(text)), len(text)):
         piece = text[start:end]
         states = list(_STATE.finditer(piece))
-        if len(states) == 1 and not _AT_TIMES.search(piece):
+        is_limited = _AT_TIMES.search(piece) is not None or _HOLIDAY_ON_DAY.search(piece) is not None
+        if len(states) == 1 and not is_limited:
             state = (bool(states[0]["open"]) != is_negated(piece), _subject(piece[: states[0].start()]))
-        elif states or _AT_TIMES.search(piece):
+        elif states or is_limited:
             state = None
         if state is not None and (state[0] or not _IN_PART.search(piece)):
             at = start + len(piece) - len(piece.lstrip(" ,;."))
