@@ -25,6 +25,9 @@ _VALUES: Final = frozenset(
 )
 
 
+_OF_THINGS: Final = _VALUES | {DistortionType.ENTITY_SUBSTITUTED}
+
+
 class Sources:
     """The sentences of an analysis' facts as the rules read them, each fact read once."""
 
@@ -60,20 +63,30 @@ class Departed:
     distortions: dict[str, list[Distortion]]
     unworded: frozenset[str]
     in_cells: frozenset[str]
-    silent: Mapping[str, tuple[tuple[str, Span], ...]]
+    silent: Mapping[str, tuple["_Silent", ...]]
 
     def without_silent(self, claim_id: str, found: Sequence[Distortion]) -> list[Distortion]:
         """Return distortions of a claim without those that hold it against words that say nothing of it (ADR 0218)."""
         silent = self.silent.get(claim_id, ())
-        return [
-            item
-            for item in found
-            if item.rule is Rule.EXCEPTION
-            or not any(
-                item.fact_id == fact_id and span.start <= item.fact_span.start and item.fact_span.end <= span.end
-                for fact_id, span in silent
-            )
-        ]
+        return [item for item in found if not any(place.silences(item) for place in silent)]
+
+
+@dataclass(frozen=True, slots=True)
+class _Silent:
+    """Words of a fact that say nothing against a claim; of an exception, no value or name does, but it may limit it."""
+
+    fact_id: str
+    span: Span
+    is_exception: bool
+
+    def silences(self, item: Distortion) -> bool:
+        if item.rule is Rule.EXCEPTION or (self.is_exception and item.type not in _OF_THINGS):
+            return False
+        return (
+            item.fact_id == self.fact_id
+            and self.span.start <= item.fact_span.start
+            and item.fact_span.end <= self.span.end
+        )
 
 
 def departed(analysis: Analysis, meant: Mapping[str, frozenset[str]]) -> Departed:
@@ -87,7 +100,7 @@ def departed(analysis: Analysis, meant: Mapping[str, frozenset[str]]) -> Departe
     found: dict[str, list[Distortion]] = {}
     unworded: list[str] = []
     in_cells: list[str] = []
-    silent: dict[str, tuple[tuple[str, Span], ...]] = {}
+    silent: dict[str, tuple[_Silent, ...]] = {}
     views = analysis.outputs.text.fact_views
     for claim in judged_claims(analysis.outputs.text.claims):
         if claim.sentence_index in analysis.outputs.attribution.quotations or not analysis.is_scored(claim):
@@ -102,7 +115,9 @@ def departed(analysis: Analysis, meant: Mapping[str, frozenset[str]]) -> Departe
             in_cells.append(claim.claim_id)
         places = _silent(told, beside_exceptions(reading, known), days)
         if places:
-            silent[claim.claim_id] = tuple((views[index].fact.fact_id, span) for index, span in places)
+            silent[claim.claim_id] = tuple(
+                _Silent(views[index].fact.fact_id, span, is_exception) for index, span, is_exception in places
+            )
         listed = [
             _distortion(claim, reading, departure, views[departure.source.fact_index])
             for departure in departures(reading, known)
@@ -114,15 +129,15 @@ def departed(analysis: Analysis, meant: Mapping[str, frozenset[str]]) -> Departe
 
 def _silent(
     told: ExceptedCase | None, beside: Sequence[ExceptedCase], days: Sequence[Reading]
-) -> list[tuple[int, Span]]:
-    """Return the places of facts that say nothing against a claim, each with the fact's index.
+) -> list[tuple[int, Span, bool]]:
+    """Return the places of facts that say nothing against a claim, by fact, with whether each is an exception.
 
     A sentence of whose exception it speaks says the opposite of what it says of the rest; of what is not excepted the
     words of the exception say nothing; and sentences about other days say nothing of those that it speaks of.
     """
-    places = [(one.source.fact_index, one.source.span(one.span.start, one.span.end)) for one in beside]
+    exceptions = [(one.source.fact_index, one.source.span(one.span.start, one.span.end), True) for one in beside]
     whole = [*days, *([] if told is None else [told.source])]
-    return [*places, *((one.fact_index, one.whole) for one in whole)]
+    return [*exceptions, *((one.fact_index, one.whole, False) for one in whole)]
 
 
 def without_echoes(found: Sequence[Distortion]) -> list[Distortion]:

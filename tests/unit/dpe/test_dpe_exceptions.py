@@ -85,6 +85,9 @@ def test_an_exception_says_the_opposite_of_its_case(text, claim):
         ("All guests get a key but the key must be returned.", "The key must be returned."),
         ("Members get 10% off all items except books, and books are shipped free.", "Books are shipped free."),
         ("All staff attend except when they are ill.", "Staff attend when they are ill."),
+        ("All rooms are heated but small.", "The rooms are small."),
+        ("All rooms are heated but small.", "The rooms are not small."),
+        ("Every pupil sat the test but two pupils are excused.", "Two pupils are excused."),
         ("", "The museum is open on Mondays."),
     ],
 )
@@ -112,6 +115,16 @@ def test_what_another_sentence_says_of_the_excepted_case_holds(text, other, clai
     sources = [Reading.of(text, 0, fact_index=0), Reading.of(other, len(text) + 1, fact_index=0)]
     assert excepted_case(read_claim(claim, 0), sources) is None
     assert excepted_case(read_claim(claim, 0), sources[:1]) is not None
+
+
+def test_what_another_sentence_denies_of_the_excepted_case_is_not_said():
+    sources = [
+        Reading.of("All members except students pay 20 euros.", 0, fact_index=0),
+        Reading.of("Students pay 10 euros.", 50, fact_index=0),
+    ]
+    claim = read_claim("Students pay nothing.", 0)
+    assert said_by_exception(claim, sources) is None
+    assert said_by_exception(claim, sources[:1]) is not None
 
 
 def test_an_exception_limits_who_says_the_opposite_of_the_rest():
@@ -229,6 +242,12 @@ def test_an_order_that_is_turned_round(text, claim, is_changed):
     assert (found is not None and found.rule is Rule.ORDER) == is_changed
 
 
+def test_what_stands_there_in_both_orders_is_not_turned_round():
+    texts = ("The filter is cleaned before each use.", "The filter is also cleaned after each use.")
+    sources = [Reading.of(text, 100 * place, fact_index=0) for place, text in enumerate(texts)]
+    assert changed_order(read_claim("The filter is cleaned after each use.", 0), sources) is None
+
+
 HOME = "In the probation period, which lasts six months, working from home is not allowed unless the head agrees."
 
 
@@ -260,6 +279,9 @@ VINEGAR = "Never use vinegar: it damages the seals and voids the warranty."
         ("Do not use vinegar.", "You may use vinegar.", True),
         ("Do not forget to use the filter.", "You may use the filter.", False),
         ("You may use vinegar, but never use bleach.", "You may use vinegar.", False),
+        ("Do not remove the plaster before the third day.", "You may remove the plaster after the third day.", False),
+        ("Do not store it above 25 °C.", "You may store it below 25 °C.", False),
+        ("Never in the first year.", "It may be raised later.", False),
     ],
 )
 def test_an_order_not_to_forbids(text, claim, is_forbidden):

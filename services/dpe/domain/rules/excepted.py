@@ -20,9 +20,8 @@ from services.dpe.domain.rules.reading import Reading, root, roots
 
 _CUE: Final = re.compile(
     r"\b(?:except(?:ing)?(?:\sfor)?|with\sthe\s(?:sole\s)?exception\sof|save\sfor"
-    r"|(?P<weak>excluding|apart\sfrom|aside\sfrom|other\sthan|barring|but(?!\s(?:not|also|only|is|are|was|were|may|can"
-    r"|must|will|it|they|he|she|you|we|there|this|that|then|never|no|if|when|where|unless|rather)\b)))"
-    r"(?:\s(?:on|in|at|to|for|by|during|from|with|of))?\s(?!(?:if|when|where|that|as|under|otherwise)\b)",
+    r"|(?P<weak>excluding|apart\sfrom|aside\sfrom|other\sthan|barring)|(?P<but>but))"
+    r"(?:\s(?:on|in|at|to|for|by|during|from|with|of))?\s(?!(?:if|when|where|that|as|under|otherwise|not|also|only)\b)",
     re.IGNORECASE,
 )
 _ALL: Final = re.compile(
@@ -30,7 +29,10 @@ _ALL: Final = re.compile(
     r"|never|no|nobody|none|nothing|nowhere|whole|always)\b",
     re.IGNORECASE,
 )
-"""Of whom or what it is said; the weaker cues except nothing without one of these: "other than that", "but also"."""
+_JUST_BEFORE: Final = re.compile(rf"{_ALL.pattern}(?:\s[\w-]{{1,30}})?\s*$", re.IGNORECASE)
+"""Of whom or what it is said; the weaker cues except nothing without one of these, "but" none that does not follow it:
+"every day but Monday", not "other than that", nor "all rooms are heated but small".
+"""
 _END: Final = re.compile(
     r"[,;:.()\u2013\u2014]|\s(?:which|who|that|whose|if|unless|when|where|until|provided|and\sthe)\s", re.IGNORECASE
 )
@@ -89,7 +91,10 @@ def said_by_exception(claim: Reading, sources: list[Reading]) -> ExceptedCase | 
     if _LIMITED.search(claim.text):
         return None
     for case in _cases(sources):
-        if _turned(claim, case) if _named(claim, case) else _is_another_day(claim, case):
+        member = _named(claim, case)
+        if member and _turned(claim, case) and not _is_said_elsewhere(claim, member, case, sources, turned=True):
+            return case
+        if not member and _is_another_day(claim, case):
             return case
     return None
 
@@ -116,7 +121,7 @@ def _read(source: Reading) -> tuple[ExceptedCase, ...]:
     for match in islice(_CUE.finditer(source.text), _MOST_CASES):
         start = max(source.text.rfind(mark, 0, match.start()) for mark in ";:.") + 1
         head = source.text[max(start, match.start() - _HEAD_CHARS) : match.start()]
-        if match["weak"] and not _ALL.search(head):
+        if (match["weak"] and not _ALL.search(head)) or (match["but"] and not _JUST_BEFORE.search(head)):
             continue
         stop = _END.search(source.text, match.end())
         end = stop.start() if stop else len(source.text)
@@ -163,11 +168,13 @@ def _named(claim: Reading, case: ExceptedCase) -> frozenset[str]:
     return next((member for member in case.members if member <= claim.content), frozenset())
 
 
-def _is_said_elsewhere(claim: Reading, member: frozenset[str], case: ExceptedCase, sources: list[Reading]) -> bool:
-    """Say whether another sentence says the like of the excepted case: "contractors are entitled to 10 days"."""
+def _is_said_elsewhere(
+    claim: Reading, member: frozenset[str], case: ExceptedCase, sources: list[Reading], *, turned: bool = False
+) -> bool:
+    """Say whether another sentence says the like of the excepted case, or the opposite: "contractors get 10 days"."""
     rest = claim.content - member
     return any(
-        member <= source.content and rest & source.content and not compared(claim.text, source.text).turned
+        member <= source.content and rest & source.content and compared(claim.text, source.text).turned is turned
         for source in sources
         if (source.fact_index, source.start) != (case.source.fact_index, case.source.start)
     )

@@ -44,7 +44,9 @@ _FORBIDDEN: Final = (
     rf"|{_BE} (?:not (?:allowed|permitted)|forbidden|prohibited|banned)(?: to)?"
     r"|(?:^|(?<=[:;] ))(?:never|do not|don't|avoid)(?= [a-z])"
     r"(?! (?:need|have|require|forget|hesitate|worry|mind|in|on|at|by|for|to|of|with|during|within|before|after|until"
-    r"|more|less|the|an?|be)\b)"
+    r"|more|less|the|an?|be|just|only)\b)"
+    r"(?![^.;:]*(?:\d|\b(?:above|below|under|over|before|after|until|while|when|if|unless|without|more|less|too|only"
+    r"|alone|first)\b))"
 )
 _NEED_NOT: Final = (
     r"need not|needn't|(?:(?:do|does|did) not|don't|doesn't) (?:need(?: to)?|require|have to)"

@@ -42,17 +42,20 @@ def changed_order(claim: Reading, sources: list[Reading]) -> Departure | None:
 
 def _turned(order: "_Order", claim: Reading, sources: list[Reading]) -> Departure | None:
     """Return the sentence that says "the one before the other" of what a claim says the other way round."""
+    found: Departure | None = None
     for source in sources:
         theirs = source.once(_orders)
         if len(theirs) != 1 or is_negated(source.text) != is_negated(claim.text):
             continue
         known = theirs[0]
+        if min(_likeness(order.first, known.first), _likeness(order.second, known.second)) >= _SAME_THING:
+            return None  # "after each use" stands there as well as "before each use"
         crossed = min(_likeness(order.first, known.second), _likeness(order.second, known.first))
         straight = max(_likeness(order.first, known.first), _likeness(order.second, known.second))
         if crossed >= _SAME_THING and straight < FOUND:
             kind = DistortionType.RELATION_ALTERED
-            return Departure(kind, Rule.ORDER, claim.whole, source, source.whole, is_same=True)
-    return None
+            found = found or Departure(kind, Rule.ORDER, claim.whole, source, source.whole, is_same=True)
+    return found
 
 
 _SAME_THING: Final = 0.6
