@@ -38,7 +38,7 @@ _OPPOSED: Final = re.compile(
     re.IGNORECASE,
 )
 _UNDER: Final = re.compile(
-    r"\b(?:if|unless|provided|only|when|once|after|with|without|needs?|requires?|required|subject|must|agree\w{0,6}"
+    r"\b(?:if|unless|provided|only|who|which|having|when|once|after|with|without|needs?|requires?|required|subject|must|agree\w{0,6}"
     r"|approv\w{1,3}|permission|consent|long\sas)\b",
     re.IGNORECASE,
 )

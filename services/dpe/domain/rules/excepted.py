@@ -29,12 +29,19 @@ _ALL: Final = re.compile(
     r"|never|no|nobody|none|nothing|nowhere|whole|always)\b",
     re.IGNORECASE,
 )
-_JUST_BEFORE: Final = re.compile(rf"{_ALL.pattern}(?:\s[\w-]{{1,30}})?\s*$", re.IGNORECASE)
+_JUST_BEFORE: Final = re.compile(
+    r"\b(?:all|any|anybody|anyone|anything|anywhere|each|every|everybody|everyone|everything|everywhere|no|nobody|none"
+    r"|nothing|nowhere)(?P<between>(?:\s[\w-]{1,30}){0,3})\s*$",
+    re.IGNORECASE,
+)
 """Of whom or what it is said; the weaker cues except nothing without one of these, "but" none that does not follow it:
 "every day but Monday", not "other than that", nor "all rooms are heated but small".
 """
 _END: Final = re.compile(
     r"[,;:.()\u2013\u2014]|\s(?:which|who|that|whose|if|unless|when|where|until|provided|and\sthe)\s", re.IGNORECASE
+)
+_MORE: Final = re.compile(
+    r",?\s(?:(?P<unless>unless)|when|where|for\swhich|on\swhich|which|who)\b(?P<rest>[^.;]{0,200})", re.IGNORECASE
 )
 _AND: Final = re.compile(r"\s(?:and|or|nor|as\swell\sas)\s", re.IGNORECASE)
 _LIMITED: Final = re.compile(
@@ -43,7 +50,9 @@ _LIMITED: Final = re.compile(
     re.IGNORECASE,
 )
 """A claim with one of these may say what the sentence says: it is for the other rules."""
-_LOOSE: Final = frozenset({"day", "time", "case", "else", "also", "remain", "however", "there"})
+_LOOSE: Final = frozenset(
+    {"day", "time", "case", "else", "also", "remain", "however", "there", "need", "must", "have", "hav"}
+)
 _DAYS: Final = roots("Monday Tuesday Wednesday Thursday Friday Saturday Sunday")
 _DAILY: Final = re.compile(
     r"\b(?:every\sday|each\sday|all\sdays|daily|seven\sdays\sa\sweek|all\sweek)\b", re.IGNORECASE
@@ -117,28 +126,42 @@ def _cases(sources: list[Reading]) -> Iterator[ExceptedCase]:
 
 def _read(source: Reading) -> tuple[ExceptedCase, ...]:
     """Return the exceptions of a sentence that can be told whole."""
-    found: list[ExceptedCase] = []
-    for match in islice(_CUE.finditer(source.text), _MOST_CASES):
-        start = max(source.text.rfind(mark, 0, match.start()) for mark in ";:.") + 1
-        head = source.text[max(start, match.start() - _HEAD_CHARS) : match.start()]
-        if (match["weak"] and not _ALL.search(head)) or (match["but"] and not _JUST_BEFORE.search(head)):
-            continue
-        stop = _END.search(source.text, match.end())
-        end = stop.start() if stop else len(source.text)
-        tail = ""
-        if finite_verb_at(words(head)) is None:  # "All employees except interns receive a laptop"
-            found_tail = _behind(source.text, match.end(), end)
-            if found_tail is None:
-                continue
-            end, tail = found_tail
-        members = tuple(
-            content
-            for text in _AND.split(source.text[match.end() : end])
-            if 0 < len(content := roots(text)) <= _MOST_WORDS
-        )
-        if members and len(head + tail) >= _LEAST_CHARS:
-            found.append(ExceptedCase(source, f"{head.strip(' ,')} {tail}".strip(), members, Span(match.start(), end)))
-    return tuple(found)
+    found = (_case(source, match) for match in islice(_CUE.finditer(source.text), _MOST_CASES))
+    return tuple(case for case in found if case is not None)
+
+
+def _case(source: Reading, match: re.Match[str]) -> ExceptedCase | None:
+    text = source.text
+    start = max(text.rfind(mark, 0, match.start()) for mark in ";:.") + 1
+    head = text[max(start, match.start() - _HEAD_CHARS) : match.start()]
+    if match["but"] and not _follows_all(head):
+        return None
+    stop = _END.search(text, match.end())
+    end = stop.start() if stop else len(text)
+    tail = ""
+    if finite_verb_at(words(head)) is None:  # "All employees except interns receive a laptop"
+        behind = _behind(text, match.end(), end)
+        if behind is None:
+            return None
+        end, tail = behind
+    main = f"{head.strip(' ,')} {tail}".strip()
+    if (match["weak"] and not _ALL.search(main)) or len(main) < _LEAST_CHARS or _says_more(text[end:], main):
+        return None
+    listed = (roots(one) for one in _AND.split(text[match.end() : end]))
+    members = tuple(content for content in listed if 0 < len(content) <= _MOST_WORDS)
+    return ExceptedCase(source, main, members, Span(match.start(), end)) if members else None
+
+
+def _follows_all(head: str) -> bool:
+    """Say whether "but" behind these words excepts: "every day but", not "all rooms are heated but"."""
+    before = _JUST_BEFORE.search(head)
+    return before is not None and finite_verb_at(words(before["between"])) is None
+
+
+def _says_more(behind: str, main: str) -> bool:
+    """Say whether the sentence goes on about the excepted case: "except Saturday, when they open at 10"."""
+    more = _MORE.match(behind)
+    return more is not None and (more["unless"] is not None or bool(roots(more["rest"]) & roots(main)))
 
 
 def _behind(text: str, start: int, end: int) -> tuple[int, str] | None:
@@ -152,7 +175,7 @@ def _behind(text: str, start: int, end: int) -> tuple[int, str] | None:
         return None
     stop = _END.search(text, end + 1)
     tail = text[end + 1 : stop.start() if stop else len(text)]
-    return (end, tail) if finite_verb_at(words(tail)) == 0 else None
+    return (end, tail) if finite_verb_at(words(tail)) is not None else None
 
 
 def _named(claim: Reading, case: ExceptedCase) -> frozenset[str]:
@@ -174,7 +197,7 @@ def _is_said_elsewhere(
     """Say whether another sentence says the like of the excepted case, or the opposite: "contractors get 10 days"."""
     rest = claim.content - member
     return any(
-        member <= source.content and rest & source.content and compared(claim.text, source.text).turned is turned
+        member <= source.content and rest <= source.content and compared(claim.text, source.text).turned is turned
         for source in sources
         if (source.fact_index, source.start) != (case.source.fact_index, case.source.start)
     )

@@ -118,10 +118,7 @@ def _about(ours: _Opening, sources: list[Reading]) -> Iterator[tuple[Reading, _O
     listed = [(source, one) for source in sources for one in source.once(_openings) if one.days]
     same = [(source, one) for source, one in listed if ours.subject and one.subject == ours.subject]
     house = [(source, one) for source, one in listed if not one.subject and ours.subject <= _ITSELF | source.context]
-    wider = [(source, one) for source, one in listed if ours.subject and ours.subject < one.subject]
-    if len({one.subject for _, one in wider}) > 1:
-        wider = []  # "the library", where the children's and the central one have days of their own
-    yield from same or house or wider
+    yield from same or house
 
 
 def _openings(sentence: Reading) -> tuple[_Opening, ...]:
