@@ -92,6 +92,22 @@ def is_negated(text: str) -> bool:
     return sum(1 for word in words(bare) if word.text in NEGATORS) % 2 == 1
 
 
+_TOO_MUCH: Final = re.compile(
+    r"(?:\b(?:not|never|cannot)|n['\u2019]t)\s(?:[\w-]+\s){0,6}?"
+    r"(?:(?:more|longer|later|greater|higher|further)\sthan|above|over|beyond)\s(?:[\w-]+\s)?(?:\d|[$\u20ac\u00a3]|an?\s"
+    r"|one|two|three|four|five|six|seven|eight|nine|ten|twelve|half)",
+    re.IGNORECASE,
+)
+_BEYOND: Final = re.compile(
+    r"\b(?:more|longer|later|greater|higher|further|above|over|beyond|any|unlimited)\b", re.IGNORECASE
+)
+
+
+def denies_too_much(text: str, other: str) -> bool:
+    """Say whether a text denies too much of what another asserts: "not more than four" leaves four to be taken."""
+    return _TOO_MUCH.search(text) is not None and not is_negated(other) and not _BEYOND.search(other)
+
+
 def negated_words(text: str) -> frozenset[str]:
     """Return the word of content that follows each negating word: "does not apply" negates "apply"."""
     lowered = text.lower()

@@ -11,7 +11,7 @@ from typing import Final
 
 from services.common.reading.agreement import agrees
 from services.common.reading.lexicon import NEGATORS, STOPWORDS
-from services.common.reading.polarity import Comparison, compared, is_negated, negated_words
+from services.common.reading.polarity import Comparison, compared, denies_too_much, is_negated, negated_words
 from services.common.reading.text_types import Span
 from services.common.reading.words import Word, containment, content_stems, jaccard, stem, words
 from services.dpe.domain.alignment import ClaimWords, Match, on_other_sides
@@ -54,7 +54,9 @@ def flipped(claim: ClaimWords, nearest: Sequence[Match]) -> Flip | None:
     read = [
         (match, _compared(claim.claim.text, match.clause.text))
         for match in _about_the_same(claim, nearest)
-        if not _CLIPPED.search(match.clause.text) and not _of_another_case(claim.claim.text, match.clause.text)
+        if not _CLIPPED.search(match.clause.text)
+        and not _of_another_case(claim.claim.text, match.clause.text)
+        and not denies_too_much(match.clause.text, claim.claim.text)
     ]
     near = [(match, jaccard(how.aligned(claim.stems), match.clause.stems), how) for match, how in read]
     best = max((overlap for _, overlap, _ in near), default=0.0)

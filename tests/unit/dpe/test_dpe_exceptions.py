@@ -10,6 +10,7 @@ from services.dpe.domain.rules.modality import changed_force
 from services.dpe.domain.rules.opening import closed_day, opening_days
 from services.dpe.domain.rules.reading import Reading
 from services.dpe.domain.rules.sequence import changed_order
+from services.dpe.domain.rules.turned import turned_word
 
 MUSEUM = "The museum is open every day except Monday."
 LIFT = "The lift may be used by everybody but visitors."
@@ -286,3 +287,20 @@ VINEGAR = "Never use vinegar: it damages the seals and voids the warranty."
 )
 def test_an_order_not_to_forbids(text, claim, is_forbidden):
     assert (changed_force(*held(text, claim)) is not None) == is_forbidden
+
+
+@pytest.mark.parametrize(
+    ("text", "claim"),
+    [
+        ("Visitors may not stay longer than two hours.", "Visitors may stay two hours."),
+        ("Guests must not arrive later than 8 pm.", "Guests must arrive by 8 pm."),
+    ],
+)
+def test_what_is_denied_beyond_a_bound_is_not_denied(text, claim):
+    assert turned_word(*held(text, claim)) is None
+
+
+def test_what_is_no_longer_so_is_denied():
+    assert (
+        turned_word(*held("The yearly travel plan is no longer valid.", "The yearly travel plan is valid.")) is not None
+    )

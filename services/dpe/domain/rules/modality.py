@@ -12,12 +12,13 @@ from enum import StrEnum, unique
 from typing import Final
 
 from services.common.reading.clauses import finite_verb_at
-from services.common.reading.polarity import is_negated
+from services.common.reading.polarity import denies_too_much, is_negated
 from services.common.reading.words import Word, words
 from services.dpe.domain.conditions import Condition, Kind, conditions, without_conditions
 from services.dpe.domain.findings import DistortionType, Rule
 from services.dpe.domain.rules.finding import Departure
 from services.dpe.domain.rules.reading import Reading, nearest, pieces, root, roots, share, statements
+from services.dpe.domain.rules.rows import values_of
 
 SAME_VERB: Final = 0.4
 """Share of the claim's words that a sentence must hold when the verb is the same."""
@@ -163,7 +164,11 @@ def _is_of_another_case(claim: Reading, own: _Said, source: Reading, at: _Said) 
         return True
     if ours and theirs and is_negated(_together(ours)) != is_negated(_together(theirs)):
         return True
-    if frozenset({own.force, at.force}) == _ALLOWED and (_EXCEPTED.search(source.text) or _meet(claim, source)):
+    if frozenset({own.force, at.force}) == _ALLOWED and (
+        _EXCEPTED.search(source.text)
+        or _meet(claim, source)
+        or (denies_too_much(source.text, claim.text) and values_of(claim))
+    ):
         return True
     return any(not one.verb and frozenset({own.force, one.force}) not in _APART for one in _meant(source))
 

@@ -213,8 +213,11 @@ def _told_of(claim: Reading, source: Reading) -> Reading:
     return replace(told, context=told.context | source.content)
 
 
+_MORE_THAN: Final = re.compile(r"\b(?:longer|later|further|greater|higher)\sthan\b", re.IGNORECASE)
+
+
 def _limits(text: str) -> frozenset[int]:
-    held = {word.text for word in words(_EVEN.sub(" ", text))}
+    held = {word.text for word in words(_EVEN.sub(" ", text))} | ({"more"} if _MORE_THAN.search(text) else set())
     return frozenset(place for place, group in enumerate(_LIMITS) if held.intersection(group))
 
 
