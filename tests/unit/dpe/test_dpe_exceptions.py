@@ -87,6 +87,13 @@ def test_an_exception_says_the_opposite_of_its_case(text, claim):
         ("Members get 10% off all items except books, and books are shipped free.", "Books are shipped free."),
         ("All staff attend except when they are ill.", "Staff attend when they are ill."),
         ("All rooms are heated but small.", "The rooms are small."),
+        ("The ticket covers all zones but expires after two hours.", "The ticket expires after two hours."),
+        ("The plan includes any surgery but limits physiotherapy to ten sessions.", "The plan limits physiotherapy."),
+        ("The tour takes all day but lunch is included.", "Lunch is not included in the tour."),
+        ("Apart from the entrance fee, guests pay for all drinks.", "Guests pay the entrance fee."),
+        ("Breakfast is served daily except Sunday, when it is served from 8.", "Breakfast is served on Sunday."),
+        ("The insurer pays for all repairs except tyres, unless in an accident.", "The insurer never pays for tyres."),
+        ("The gym is open every day from 6 to 22, except Sunday (8 to 20).", "The gym is closed on Sundays."),
         ("All rooms are heated but small.", "The rooms are not small."),
         ("Every pupil sat the test but two pupils are excused.", "Two pupils are excused."),
         ("", "The museum is open on Mondays."),
@@ -207,6 +214,14 @@ def test_the_state_of_a_day_is_said(text, claim):
         ("The account is closed on Mondays for new members.", "The file was opened on Monday."),
         ("The restaurant opened on Monday, 3 May 2021. It is closed on Mondays.", "The restaurant opened on a Monday."),
         ("The post office closes early on Fridays.", "The post office is open on Fridays."),
+        (
+            "The centre is open daily from 9 to 21, except on Saturdays from 10 to 18.",
+            "The centre is open on Saturdays.",
+        ),
+        ("The gym is open every day from 6 to 22, except Sunday (8 to 20).", "The gym is closed on Sundays."),
+        ("We are closed on Saturdays.", "There is an open day on Saturday."),
+        ("We are open Tuesday to Sunday.", "The exhibition closes on a Sunday."),
+        (CLINIC, "The clinic is closed on Sundays because of renovation work."),
         ("The bank is open Monday to Friday.", "On a bank holiday Monday the bank is closed."),
         (
             "The children's library is closed on Mondays. The central library is closed on Tuesdays.",
@@ -283,6 +298,9 @@ VINEGAR = "Never use vinegar: it damages the seals and voids the warranty."
         ("Do not remove the plaster before the third day.", "You may remove the plaster after the third day.", False),
         ("Do not store it above 25 °C.", "You may store it below 25 °C.", False),
         ("Never in the first year.", "It may be raised later.", False),
+        ("Avoid using bleach: use vinegar or soda.", "You can use vinegar.", False),
+        ("Do not send cheques by post; send them by courier.", "You can send cheques by courier.", False),
+        ("Do not send cheques by post; send them by courier.", "You can send cheques by post.", True),
     ],
 )
 def test_an_order_not_to_forbids(text, claim, is_forbidden):

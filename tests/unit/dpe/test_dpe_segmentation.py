@@ -24,6 +24,10 @@ from tests.speed import processor_time_below
             '"Why?" he asked. "No!" Then he left.', ['"Why?" he asked.', '"No!"', "Then he left."], id="quotes"
         ),
         pytest.param("Paid. [1] Late. [2, 3]", ["Paid. [1]", "Late. [2, 3]"], id="citation-marks"),
+        pytest.param("Card policy, 2. Limits by grade: Director", None, id="number-of-a-section"),
+        pytest.param(
+            "The lines are 5, 7. Tickets cost 3.", ["The lines are 5, 7.", "Tickets cost 3."], id="listed-numbers"
+        ),
         pytest.param("Wait... Then go.", ["Wait...", "Then go."], id="ellipsis"),
         pytest.param("A line that is long enough to be wrapped by\nits writer goes on.", None, id="soft-wrap"),
         pytest.param("Name: Foo\nDate: today", ["Name: Foo", "Date: today"], id="short-lines"),

@@ -54,7 +54,7 @@ def denied_part(claim: Reading, sources: list[Reading]) -> Departure | None:
     for source in sources:
         for denied, at in source.once(_denials):
             held = _in_order(denied, said)
-            if source.text.find(" unless ", at[1]) == at[1] and _UNDER.search(claim.text):
+            if source.text.find(" unless ", at[1]) == at[1] and _names_condition(claim, source.text[at[1] :]):
                 continue  # "may if the head agrees" is what "not allowed unless the head agrees" says
             if held and not _is_asserted(frozenset(denied), sources):
                 span = claim.span(held[0].start, held[-1].end)
@@ -62,6 +62,12 @@ def denied_part(claim: Reading, sources: list[Reading]) -> Departure | None:
     return None
 
 
+def _names_condition(claim: Reading, condition: str) -> bool:
+    """Say whether a claim names what frees from a denial, by its words or by a word for any condition."""
+    return _UNDER.search(claim.text) is not None or share(roots(condition), claim.content) >= _NAMED
+
+
+_NAMED: Final = 0.5
 _BUT_NOT: Final = re.compile(
     r"(?:,\s|\s)(?:but|and)\snot\s(?P<link>in|on|at|to|for|from|with|by|of|within|during|after|before)\s"
     r"(?P<case>[^,.;:]{1,80})",

@@ -40,6 +40,11 @@ _JUST_BEFORE: Final = re.compile(
 _END: Final = re.compile(
     r"[,;:.()\u2013\u2014]|\s(?:which|who|that|whose|if|unless|when|where|until|provided|and\sthe)\s", re.IGNORECASE
 )
+_OF_ITS_OWN: Final = re.compile(
+    r"\b(?:from|only|until|till|between|after|before)\b|\d\s?(?:to|[-\u2013:%]|[ap]\.?m\b)|[$\u20ac\u00a3]",
+    re.IGNORECASE,
+)
+"""An exception with hours or a value of its own says how it is there, not that it is not."""
 _MORE: Final = re.compile(
     r",?\s(?:(?P<unless>unless)|when|where|for\swhich|on\swhich|which|who)\b(?P<rest>[^.;]{0,200})", re.IGNORECASE
 )
@@ -134,20 +139,25 @@ def _case(source: Reading, match: re.Match[str]) -> ExceptedCase | None:
     text = source.text
     start = max(text.rfind(mark, 0, match.start()) for mark in ";:.") + 1
     head = text[max(start, match.start() - _HEAD_CHARS) : match.start()]
-    if match["but"] and not _follows_all(head):
+    if (match["weak"] and not _ALL.search(head)) or (match["but"] and not _follows_all(head)):
         return None
     stop = _END.search(text, match.end())
     end = stop.start() if stop else len(text)
     tail = ""
-    if finite_verb_at(words(head)) is None:  # "All employees except interns receive a laptop"
+    excepted = text[match.end() : end]
+    if finite_verb_at(words(head)) is not None:
+        if match["but"] and not _is_named_after_but(excepted):
+            return None
+    else:  # "All employees except interns receive a laptop"
         behind = _behind(text, match.end(), end)
         if behind is None:
             return None
         end, tail = behind
+        excepted = text[match.end() : end]
     main = f"{head.strip(' ,')} {tail}".strip()
-    if (match["weak"] and not _ALL.search(main)) or len(main) < _LEAST_CHARS or _says_more(text[end:], main):
+    if len(main) < _LEAST_CHARS or _OF_ITS_OWN.search(excepted) or _says_more(text[end:], main):
         return None
-    listed = (roots(one) for one in _AND.split(text[match.end() : end]))
+    listed = (roots(one) for one in _AND.split(excepted))
     members = tuple(content for content in listed if 0 < len(content) <= _MOST_WORDS)
     return ExceptedCase(source, main, members, Span(match.start(), end)) if members else None
 
@@ -158,8 +168,16 @@ def _follows_all(head: str) -> bool:
     return before is not None and finite_verb_at(words(before["between"])) is None
 
 
+def _is_named_after_but(text: str) -> bool:
+    """Say whether "but" is followed by a name alone, not by what else is the case: "but expires after two hours"."""
+    named = words(text)
+    return len(named) <= _MOST_WORDS and finite_verb_at(named) is None
+
+
 def _says_more(behind: str, main: str) -> bool:
     """Say whether the sentence goes on about the excepted case: "except Saturday, when they open at 10"."""
+    if behind.lstrip().startswith("("):
+        return True
     more = _MORE.match(behind)
     return more is not None and (more["unless"] is not None or bool(roots(more["rest"]) & roots(main)))
 

@@ -7,6 +7,7 @@ denied denies the verb: "none of them may be reused" forbids it.
 """
 
 import re
+from bisect import bisect_left
 from dataclasses import dataclass, replace
 from enum import StrEnum, unique
 from typing import Final
@@ -170,7 +171,25 @@ def _is_of_another_case(claim: Reading, own: _Said, source: Reading, at: _Said) 
         or (denies_too_much(source.text, claim.text) and values_of(claim))
     ):
         return True
+    if _ORDER.match(source.text, at.start) and not _is_of_its_object(claim, source, at):
+        return True
     return any(not one.verb and frozenset({own.force, one.force}) not in _APART for one in _meant(source))
+
+
+_ORDER: Final = re.compile(r"never|do not|don't|avoid", re.IGNORECASE)
+
+
+def _is_of_its_object(claim: Reading, source: Reading, order: _Said) -> bool:
+    """Say whether a claim speaks of what an order not to forbids: "Avoid bleach: use vinegar" forbids no vinegar."""
+    behind = source.text[order.end :]
+    reach = _REACH.search(behind)
+    forbidden = roots(behind[: reach.start()] if reach else behind) - {order.verb}
+    instead = roots(behind[reach.end() :]) - forbidden if reach else frozenset[str]()
+    said = claim.content - {order.verb}
+    return bool(forbidden & said) and not instead & said
+
+
+_REACH: Final = re.compile(r"[:;,.]")
 
 
 def _is_of_the_askers_case(claim: Reading, own: _Said, source: Reading, at: _Said) -> bool:
@@ -316,7 +335,8 @@ def _said(reading: Reading) -> list[_Said]:
         if _MONTH.match(reading.text, cue.start()) and cue.start() > 0:
             continue
         force = Force(cue.lastgroup or "")
-        following = [word for word in reading.tokens if word.start >= cue.end()][:3]
+        at = bisect_left(reading.tokens, cue.end(), key=lambda word: word.start)
+        following = list(reading.tokens[at : at + 3])
         # "Positive ones may, provided that ...": its verb stands elsewhere.
         following = [word for word in following if not _PAUSE.search(reading.text, cue.end(), word.start)]
         acts = (word for word in following if root(word.text) not in _WEAK_VERBS and _is_act(word.text))

@@ -31,8 +31,10 @@ _EXCEPT: Final = re.compile(
     r"\b(?:except|excluding|apart\sfrom|other\sthan|but(?=\s(?:not\s)?(?:on\s)?\w+days?\b))", re.IGNORECASE
 )
 _STATE: Final = re.compile(
-    r"\b(?:(?P<open>opens?)(?!\s(?:to|for|by|with|question|until))"
-    r"|(?:closed|closes|shut|shuts)(?!\s(?:to|for|by|with|until|early|late|at|from|between|over|during|down)))\b",
+    r"(?<!\ba\s)(?<!\ban\s)(?<!\bthe\s)\b(?:(?P<open>open(?=\W|$)|opens(?=\son\s\w{3,6}days\b))"
+    r"(?!-|\s(?:to|for|by|with|question|until|air)\b)"
+    r"|(?:closed|shut)(?!\s(?:to|for|by|with|until|early|late|at|from|between|over|during|down)\b)\b"
+    r"|(?:closes|shuts)(?=\son\s\w{3,6}days\b))",
     re.IGNORECASE,
 )
 _HOLIDAY_ON_DAY: Final = re.compile(
@@ -53,6 +55,10 @@ _IN_PART: Final = re.compile(r"\b(?:mornings?|afternoons?|evenings?|nights?|lunc
 _HOURS: Final = re.compile(r"\b(?:at|after|before|by|until|till|from|between|past)\b|\d", re.IGNORECASE)
 _ITSELF: Final = roots("we us our office shop store clinic practice branch company firm centre center surgery house")
 """What an organisation calls itself where its text says "we"."""
+_DAY_WORDS: Final = roots(
+    f"{' '.join(_NAMES)} open opens closed closes shut shuts weekday weekdays weekend weekends public bank holiday"
+    " holidays daily day days week seven all every each"
+) | {"7"}
 _MOST_CHARS: Final = 400
 
 
@@ -90,8 +96,8 @@ def closed_day(claim: Reading, sources: list[Reading]) -> Departure | None:
 def opening_days(claim: Reading, sources: list[Reading]) -> tuple[Reading, ...]:
     """Return the sentences about days by which what a claim says of days holds; none where they do not say it."""
     ours = _said(claim)
-    if ours is None:
-        return ()
+    if ours is None or claim.content - ours.subject - _DAY_WORDS:
+        return ()  # what else it says of the days is not borne out by them
     known = list(_about(ours, sources))
     same = {day for _, one in known if one.is_open == ours.is_open for day in one.days}
     other = {day for _, one in known if one.is_open != ours.is_open for day in one.days}
@@ -132,7 +138,10 @@ def _openings(sentence: Reading) -> tuple[_Opening, ...]:
         states = list(_STATE.finditer(piece))
         is_limited = _AT_TIMES.search(piece) is not None or _HOLIDAY_ON_DAY.search(piece) is not None
         if len(states) == 1 and not is_limited:
-            state = (bool(states[0]["open"]) != is_negated(piece), _subject(piece[: states[0].start()]))
+            state = (
+                bool(states[0]["open"]) != is_negated(piece),
+                _subject(piece[: states[0].start()]),
+            )
         elif states or is_limited:
             state = None
         if state is not None and (state[0] or not _IN_PART.search(piece)):
@@ -156,8 +165,12 @@ def _days(piece: str) -> tuple[frozenset[str], frozenset[str]]:
     excepted = _EXCEPT.search(piece)
     if excepted is None:
         return _listed(piece), frozenset()
-    others = _listed(piece[excepted.end() :])
-    return _listed(piece[: excepted.start()]) - others, others
+    before, behind = piece[: excepted.start()], piece[excepted.end() :]
+    others = _listed(behind)
+    has_own = "(" in behind or (
+        _HOURS.search(behind) is not None and _HOURS.search(_without_ranges(before)) is not None
+    )
+    return _listed(before) - others, frozenset() if has_own else others  # "except on Saturdays from 10 to 18"
 
 
 def _listed(piece: str) -> frozenset[str]:

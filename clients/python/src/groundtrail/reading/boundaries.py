@@ -69,8 +69,8 @@ MARKS_AFTER: Final = re.compile(r"(?:\s?\[(?:fact |source )?\d{1,4}(?:\s?[,;–-
 _WORD_BEFORE: Final = re.compile(r"[\w.&/-]{1,24}$")
 WORD_AFTER: Final = re.compile(r"[\"'“‘(\[*_]{0,16}+([^\W_]+)")  # noqa: RUF001 - typographic openers
 _INITIAL: Final = re.compile(r"(?:^|[\s(.])[A-Z]$")
-_SECTION: Final = re.compile(r"[,>\u203a]\s\d{1,2}(?:\.\d{1,2}){0,3}$")
-_SECTION_CHARS: Final = 16
+_SECTION: Final = re.compile(r"[^\W\d_]\)?\s?[,>\u203a]\s\d{1,2}(?:\.\d{1,2}){0,3}$")
+_SECTION_CHARS: Final = 18
 """The number of a section behind the title of its document: "Card policy, 2. Limits by grade"."""
 _SOFT_WRAP_LENGTH: Final = 60
 """A line of plain prose at least this long that ends without a full stop goes on in the next line."""
