@@ -81,6 +81,26 @@ async def test_headers_are_read_and_outcomes_have_their_status():
     assert (same.status_code, same.content, same.headers["CRP-Context-ETag"]) == (304, b"", ETAG)
 
 
+async def test_a_request_id_of_the_body_counts_like_that_of_a_call_over_grpc():
+    world, named = GatewayWorld(), str(uuid.uuid4())
+    async with served(world) as http:
+        first, again = [await http.post(DISPATCH, json=ASKED | {"request_id": named}) for _ in range(2)]
+        other = await http.post(DISPATCH, json={"query": "Another?", "request_id": named})
+        both = await http.post(DISPATCH, json=ASKED | {"request_id": named}, headers={"Idempotency-Key": named.upper()})
+        odd = await http.post(DISPATCH, json=ASKED | {"request_id": "abc"})
+        differs = await http.post(
+            DISPATCH, json=ASKED | {"request_id": named}, headers={"Idempotency-Key": str(uuid.uuid4())}
+        )
+    reports = {each.json()["answer"]["report"]["report_id"] for each in (first, again, both)}
+    assert len(reports) == 1
+    assert world.statuses() == ["COMMITTED"]
+    assert (other.status_code, other.json()["error"]["reason"]) == (424, "REQUEST_ID_REUSED")
+    for refused in (odd, differs):
+        assert (refused.status_code, refused.json()["error"]["reason"]) == (400, "INVALID_FIELD")
+        assert [each["field"] for each in refused.json()["error"]["fields"]] == ["request_id"]
+    assert "Idempotency-Key" in differs.text
+
+
 async def test_facts_that_do_not_hold_are_asked_for_in_the_body():
     world = GatewayWorld()
     async with served(world) as http:

@@ -33,7 +33,7 @@ async def verify(settings: Settings, output: Output, session_id: str) -> Exit:
 
 
 async def show(settings: Settings, output: Output, report_id: str) -> Exit:
-    """Show a stored report as ``ask`` did, its chain as it is now, then stages and scores; exit code as ``verify``'s."""
+    """Show a stored report as ``ask`` did, with its chain as it is now, then stages and scores; 3 for a broken one."""
     async with connect(settings, Part.SESSIONS, Part.STORED_KNOWLEDGE) as suite:
         stored = await stored_answer(suite, report_id)
     report = stored.report
@@ -41,7 +41,8 @@ async def show(settings: Settings, output: Output, report_id: str) -> Exit:
         place = stored.found.summary
         output.say(
             f"The report {report_id} was erased with the content of {place.session_id}. What is left of it: its hash "
-            f"{place.report_hash}, in the chain that `groundtrail verify {place.session_id}` recomputes: {stored.chain}."
+            f"{place.report_hash}, in the chain that `groundtrail verify {place.session_id}` recomputes; now it is "
+            f"{stored.chain}."
         )
         output.result(_as_json(stored))
         return stored.code

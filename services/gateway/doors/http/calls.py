@@ -23,7 +23,7 @@ from services.gateway.doors.http.json_bodies import message_of, read_form
 from services.gateway.doors.http.json_bounds import check_nodes
 from services.gateway.doors.http.problems import json_response
 from services.gateway.doors.http.protocol import label
-from services.gateway.doors.http.requests import call_metadata, idempotency_key, read_body, until_disconnected
+from services.gateway.doors.http.requests import call_metadata, read_body, request_id_for, until_disconnected
 
 _LARGE_BYTES: Final = 8 * 1024
 """A larger body is read off the event loop."""
@@ -120,7 +120,7 @@ class RpcCalls:
         return handler
 
     async def message(self, request: Request, asked: Asked, form: type[BaseModel], message: type[Message]) -> Any:
-        """Read, check and convert the body; a repeat is recognised by its ``Idempotency-Key``."""
+        """Read, check and convert the body; a repeat is recognised by ``request_id`` or ``Idempotency-Key``."""
         body = await read_body(request, self._settings)
         if len(body) > _LARGE_BYTES:
             checked, filled = await asyncio.to_thread(_read, body, form, message, self._settings.max_json_nodes)
@@ -129,7 +129,7 @@ class RpcCalls:
         asked.form = checked
         asked.trace_id = getattr(checked, "trace_id", "") or None
         if _REQUEST_ID in message.DESCRIPTOR.fields_by_name:
-            filled.request_id = idempotency_key(request)
+            filled.request_id = request_id_for(request, filled.request_id)
         return filled
 
     async def call(
