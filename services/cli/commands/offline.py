@@ -10,6 +10,7 @@ from services.allinone.parts import Part
 from services.cli.connection import connect
 from services.cli.console import Output
 from services.cli.exits import Exit
+from services.cli.key_texts import read_given
 from services.cli.offline import Checked, Verdict, WitnessDemand, check_export
 from services.common.cosignature import WitnessKey
 from services.common.counting import counted
@@ -118,9 +119,8 @@ def read_key(text: str, name: str) -> NoteKey:
     Raises:
         InvalidRequestError: INVALID_FIELD: it is none.
     """
-    path = Path(text)
     try:
-        return NoteKey.parse(path.read_text(encoding="utf-8") if path.is_file() else text)
+        return read_given(text, NoteKey.parse)
     except (ValueError, OSError) as error:
         raise InvalidRequestError.of(FieldViolation(name, str(error))) from None
 
@@ -135,9 +135,8 @@ def _demand(trusted: Trusted) -> WitnessDemand:
 
 
 def _witness(text: str) -> WitnessKey:
-    path = Path(text)
     try:
-        return WitnessKey.parse(path.read_text(encoding="utf-8") if path.is_file() else text)
+        return read_given(text, WitnessKey.parse)
     except (ValueError, OSError) as error:
         raise InvalidRequestError.of(FieldViolation("--witness", str(error))) from None
 

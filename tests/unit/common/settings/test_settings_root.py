@@ -72,6 +72,22 @@ def test_unknown_variable_far_from_all(monkeypatch):
     assert problems() == ("GROUNDTRAIL_Q is not a setting, and none is like it",)
 
 
+def test_a_wrong_value_is_told_along_with_an_unknown_variable(monkeypatch, tmp_path):
+    monkeypatch.setenv("GROUNDTRAIL_FOO", "1")
+    monkeypatch.setenv("GROUNDTRAIL_DAG__MAX_WINDOWS", "hunter2")
+    monkeypatch.setenv("GROUNDTRAIL_CHECKPOINTS__WITNESSES", "hunter2")
+    monkeypatch.setenv("GROUNDTRAIL_LLM__API_KEY_FILE", str(tmp_path / "absent"))
+    told = problems()
+    assert [line.split(" ", 1)[0].rstrip(":") for line in told] == [
+        "GROUNDTRAIL_FOO",
+        "GROUNDTRAIL_LLM__API_KEY_FILE",
+        "GROUNDTRAIL_DAG__MAX_WINDOWS",
+        "GROUNDTRAIL_CHECKPOINTS__WITNESSES",
+    ]
+    assert told[-1].endswith("must be a list, written as JSON")
+    assert "hunter2" not in "".join(told)
+
+
 def test_test_variables_are_no_settings(monkeypatch):
     monkeypatch.setenv("GROUNDTRAIL_TEST_TRITON_URL", "x")
     monkeypatch.setenv("GROUNDTRAIL_EVAL_DATA", "x")
