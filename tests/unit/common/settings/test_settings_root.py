@@ -218,6 +218,23 @@ def test_an_address_with_a_user_or_password_is_refused_and_not_repeated(monkeypa
     assert "topsecret" not in problem
 
 
+@pytest.mark.parametrize(
+    "address", ["http://127.0.0.1:19011", "foo", "foo:", "foo:x", "foo:0", "foo:70000", ":1", "::1", "h:1/v1", "a b:1"]
+)
+def test_a_server_that_is_no_host_and_port_is_refused(monkeypatch, address):
+    monkeypatch.setenv("GROUNDTRAIL_CLIENT__SERVER", address)
+    (problem,) = problems()
+    assert problem.startswith("GROUNDTRAIL_CLIENT__SERVER: must be HOST:PORT")
+
+
+@pytest.mark.parametrize(
+    "address", ["127.0.0.1:50051", "gateway.internal:65535", "[::1]:50051", "dns:///gateway:50051", "unix:/run/g.sock"]
+)
+def test_other_addresses_of_a_server_are_taken(monkeypatch, address):
+    monkeypatch.setenv("GROUNDTRAIL_CLIENT__SERVER", address)
+    assert load_settings().client.server == address
+
+
 @pytest.mark.parametrize("address", ["https://api.openai.com/v1", "http://10.0.0.7:8000/v1/users/@me", ""])
 def test_other_addresses_of_the_model_are_taken(monkeypatch, address):
     monkeypatch.setenv("GROUNDTRAIL_LLM__BASE_URL", address)
