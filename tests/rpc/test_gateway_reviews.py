@@ -73,6 +73,9 @@ async def test_a_held_answer_shows_no_word_of_its_text_and_waits():
     assert mine.response.held_for_review == held
     assert mine.answer_text == ""
     assert theirs.answer_text == ANSWER
+    assert (mine.query, mine.HasField("report")) == ("", False)
+    assert theirs.query == QUESTION
+    assert theirs.report.report_id == theirs.review.report_id
     assert not theirs.HasField("response")
     assert theirs.review.status == review_pb2.REVIEW_STATUS_PENDING
     assert (theirs.review.author, theirs.review.version) == ("writer", 1)
