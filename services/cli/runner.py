@@ -35,6 +35,9 @@ _HINTS: Final = {
     ErrorReason.MODEL_UNAVAILABLE: "`groundtrail doctor` checks the weights",
 }
 
+_TOLD_AS_ERRORS: Final = ("the transparency log does not hold together",)
+"""What a server logs for its operator, and a command tells as its error."""
+
 Command = Callable[[Settings, Output], Awaitable[Exit]]
 
 
@@ -46,7 +49,8 @@ def run(command: Command, *, as_json: bool) -> None:
     except SettingsError as error:
         output.error("the settings cannot be used", reason="SETTINGS_INVALID", hint="\n  ".join(error.problems))
         raise typer.Exit(Exit.USAGE) from None
-    configure_logs(settings.telemetry.model_copy(update={"log_level": "warning"}))
+    warned = settings.telemetry.model_copy(update={"log_level": "warning"})
+    configure_logs(warned, told_elsewhere=_TOLD_AS_ERRORS)
     try:
         code = asyncio.run(_run(command, settings, output))
     except (StartupError, SettingsError) as error:

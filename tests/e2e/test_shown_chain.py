@@ -60,3 +60,14 @@ def test_one_report_has_one_verdict_and_it_is_the_records(folder, env):
         assert (plain["chain"]["integrity"], made["chain_integrity"]) == ("CHAIN_INTEGRITY_BROKEN", "BROKEN")
         assert "chain BROKEN" in page
         assert "was changed" in page
+
+
+def test_a_damaged_log_is_an_error_and_no_line_of_a_servers_log(folder, env):
+    run(folder, env, "ingest", "docs")
+    run(folder, env, "ask", "When must a broken window be reported?")
+    with closing(sqlite3.connect(folder / "data" / "sessions.db")) as store, store:
+        store.execute("DELETE FROM leaves WHERE leaf_index = (SELECT MAX(leaf_index) FROM leaves)")
+    done = command(folder, "checkpoint", env=env)
+    assert done.returncode == 3
+    assert done.stderr.startswith("error: the tenant's transparency log does not hold together")
+    assert "{" not in done.stderr

@@ -89,6 +89,7 @@ __all__ = [
     "ToolSettings",
     "VectorSettings",
     "WorkerSettings",
+    "changed_configuration",
     "effective_configuration",
     "known_variables",
     "load_settings",
@@ -261,6 +262,12 @@ def effective_configuration(settings: Settings) -> dict[str, str]:
     flat: dict[str, str] = {}
     _flatten(settings.model_dump(mode="json"), "", flat)
     return flat
+
+
+def changed_configuration(settings: Settings) -> dict[str, str]:
+    """Return those settings that are not the default, as ``effective_configuration`` does; a secret stays hidden."""
+    default = effective_configuration(Settings.model_construct())
+    return {name: text for name, text in effective_configuration(settings).items() if default.get(name) != text}
 
 
 def _flatten(value: Any, path: str, out: dict[str, str]) -> None:

@@ -10,6 +10,7 @@ from services.common.settings import (
     SettingsError,
     TelemetrySettings,
     TlsSettings,
+    changed_configuration,
     effective_configuration,
     known_variables,
     load_settings,
@@ -159,6 +160,17 @@ def test_effective_configuration_hides_secrets(monkeypatch):
     assert shown["auth.jwt.audience"] == "groundtrail"
     assert "verysecret" not in str(shown)
     assert "0123456789abcdef" not in str(shown)
+
+
+def test_what_a_server_logs_of_its_settings_is_what_was_set(monkeypatch):
+    own_models = {"inference.own_models": ".groundtrail/models"}
+    assert changed_configuration(load_settings()) == own_models
+    monkeypatch.setenv("GROUNDTRAIL_SERVER__PORT", "6000")
+    monkeypatch.setenv("GROUNDTRAIL_LLM__API_KEY", "hunter2")
+    assert changed_configuration(load_settings()) == own_models | {
+        "server.port": "6000",
+        "llm.api_key": "**********",
+    }
 
 
 def test_every_secret_looking_setting_is_hidden_by_its_type():
