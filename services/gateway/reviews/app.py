@@ -179,7 +179,7 @@ class ReviewApp:
         if review.status is not decision.status:
             text = "the answer can be released no more: its session has ended, or its window was given up"
             raise PreconditionError(ErrorReason.WINDOW_NOT_PENDING, text, review_id=review.review_id)
-        return Looked(review, held.draft.written.text, held.comment), self._settling.result(review, held)
+        return Looked(review, held.draft.written.text, comment=held.comment), self._settling.result(review, held)
 
     async def check(self) -> None:
         """Return when the store can serve."""
