@@ -25,7 +25,7 @@ UNTRACED := $(addprefix tests/unit/,common/reading/test_growing.py dag/test_dag_
   envelope/test_communities.py envelope/test_large_ingestion.py envelope/test_store_copy.py ercp/test_ercp_reading_cost.py)
 TRAINING := .venv-training
 TRAINING_STAMP := $(TRAINING)/.installed
-.PHONY: help demo test lint format lock generate bench eval eval-models eval-retrieval eval-guard conformance docs test-real test-faults training test-training clean
+.PHONY: help setup demo test lint format lock generate bench eval eval-models eval-retrieval eval-guard conformance docs test-real test-faults training test-training clean
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -46,6 +46,9 @@ $(DEV_STAMP): $(BIN)/uv requirements-dev.lock requirements.lock pyproject.toml
 	@$(BIN)/uv pip install --quiet --python $(BIN)/python --require-hashes -r requirements-dev.lock
 	@$(BIN)/uv pip install --quiet --python $(BIN)/python --no-deps -e .
 	@touch $@
+
+setup: $(RUN_STAMP) ## Install the command and what it needs into .venv, and nothing else
+	@echo "ready: source $(BIN)/activate"
 
 demo: $(RUN_STAMP) ## Set up on a fresh machine and see a question answered, checked and chained
 	@$(BIN)/groundtrail demo

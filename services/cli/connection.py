@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 import grpc
 
 from services.cli.local_state import LocalState
-from services.common.errors import CrpError
+from services.common.errors import CrpError, FieldViolation, InvalidRequestError
 from services.common.rpc.status import from_wire
 from services.common.settings import Settings
 
@@ -31,6 +31,9 @@ if TYPE_CHECKING:  # generated code and services: loaded by the command that ask
 
 CALL_TIMEOUT_S: Final = 120.0
 """How long a command waits for one call; a PDF of hundreds of pages takes most of it on two cores."""
+
+_NOT_GRPC: Final = "Failed parsing HTTP/2"
+"""Words of gRPC's own, which has no code for it."""
 
 ResponseT = TypeVar("ResponseT")
 
@@ -165,7 +168,23 @@ class Suite:
 
     def _error(self, error: grpc.aio.AioRpcError) -> CrpError:
         details = dict(error.trailing_metadata() or ()).get("grpc-status-details-bin")
+        if details is None and error.code() is grpc.StatusCode.UNAVAILABLE:
+            _check_address(self.address, error.details() or "")
         return from_wire(error.code(), error.details() or "", _as_bytes(details), self.address)
+
+
+def _check_address(address: str, said: str) -> None:
+    """Look into what gRPC says of a server that it did not reach: another port is nothing that waiting mends.
+
+    Raises:
+        InvalidRequestError: INVALID_FIELD: the port speaks something else.
+    """
+    if _NOT_GRPC in said:
+        text = (
+            f"{address} does not speak gRPC but, as far as can be told, HTTP: name the server's gRPC port, 50051 "
+            "unless it was started with --port"
+        )
+        raise InvalidRequestError.of(FieldViolation("GROUNDTRAIL_CLIENT__SERVER", text))
 
 
 def _as_bytes(value: str | bytes | None) -> bytes | None:

@@ -11,6 +11,7 @@ from typing import Final
 from crp.dag.v1 import transparency_service_pb2 as transparency
 
 from services.cli.connection import Suite
+from services.cli.key_texts import read_given
 from services.cli.target_files import check_target
 from services.common.errors import ChainBrokenError, ErrorReason, FieldViolation, InvalidRequestError
 from services.common.merkle import consistency_holds
@@ -38,9 +39,8 @@ def read_key(text: str, name: str) -> NoteKey:
     Raises:
         InvalidRequestError: INVALID_FIELD: it is none.
     """
-    path = Path(text)
     try:
-        return NoteKey.parse(path.read_text(encoding="utf-8") if path.is_file() else text)
+        return read_given(text, NoteKey.parse)
     except (ValueError, OSError) as error:
         raise InvalidRequestError.of(FieldViolation(name, str(error))) from None
 

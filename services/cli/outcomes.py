@@ -8,6 +8,7 @@ from crp.gateway.v1 import dispatch_pb2
 
 from services.cli.answer_screen import answer_lines
 from services.cli.console import Output
+from services.cli.envelope_quality import TREND, quality_line
 from services.cli.told import told_answer
 from services.cli.words import enum_text
 
@@ -29,7 +30,8 @@ def show_answer(response: "dispatch.DispatchResponse", output: Output, *, repeat
     told = told if repeated else replace(told, pieces=())
     tail = [f"answered by {answer.model_fingerprint[:_SHORT_FINGERPRINT]}"]
     tail += [f"report {answer.report.report_id or answer.window.report_id}"]
-    output.show_lines(answer_lines(told, warnings(response), tail, output))
+    said = warnings(response, quality_line(response, answer.report, told))
+    output.show_lines(answer_lines(told, said, tail, output))
 
 
 def show_halted(response: "dispatch.DispatchResponse", output: Output) -> None:
@@ -46,7 +48,8 @@ def show_halted(response: "dispatch.DispatchResponse", output: Output) -> None:
             output.say(text, style="yellow")
         return
     told = told_answer(halted.report, "")
-    output.show_lines(answer_lines(told, warnings(response), tail, output))
+    said = warnings(response, quality_line(response, halted.report, told))
+    output.show_lines(answer_lines(told, said, tail, output))
 
 
 def show_held(response: "dispatch.DispatchResponse", output: Output) -> None:
@@ -57,13 +60,19 @@ def show_held(response: "dispatch.DispatchResponse", output: Output) -> None:
         output.say(text, style="yellow")
 
 
-def warnings(response: "dispatch.DispatchResponse") -> list[str]:
-    """Return the violations of the policy, the gravest first, then what else the caller should know."""
+def warnings(response: "dispatch.DispatchResponse", quality: str = "") -> list[str]:
+    """Return the violations of the policy, the gravest first, then what else the caller should know.
+
+    Args:
+        response: the outcome.
+        quality: what to know of the envelope, in place of the warnings about its trend; empty = nothing.
+    """
     broken = sorted(response.violations, key=lambda item: item.enforcement)
     return [
         *(f"{enum_text(dispatch_pb2.Enforcement, each.enforcement).lower()}: {each.directive}: {each.description}"
           for each in broken),
-        *(each.message for each in response.warnings),
+        *(each.message for each in response.warnings if each.code not in TREND),
+        *filter(None, (quality,)),
     ]  # fmt: skip
 
 

@@ -28,6 +28,7 @@ class PageMatter:
         question: empty where it was not kept.
         chain: what the chain was found to be when the page was made.
         made_at: when that was, UTC.
+        broken: what a reader has to know of a record that does not hold; empty for one that does.
     """
 
     report: report_pb2.DpeReport
@@ -35,6 +36,7 @@ class PageMatter:
     question: str
     chain: str
     made_at: str
+    broken: str = ""
 
 
 def page(matter: PageMatter) -> str:
@@ -52,6 +54,7 @@ def page(matter: PageMatter) -> str:
         session_id=report.session_id,
         told=matter.told,
         question=matter.question,
+        broken=matter.broken,
         not_run=[
             f"{stage.name}: {stage.detail or stage.reason}"
             for stage in report.stages

@@ -51,7 +51,7 @@ def show(
     *,
     as_json: AsJson = False,
 ) -> None:
-    """Show what is held, to a reviewer; to whoever asked, what comes of it."""
+    """Show question, answer and claims with why, to a reviewer; to whoever asked, what comes of it."""
     run(partial(reviews.show, review_id=review, wait_s=wait), as_json=as_json)
 
 

@@ -46,6 +46,8 @@ _LISTED: Final = {
     "review_id": "`groundtrail reviews list` lists the answers that wait, with their ids",
 }
 """Where the ids are to be had that a field takes."""
+_TOLD_AS_ERRORS: Final = ("the transparency log does not hold together",)
+"""What a server logs for its operator, and a command tells as its error."""
 
 Command = Callable[[Settings, Output], Awaitable[Exit]]
 
@@ -58,7 +60,8 @@ def run(command: Command, *, as_json: bool) -> None:
     except SettingsError as error:
         output.error("the settings cannot be used", reason="SETTINGS_INVALID", hint="\n  ".join(error.problems))
         raise typer.Exit(Exit.USAGE) from None
-    configure_logs(settings.telemetry.model_copy(update={"log_level": "warning"}))
+    warned = settings.telemetry.model_copy(update={"log_level": "warning"})
+    configure_logs(warned, told_elsewhere=_TOLD_AS_ERRORS)
     try:
         code = asyncio.run(_run(command, settings, output))
     except (StartupError, SettingsError) as error:

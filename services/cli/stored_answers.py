@@ -1,4 +1,8 @@
-"""A stored report with what it names: the answer, and the words of facts that are still there (ADR 0097)."""
+"""A stored report with what it names: the answer, the words of facts that are still there (ADR 0097), and its chain.
+
+A report keeps what its chain was when it was sealed, and a first window's was UNVERIFIED then. What is shown is what
+holds now, so that no view of a report says other than ``groundtrail verify`` does.
+"""
 
 import asyncio
 from collections.abc import Iterator
@@ -6,10 +10,13 @@ from dataclasses import dataclass
 from typing import Final
 
 from crp.ckf.v1 import knowledge_service_pb2 as knowledge
+from crp.common.v1 import taxonomy_pb2 as taxonomy
 from crp.dag.v1 import session_service_pb2 as sessions
 from crp.dpe.v1 import report_pb2
 
 from services.cli.connection import Suite
+from services.cli.exits import Exit
+from services.cli.words import enum_text
 from services.common.errors import FieldViolation, InvalidRequestError, NotFoundError, PermissionDeniedError
 
 _AT_ONCE: Final = 8
@@ -22,11 +29,13 @@ class StoredAnswer:
     Attributes:
         text: the answer; empty when it was erased, or its window stands in another store.
         contents: facts by id; those that were erased, or that this caller may not read, are missing.
+        verdict: on the whole chain of its session, recomputed when the report was read.
     """
 
     found: sessions.GetReportResponse
     window: sessions.GetWindowResponse | None
     contents: dict[str, str]
+    verdict: sessions.VerifyChainResponse
 
     @property
     def report(self) -> report_pb2.DpeReport:
@@ -37,6 +46,34 @@ class StoredAnswer:
     def text(self) -> str:
         """The answer."""
         return "" if self.window is None else self.window.response_text
+
+    @property
+    def integrity(self) -> str:
+        """State of the chain now, as the header says it."""
+        return enum_text(taxonomy.ChainIntegrity, self.verdict.integrity)
+
+    @property
+    def chain(self) -> str:
+        """What was found of the chain, and of how much of it."""
+        found = self.verdict
+        return f"{self.integrity}, {found.windows_verified} of {found.windows_total} windows recomputed"
+
+    @property
+    def broken(self) -> str:
+        """What a reader has to know of a record that does not hold; empty for one that does."""
+        if self.verdict.integrity != taxonomy.CHAIN_INTEGRITY_BROKEN:
+            return ""
+        fault, session_id = self.verdict.fault, self.found.summary.session_id
+        first = " ".join(filter(None, (fault.record_kind, fault.record_id)))
+        return (
+            f"the record of session {session_id} was changed, so that neither level nor answer can be relied on; "
+            f"first bad record: {first}: {fault.detail}"
+        )
+
+    @property
+    def code(self) -> Exit:
+        """What the report is to a script: one of a broken session is a negative verdict."""
+        return Exit.VERDICT if self.broken else Exit.OK
 
 
 def check_report_id(report_id: str) -> None:
@@ -54,7 +91,7 @@ def check_report_id(report_id: str) -> None:
 
 
 async def stored_answer(suite: Suite, report_id: str) -> StoredAnswer:
-    """Read a report, its answer and the facts that it names.
+    """Read a report, its answer and the facts that it names, and verify the chain of its session.
 
     Raises:
         NotFoundError: REPORT_NOT_FOUND.
@@ -66,7 +103,9 @@ async def stored_answer(suite: Suite, report_id: str) -> StoredAnswer:
         window = await suite.call(suite.sessions.GetWindow, asked)
     except NotFoundError:
         window = None
-    return StoredAnswer(found, window, await _contents(suite, found.report))
+    asked_chain = sessions.VerifyChainRequest(session_id=place.session_id)
+    verdict: sessions.VerifyChainResponse = await suite.call(suite.sessions.VerifyChain, asked_chain)
+    return StoredAnswer(found, window, await _contents(suite, found.report), verdict)
 
 
 async def _contents(suite: Suite, report: report_pb2.DpeReport) -> dict[str, str]:

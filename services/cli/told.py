@@ -114,7 +114,6 @@ def told_answer(
     """
     quote = _quoter(contents or {})
     claims = tuple(_claim(claim, quote) for claim in report.claims)
-    integrity = chain or enum_text(taxonomy.ChainIntegrity, report.chain_integrity)
     level = enum_text(taxonomy.RiskLevel, report.risk_level)
     omitted = tuple(
         (enum_text(finding_pb2.OmissionSeverity, item.severity), _omitted(item, contents or {}))
@@ -122,7 +121,7 @@ def told_answer(
     )
     return ToldAnswer(
         level=level,
-        headline=(*_headline(report, level, claims), f"chain {integrity}"),
+        headline=(*_headline(report, level, claims), *_chain(chain, report)),
         reasons=tuple(level_reasons(report)),
         pieces=tuple(marked(text, marks(report))) if text else (),
         claims=claims,
@@ -133,6 +132,13 @@ def told_answer(
         contradictions=_contradictions(report),
         second_opinion=opinion_line(report),
     )
+
+
+def _chain(now: str, report: report_pb2.DpeReport) -> tuple[str, ...]:
+    """Return the state of the chain; nothing of an answer that was withheld, for it is no window of one."""
+    if not now and not report.chain_integrity:
+        return ()
+    return (f"chain {now or enum_text(taxonomy.ChainIntegrity, report.chain_integrity)}",)
 
 
 def _contradictions(report: report_pb2.DpeReport) -> tuple[str, ...]:

@@ -218,7 +218,9 @@ async def test_persistent_deficiency_may_be_refused(refuse):
             assert world.statuses() == ["COMMITTED"] * 3 + ["FAILED"]
         else:
             assert (await client.dispatch("And?", **fields)).answer.text
-    assert "QUALITY_CRITICAL" in [warning.code for warning in last.warnings]
+    codes = [warning.code for warning in last.warnings]
+    assert "QUALITY_CRITICAL" in codes
+    assert ("CONTINUATION_REFUSED" in codes) is refuse
     assert TIERS["D"] == last.answer.window.quality_tier
 
 

@@ -20,7 +20,7 @@ from services.common.settings.http import HttpSettings
 from services.gateway.doors.http.app import create_app
 from services.gateway.doors.http.record_routes import DISPATCH, RecordRoutes
 from tests.fakes.chat_door import events_of
-from tests.fakes.dag_world import SubjectAuthenticator, fresh_uuid
+from tests.fakes.dag_world import SubjectAuthenticator
 from tests.fakes.ercp_stub import ErcpStub
 from tests.fakes.gateway_world import ANSWER, ETAG, FAULT, QUESTION, Fault, GatewayWorld, Script, contradicting
 from tests.fakes.open_gate import open_gate
@@ -97,19 +97,24 @@ async def test_a_wrong_parameter_is_told_what_is_right(asked, field, told):
     assert fault["description"].startswith(told)
 
 
-async def test_a_repeat_is_known_by_the_bodys_own_id_too():
-    world, named = GatewayWorld(), fresh_uuid()
+async def test_a_request_id_of_the_body_counts_like_that_of_a_call_over_grpc():
+    world, named = GatewayWorld(), str(uuid.uuid4())
     async with served(world) as http:
-        first = await http.post(DISPATCH, json=ASKED | {"request_id": named})
-        again = await http.post(DISPATCH, json=ASKED | {"request_id": named})
-        other = await http.post(DISPATCH, json=ASKED | {"request_id": named, "query": "And for a theft?"})
-        none = await http.post(DISPATCH, json=ASKED | {"request_id": "abc"})
-        two = await http.post(DISPATCH, json=ASKED | {"request_id": named}, headers={"Idempotency-Key": fresh_uuid()})
-    assert first.json() == again.json()
-    assert len(world.windows()) == 1
+        first, again = [await http.post(DISPATCH, json=ASKED | {"request_id": named}) for _ in range(2)]
+        other = await http.post(DISPATCH, json={"query": "Another?", "request_id": named})
+        both = await http.post(DISPATCH, json=ASKED | {"request_id": named}, headers={"Idempotency-Key": named.upper()})
+        odd = await http.post(DISPATCH, json=ASKED | {"request_id": "abc"})
+        differs = await http.post(
+            DISPATCH, json=ASKED | {"request_id": named}, headers={"Idempotency-Key": str(uuid.uuid4())}
+        )
+    reports = {each.json()["answer"]["report"]["report_id"] for each in (first, again, both)}
+    assert len(reports) == 1
+    assert world.statuses() == ["COMMITTED"]
     assert (other.status_code, other.json()["error"]["reason"]) == (424, "REQUEST_ID_REUSED")
-    for refused in (none, two):
-        assert (refused.status_code, refused.json()["error"]["fields"][0]["field"]) == (400, "request_id")
+    for refused in (odd, differs):
+        assert (refused.status_code, refused.json()["error"]["reason"]) == (400, "INVALID_FIELD")
+        assert [each["field"] for each in refused.json()["error"]["fields"]] == ["request_id"]
+    assert "Idempotency-Key" in differs.text
 
 
 async def test_facts_that_do_not_hold_are_asked_for_in_the_body():

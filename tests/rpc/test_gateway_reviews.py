@@ -73,6 +73,9 @@ async def test_a_held_answer_shows_no_word_of_its_text_and_waits():
     assert mine.response.held_for_review == held
     assert mine.answer_text == ""
     assert theirs.answer_text == ANSWER
+    assert (mine.query, mine.HasField("report")) == ("", False)
+    assert theirs.query == QUESTION
+    assert theirs.report.report_id == theirs.review.report_id
     assert not theirs.HasField("response")
     assert theirs.review.status == review_pb2.REVIEW_STATUS_PENDING
     assert (theirs.review.author, theirs.review.version) == ("writer", 1)
@@ -97,7 +100,8 @@ async def test_an_approved_answer_reaches_its_caller_by_polling_and_by_a_repeat(
     assert decided.review.status == APPROVED
     assert decided.response.answer.text == ANSWER
     assert polled.response == decided.response == again
-    assert (polled.review.decided_by, polled.review.comment) == ("reviewer", "read and found good")
+    for told in (decided, polled):
+        assert (told.review.decided_by, told.review.comment) == ("reviewer", "read and found good")
     assert goes_on.WhichOneof("outcome") == "held_for_review"  # the session keeps its policy
     assert verified.integrity == taxonomy.CHAIN_INTEGRITY_VALID
     assert world.statuses() == ["COMMITTED", "PENDING"]

@@ -15,6 +15,7 @@ from services.cli import outcomes, render
 from services.cli.commands.nearest import found_nothing, show_nearest
 from services.cli.connection import Suite, connect
 from services.cli.console import Output
+from services.cli.envelope_quality import is_refused_next
 from services.cli.exits import Exit
 from services.cli.local_state import HeldSession, LocalState
 from services.cli.modes import search_mode
@@ -220,7 +221,9 @@ async def ask(
         code = show_outcome(response, output, headers=headers, repeated=not stream)
         if found_nothing(response):
             await show_nearest(suite, output, asked.question)
-    if response.HasField("answer") and response.answer.continuation_id:
+    if is_refused_next(response):
+        output.say('go on:  groundtrail ask "…"', style="dim")
+    elif response.HasField("answer") and response.answer.continuation_id:
         answer = response.answer
         # A child of a fan-out is one of several: it is named by its pointer.
         parallel = answer.window.pattern == dag_pb2.WINDOW_PATTERN_FAN_OUT

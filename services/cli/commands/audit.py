@@ -1,6 +1,6 @@
 """``groundtrail verify | show``: what the record says, and whether anybody changed it."""
 
-from typing import Final
+from typing import Any, Final
 
 from crp.common.v1 import taxonomy_pb2 as taxonomy
 from crp.dag.v1 import session_service_pb2 as sessions
@@ -11,7 +11,7 @@ from services.cli.answer_screen import answer_lines
 from services.cli.connection import connect
 from services.cli.console import Output
 from services.cli.exits import Exit
-from services.cli.stored_answers import check_report_id, stored_answer
+from services.cli.stored_answers import StoredAnswer, check_report_id, stored_answer
 from services.cli.told import told_answer
 from services.cli.words import enum_text
 from services.common.settings import Settings
@@ -33,7 +33,7 @@ async def verify(settings: Settings, output: Output, session_id: str) -> Exit:
 
 
 async def show(settings: Settings, output: Output, report_id: str) -> Exit:
-    """Show a stored report: its level, answer and claims as ``ask`` did, then stages and scores."""
+    """Show a stored report as ``ask`` did, with its chain as it is now, then stages and scores; 3 for a broken one."""
     check_report_id(report_id)
     async with connect(settings, Part.SESSIONS, Part.STORED_KNOWLEDGE) as suite:
         stored = await stored_answer(suite, report_id)
@@ -42,13 +42,15 @@ async def show(settings: Settings, output: Output, report_id: str) -> Exit:
         place = stored.found.summary
         output.say(
             f"The report {report_id} was erased with the content of {place.session_id}. What is left of it: its hash "
-            f"{place.report_hash}, in the chain that `groundtrail verify {place.session_id}` recomputes."
+            f"{place.report_hash}, in the chain that `groundtrail verify {place.session_id}` recomputes; now it is "
+            f"{stored.chain}."
         )
-        output.result(render.response_json(stored.found))
-        return Exit.OK
+        output.result(_as_json(stored))
+        return stored.code
     if not output.as_json:
-        told = told_answer(report, stored.text, contents=stored.contents)
-        output.show_lines(answer_lines(told, (), (), output, whole=True))
+        told = told_answer(report, stored.text, chain=stored.integrity, contents=stored.contents)
+        warned = [stored.broken] if stored.broken else []
+        output.show_lines(answer_lines(told, warned, (), output, whole=True))
     render.show_constraints(report, output)
     render.show_stages(report, output)
     render.show_regulatory(report, output)
@@ -68,5 +70,10 @@ async def show(settings: Settings, output: Output, report_id: str) -> Exit:
             ("hmac", report.hmac),
         ],
     )
-    output.result(render.response_json(stored.found))
-    return Exit.OK
+    output.result(_as_json(stored))
+    return stored.code
+
+
+def _as_json(stored: StoredAnswer) -> dict[str, Any]:
+    """Return the report as it is stored, with what the chain is now under a name of its own."""
+    return {**render.response_json(stored.found), "chain": render.response_json(stored.verdict)}

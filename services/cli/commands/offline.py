@@ -12,6 +12,7 @@ from services.cli.console import Output
 from services.cli.exits import Exit
 from services.cli.given_export import export_lines
 from services.cli.kept_heads import Heads, keep_head, read_checkpoint, read_key
+from services.cli.key_texts import read_given
 from services.cli.offline import Checked, Fault, Verdict, WitnessDemand, check_export
 from services.cli.target_files import check_target
 from services.common.cosignature import WitnessKey
@@ -103,9 +104,8 @@ def _demand(trusted: Trusted) -> WitnessDemand:
 
 
 def _witness(text: str) -> WitnessKey:
-    path = Path(text)
     try:
-        return WitnessKey.parse(path.read_text(encoding="utf-8") if path.is_file() else text)
+        return read_given(text, WitnessKey.parse)
     except (ValueError, OSError) as error:
         raise InvalidRequestError.of(FieldViolation("--witness", str(error))) from None
 

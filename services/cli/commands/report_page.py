@@ -5,7 +5,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from crp.common.v1 import taxonomy_pb2 as taxonomy
 from crp.dag.v1 import session_service_pb2 as sessions
 
 from services.allinone.parts import Part
@@ -16,7 +15,6 @@ from services.cli.page import PageMatter, page
 from services.cli.stored_answers import StoredAnswer, check_report_id, stored_answer
 from services.cli.target_files import check_target
 from services.cli.told import told_answer
-from services.cli.words import enum_text
 from services.common.errors import FieldViolation, InvalidRequestError, PermissionDeniedError
 from services.common.settings import Settings
 
@@ -29,17 +27,17 @@ async def write_page(settings: Settings, output: Output, report_id: str, target:
     check_target(target, "--html")
     async with connect(settings, Part.SESSIONS, Part.KNOWLEDGE) as suite:
         stored = await stored_answer(suite, report_id)
-        session_id = stored.found.summary.session_id
-        verdict = await suite.call(suite.sessions.VerifyChain, sessions.VerifyChainRequest(session_id=session_id))
         question = await _question(suite, stored)
-    integrity = enum_text(taxonomy.ChainIntegrity, verdict.integrity)
-    chain = f"{integrity}, {verdict.windows_verified} of {verdict.windows_total} windows recomputed"
-    told = told_answer(stored.report, stored.text, chain=integrity, contents=stored.contents)
-    matter = PageMatter(stored.report, told, question, chain, f"{datetime.now(UTC):%Y-%m-%d %H:%M:%S}")
+    told = told_answer(stored.report, stored.text, chain=stored.integrity, contents=stored.contents)
+    made_at = f"{datetime.now(UTC):%Y-%m-%d %H:%M:%S}"
+    matter = PageMatter(stored.report, told, question, stored.chain, made_at, stored.broken)
     _keep(target, page(matter))
     output.say(f"{told.level}: written to {target}")
-    output.result({"html": str(target), "report_id": report_id, "risk_level": told.level, "chain_integrity": integrity})
-    return Exit.OK
+    if stored.broken:
+        output.say(f"! {stored.broken}", style="bold red")
+    made = {"html": str(target), "report_id": report_id, "risk_level": told.level}
+    output.result(made | {"chain_integrity": stored.integrity})
+    return stored.code
 
 
 def _keep(target: Path, text: str) -> None:

@@ -9,14 +9,17 @@ from crp.gateway.v1 import review_service_pb2 as service
 
 from services.allinone.parts import Part
 from services.cli import render
+from services.cli.answer_screen import answer_lines
 from services.cli.commands.ask import show_outcome
 from services.cli.connection import CALL_TIMEOUT_S, connect
 from services.cli.console import Output
 from services.cli.exits import Exit
+from services.cli.told import told_answer
 from services.cli.words import enum_text
 from services.common.settings import Settings
 
 _PAGE: Final = 500
+_DECISIONS: Final = ("approve", "reject")
 _PARTS: Final = (Part.SESSIONS, Part.REVIEWS)
 
 
@@ -54,7 +57,7 @@ async def list_reviews(
 
 
 async def show(settings: Settings, output: Output, review_id: str, wait_s: float = 0.0) -> Exit:
-    """Show one review: its text to a reviewer, its outcome to whoever asked; exit code 3 for a withheld answer."""
+    """Show one review: what to decide by to a reviewer, its outcome to whoever asked; exit code 3 if it is withheld."""
     request = service.GetReviewRequest(review_id=review_id, wait_ms=round(1_000 * wait_s))
     async with connect(settings, *_PARTS) as suite:
         found: service.GetReviewResponse = await suite.call(
@@ -62,10 +65,30 @@ async def show(settings: Settings, output: Output, review_id: str, wait_s: float
         )
     _tell(found.review, output)
     if found.answer_text:
-        output.say(found.answer_text)
-    code = show_outcome(found.response, output) if found.HasField("response") else Exit.OK
+        _show_held(found, output)
+    code = _show_came_to(found, output) if found.HasField("response") else Exit.OK
     output.result(render.response_json(found))
     return code
+
+
+def _show_held(found: service.GetReviewResponse, output: Output) -> None:
+    """Show a reviewer what there is to decide by, and with what to decide."""
+    review = found.review
+    output.say(f"asked: {found.query}" if found.query else "The question was not kept: no-store, or personal data.")
+    told = told_answer(found.report, found.answer_text)
+    decided = review.status != review_pb2.REVIEW_STATUS_PENDING
+    tail = [] if decided else [f'groundtrail reviews {word} {review.review_id} --comment "…"' for word in _DECISIONS]
+    tail = [*tail, f"held for {review.reason}; expires {review.expire_time.ToDatetime():%Y-%m-%d %H:%M} UTC"]
+    output.show_lines(answer_lines(told, (), tail, output, whole=True))
+
+
+def _show_came_to(found: service.GetReviewResponse, output: Output) -> Exit:
+    """Show whoever asked what came of it; of what still waits, how to wait for it and not this command again."""
+    if not found.response.HasField("held_for_review"):
+        return show_outcome(found.response, output)
+    output.say("It is not delivered: nobody has decided yet.", style="yellow")
+    output.drawn([(f"wait for it:  groundtrail reviews show {found.review.review_id} --wait 600", "yellow")])
+    return Exit.VERDICT
 
 
 async def decide(

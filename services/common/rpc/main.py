@@ -31,7 +31,7 @@ from services.common.settings import (
     Settings,
     SettingsError,
     TelemetrySettings,
-    effective_configuration,
+    changed_configuration,
     load_settings,
 )
 from services.common.settings.http import HttpSettings
@@ -96,7 +96,7 @@ async def serve(name: str, build: Build, settings: Settings, ready_file: Path | 
             ``http_port``, ``telemetry_port``, ``unix_socket``, ``ready`` and ``pid``.
     """
     log = structlog.get_logger("groundtrail")
-    log.info("configuration", service=name, settings=effective_configuration(settings))
+    log.info("configuration", service=name, settings=changed_configuration(settings))
     stop = _stop_on_signal()
     async with running_server(name, build, settings, serving=True) as server:
         freeze_collector()

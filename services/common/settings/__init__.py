@@ -4,11 +4,11 @@
 variable, a value out of range or an impossible combination stops the process with every problem listed at once.
 """
 
+from collections.abc import Mapping
 from typing import Any, Self
 
 from pydantic import BaseModel, ValidationError, model_validator
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
-from pydantic_settings import SettingsError as SourceError
 
 from services.common.settings.auth import AuthSettings, JwtSettings
 from services.common.settings.chat import AnthropicSettings, ChatSettings
@@ -89,6 +89,7 @@ __all__ = [
     "ToolSettings",
     "VectorSettings",
     "WorkerSettings",
+    "changed_configuration",
     "effective_configuration",
     "known_variables",
     "load_settings",
@@ -208,6 +209,22 @@ class Settings(BaseSettings):
         return init_settings, StrictEnvironment(settings_cls)
 
 
+class _KnownVariables(Settings):
+    """The settings as far as their variables can be used."""
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,  # noqa: ARG003 - replaced
+        dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003 - files are not read
+        file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003 - files are not read
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Take arguments, then what can be used of the environment."""
+        return init_settings, StrictEnvironment(settings_cls, refusing=False)
+
+
 def load_settings(**sections: BaseModel) -> Settings:
     """Read the settings; ``sections`` given here win over the environment.
 
@@ -218,8 +235,18 @@ def load_settings(**sections: BaseModel) -> Settings:
         return _with_own_models(Settings(**sections))  # type: ignore[arg-type]  # pydantic checks them
     except ValidationError as error:
         raise SettingsError(validation_problems(error)) from None
-    except SourceError as error:  # a list or object that is no JSON
-        raise SettingsError([str(error)]) from None
+    except SettingsError as error:
+        raise SettingsError([*error.problems, *_further(sections)]) from None
+
+
+def _further(sections: Mapping[str, BaseModel]) -> list[str]:
+    """Return what is wrong with the values of variables, beside variables that are no settings."""
+    try:
+        _KnownVariables(**sections)  # type: ignore[arg-type]  # pydantic checks them
+    except ValidationError as error:
+        # What a whole section lacks may be what could not be used: that has been told.
+        return [problem for problem in validation_problems(error) if DELIMITER in problem.split(":", 1)[0]]
+    return []
 
 
 def _with_own_models(settings: Settings) -> Settings:
@@ -235,6 +262,12 @@ def effective_configuration(settings: Settings) -> dict[str, str]:
     flat: dict[str, str] = {}
     _flatten(settings.model_dump(mode="json"), "", flat)
     return flat
+
+
+def changed_configuration(settings: Settings) -> dict[str, str]:
+    """Return those settings that are not the default, as ``effective_configuration`` does; a secret stays hidden."""
+    default = effective_configuration(Settings.model_construct())
+    return {name: text for name, text in effective_configuration(settings).items() if default.get(name) != text}
 
 
 def _flatten(value: Any, path: str, out: dict[str, str]) -> None:

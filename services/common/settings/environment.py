@@ -11,7 +11,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from pydantic import BaseModel, ValidationError
-from pydantic_settings import EnvSettingsSource
+from pydantic.fields import FieldInfo
+from pydantic_settings import BaseSettings, EnvSettingsSource
 
 from services.common.settings.secret_files import SUFFIX, read_secrets, secret_paths
 
@@ -23,6 +24,14 @@ NOT_SETTINGS: Final = ("GROUNDTRAIL_TEST_", "GROUNDTRAIL_EVAL_DATA", "GROUNDTRAI
 
 _FOR_CHILDREN: Final = ("PATH", "HOME", "LANG", "LC_", "LD_", "DYLD_", "PYTHON", "TMPDIR", "TZ")
 """What an interpreter and its libraries need, by the beginnings of the names; nothing else is for a child."""
+
+
+_LIST, _OBJECT = "must be a list, written as JSON", "must be an object, written as JSON"
+_CONTAINERS: Final = {
+    **dict.fromkeys(("list_type", "tuple_type", "set_type", "frozen_set_type"), _LIST),
+    **dict.fromkeys(("dict_type", "mapping_type", "model_type", "model_attributes_type"), _OBJECT),
+}
+"""What to say of a text that stands where a list or an object has to, by pydantic's name of the problem."""
 
 
 class SettingsError(Exception):
@@ -80,13 +89,22 @@ def validation_problems(error: ValidationError) -> list[str]:
     problems = []
     for item in error.errors(include_input=False, include_url=False, include_context=False):
         path = [str(part) for part in item["loc"]]
-        text = item["msg"].removeprefix("Value error, ")
+        text = _CONTAINERS.get(item["type"]) or item["msg"].removeprefix("Value error, ")
         problems.append(f"{variable_name(path)}: {text}" if path else text)
     return problems
 
 
 class StrictEnvironment(EnvSettingsSource):
-    """Reads ``GROUNDTRAIL_<SECTION>__<FIELD>``, secrets also from files, and refuses variables that name no field."""
+    """Reads ``GROUNDTRAIL_<SECTION>__<FIELD>``, secrets also from files, and refuses variables that name no field.
+
+    Args:
+        settings_cls: whose fields are set.
+        refusing: ``False`` leaves such variables out, so that what is wrong with the others can be told as well.
+    """
+
+    def __init__(self, settings_cls: type[BaseSettings], *, refusing: bool = True) -> None:
+        super().__init__(settings_cls)
+        self._refusing = refusing
 
     def __call__(self) -> dict[str, Any]:
         """Return the raw values.
@@ -97,12 +115,20 @@ class StrictEnvironment(EnvSettingsSource):
         problems = unknown_variables(self.settings_cls, os.environ)
         known = secret_variables(self.settings_cls)
         read, unread = read_secrets({name.upper(): value for name, value in os.environ.items()}, known)
-        if problems or unread:
+        if self._refusing and (problems or unread):
             raise SettingsError([*problems, *unread])
         files = {(name + SUFFIX).lower() for name in known}
-        given = {name: value for name, value in self.env_vars.items() if name.lower() not in files}
+        unknown = {problem.split(" ", 1)[0].lower() for problem in problems}
+        given = {name: value for name, value in self.env_vars.items() if name.lower() not in files | unknown}
         self.env_vars = given | {name.lower(): value for name, value in read.items()}
         return super().__call__()
+
+    def decode_complex_value(self, field_name: str, field: FieldInfo, value: Any) -> Any:
+        """Return a list or object out of its JSON; what is none is left as it is, and refused under its own name."""
+        try:
+            return super().decode_complex_value(field_name, field, value)
+        except ValueError:
+            return value
 
 
 def environment_of_children() -> dict[str, str]:

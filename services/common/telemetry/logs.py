@@ -9,7 +9,7 @@ import json
 import logging
 import re
 import sys
-from collections.abc import MutableMapping
+from collections.abc import Collection, MutableMapping
 from typing import Any, Final, TextIO
 
 import structlog
@@ -51,19 +51,29 @@ def json_stream() -> TextIO | None:
     return _json_stream
 
 
-def configure_logs(settings: TelemetrySettings, stream: TextIO | None = None) -> None:
+def configure_logs(
+    settings: TelemetrySettings, stream: TextIO | None = None, *, told_elsewhere: Collection[str] = ()
+) -> None:
     """Set up structlog, and Python's own logging through it, for this process.
 
     Args:
         settings: format, level, and whether content may appear.
         stream: where lines go; stderr when not given.
+        told_elsewhere: events that get no line, because whoever reads the lines is told them in another way.
     """
+
+    def leave_out(_: Any, __: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
+        if event.get("event") in told_elsewhere:
+            raise structlog.DropEvent
+        return event
+
     global _shows_content, _json_stream  # noqa: PLW0603 - set once per process, like structlog's own configuration
     _shows_content = settings.log_content
     out = stream if stream is not None else sys.stderr
     level = _LEVELS[settings.log_level]
     _json_stream = out if settings.log_format == "json" and level <= logging.INFO else None
     shared: list[structlog.typing.Processor] = [
+        leave_out,
         structlog.processors.add_log_level,
         structlog.processors.TimeStamper(fmt="iso", utc=True),
         _add_call,

@@ -33,6 +33,11 @@ _HIERARCHICAL = Notice(
     "that puts them together); the knowledge may lack depth on this subject",
 )
 
+_REFUSED_NEXT = Notice(
+    "CONTINUATION_REFUSED",
+    "this deployment refuses the next question of a session whose envelopes stay at tier D; ask it in a new session",
+)
+
 
 class Results:
     """Makes results; the settings are what headers say of the deployment."""
@@ -45,7 +50,7 @@ class Results:
         last = parts[-1]
         inputs = self._inputs(last.draft, last.committed, "")
         inputs = replace(inputs, report=_gravest([part.draft.report for part in parts]))
-        notices = [notice for part in parts for notice in (*part.draft.notices, *_degradation(part))]
+        notices = [notice for part in parts for notice in (*part.draft.notices, *self._degradation(part))]
         violations = tuple(violation for part in parts for violation in part.draft.verdict.violations)
         return DispatchResult(
             outcome=Answered(tuple(parts)),
@@ -71,6 +76,18 @@ class Results:
     def held(self, held: HeldForReview, draft: DispatchDraft, committed: CommittedWindow | None) -> DispatchResult:
         """Return that the answer waits for a person (ADR 0148); ``committed`` where the budget asked for one."""
         return self._undelivered(held, draft, committed, RETRY_OVERSIGHT)
+
+    def _degradation(self, part: Part) -> tuple[Notice, ...]:
+        """SPEC-004 §13.2: what the trend advises, and whether the next window would be refused.
+
+        SPEC-003 §14.3: the strategy that it recommends, unless it was taken.
+        """
+        committed, hierarchical = part.committed, part.draft.strategy is DispatchStrategy.HIERARCHICAL
+        code = _DEGRADATION_CODES.get(committed.degradation)
+        advised = (Notice(code, committed.degradation_advice),) if code and committed.degradation_advice else ()
+        recommended = committed.degradation in SUSTAINED_OR_WORSE and not hierarchical
+        refused = self._settings.refuse_degraded and committed.degradation is Degradation.PERSISTENT
+        return (*advised, *[_HIERARCHICAL] * recommended, *[_REFUSED_NEXT] * refused)
 
     def _undelivered(
         self, outcome: Halted | HeldForReview, draft: DispatchDraft, committed: CommittedWindow | None, condition: str
@@ -150,12 +167,3 @@ def _gravest(reports: Sequence[ReportSummary]) -> ReportSummary:
     """Return the last report with the highest risk of all: a caution about a part is one about the whole."""
     worst = max(reports, key=lambda report: (report.risk_level.rank, report.composite_score or 0.0))
     return replace(reports[-1], risk_level=worst.risk_level, composite_score=worst.composite_score)
-
-
-def _degradation(part: Part) -> tuple[Notice, ...]:
-    """SPEC-004 §13.2: what the trend advises; SPEC-003 §14.3: the strategy that it recommends, unless it was taken."""
-    committed, hierarchical = part.committed, part.draft.strategy is DispatchStrategy.HIERARCHICAL
-    code = _DEGRADATION_CODES.get(committed.degradation)
-    advised = (Notice(code, committed.degradation_advice),) if code and committed.degradation_advice else ()
-    recommended = committed.degradation in SUSTAINED_OR_WORSE and not hierarchical
-    return (*advised, _HIERARCHICAL) if recommended else advised

@@ -62,11 +62,16 @@ class Looked:
 
     Attributes:
         text: what is held; for reviewers alone.
+        report_message: the serialised report of it; for reviewers alone.
+        inputs_message: the serialised inputs of its analysis, its query among them; as far as they are kept, and for
+            reviewers alone.
         result: what the caller of the answer gets; for that caller alone.
     """
 
     review: ReviewRecord
     text: str = ""
+    report_message: bytes = b""
+    inputs_message: bytes = b""
     comment: str = ""
     result: DispatchResult | None = None
 
@@ -146,6 +151,8 @@ class ReviewApp:
         return Looked(
             review=review,
             text=held.draft.written.text if reviewer else "",
+            report_message=held.draft.report_message if reviewer else b"",
+            inputs_message=held.draft.inputs_message if reviewer else b"",
             comment=held.comment,
             result=self._settling.result(review, held) if mine else None,
         )
@@ -172,7 +179,7 @@ class ReviewApp:
         if review.status is not decision.status:
             text = "the answer can be released no more: its session has ended, or its window was given up"
             raise PreconditionError(ErrorReason.WINDOW_NOT_PENDING, text, review_id=review.review_id)
-        return Looked(review, held.draft.written.text, held.comment), self._settling.result(review, held)
+        return Looked(review, held.draft.written.text, comment=held.comment), self._settling.result(review, held)
 
     async def check(self) -> None:
         """Return when the store can serve."""

@@ -69,10 +69,36 @@ def test_a_claim_that_stands_word_for_word_names_its_fact(shown):
 
 def test_advice_is_never_cut(shown):
     response = answered()
-    response.warnings.add(code="STRATEGY_RECOMMENDED", message="switch to hierarchical " * 12 + "or ingest more")
+    response.warnings.add(code="Y", message="switch to hierarchical " * 12 + "or ingest more")
     words = " ".join(shown(response, 60)[0].split())
     assert "! switch to hierarchical switch" in words
     assert "hierarchical or ingest more" in words
+
+
+def trend(response):
+    response.warnings.add(code="QUALITY_CRITICAL", message="The envelope's quality stays at D; start a new session.")
+    response.warnings.add(code="STRATEGY_RECOMMENDED", message="the envelopes' quality falls")
+    response.headers.add(name="CRP-Context-Quality-Tier", value="D")
+    response.headers.add(name="CRP-Context-Facts-Used", value="3/4")
+    return response
+
+
+def test_the_envelopes_trend_is_one_line_with_facts_where_the_answer_may_want_something(shown):
+    out, _ = shown(trend(answered()), 200)
+    assert "of this one's to tier D, 3/4 facts: if something is missing here, ask for it without --session" in out
+    assert "stays at D" not in out
+    assert out.count("quality") == 1
+
+
+def test_below_a_sound_answer_nothing_is_said_of_the_envelopes_trend(shown):
+    response = trend(answered(level="LOW"))
+    for claim in list(response.answer.report.claims):
+        if claim.verdict != claim_pb2.CLAIM_VERDICT_SUPPORTED:
+            response.answer.report.claims.remove(claim)
+    out, _ = shown(response, 200)
+    assert "quality" not in out
+    response.answer.report.relevance.status = quality_pb2.RELEVANCE_STATUS_REFUSAL
+    assert "tier D" in shown(response, 200)[0]
 
 
 def test_the_worst_three_omissions_are_named(shown):

@@ -5,16 +5,20 @@ import os
 import socket
 import subprocess
 import sys
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import grpc
 import pytest
 import typer
+from crp.dag.v1 import session_service_pb2 as sessions
 from pydantic import ValidationError
 
 from services.cli import app as app_module
 from services.cli.__main__ import main
 from services.cli.commands import doctor
 from services.cli.commands import serve as serve_command
+from services.cli.connection import connect
 from services.cli.console import Output
 from services.cli.exits import Exit
 from services.cli.local_state import HeldSession, LocalState
@@ -70,6 +74,24 @@ async def test_an_address_that_serves_something_else_is_told_from_one_that_is_do
 
     assert await _run(command, Settings(), Output(as_json=False)) is Exit.UNAVAILABLE
     assert hint in capsys.readouterr().err
+
+
+async def test_a_port_that_speaks_http_is_no_server_to_wait_for(monkeypatch):
+    class Http(BaseHTTPRequestHandler):
+        def log_message(self, *_):
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Http) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        settings = Settings(client=ClientSettings(server=f"127.0.0.1:{server.server_port}"))
+        try:
+            async with connect(settings) as suite:
+                with pytest.raises(InvalidRequestError, match=r"GROUNDTRAIL_CLIENT__SERVER: .* does not speak gRPC"):
+                    await suite.call(suite.sessions.ListSessions, sessions.ListSessionsRequest())
+        finally:
+            server.shutdown()
+            thread.join()
 
 
 def test_what_people_copy_is_never_folded(capsys):

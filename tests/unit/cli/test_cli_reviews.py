@@ -11,7 +11,7 @@ from services.cli.console import Output
 from services.cli.exits import Exit
 from services.common.errors import PermissionDeniedError
 from services.common.settings import Settings
-from tests.fakes.gateway_world import ANSWER, GatewayWorld
+from tests.fakes.gateway_world import ANSWER, QUESTION, GatewayWorld
 
 
 class SubjectSuite(Suite):
@@ -60,6 +60,10 @@ async def test_a_reviewer_lists_shows_and_approves_and_the_caller_has_the_answer
         had = json.loads(said(capsys))
     assert [each["review_id"] for each in listed["reviews"]] == [review_id]
     assert ANSWER in shown
+    assert f"asked: {QUESTION}" in shown
+    assert "LOW" in shown
+    for word in ("approve", "reject"):
+        assert f"groundtrail reviews {word} {review_id}" in shown
     assert "APPROVED by reviewer" in told
     assert had["response"]["answer"]["text"] == ANSWER
 
@@ -69,7 +73,7 @@ async def test_a_waiting_and_a_rejected_answer_are_negative_verdicts_for_a_scrip
         review_id = await held(client)
         as_subject(client, "writer")
         assert await reviews.show(Settings(), Output(as_json=False), review_id) is Exit.VERDICT
-        assert f"groundtrail reviews show {review_id}" in said(capsys)
+        assert f"groundtrail reviews show {review_id} --wait 600" in said(capsys)
         with pytest.raises(PermissionDeniedError):
             await reviews.decide(Settings(), Output(as_json=True), review_id, "mine", 1, approved=True)
         as_subject(client, "reviewer")

@@ -22,12 +22,13 @@ _runtime_version.ValidateProtobufRuntimeVersion(
 _sym_db = _symbol_database.Default()
 
 
+from crp.dpe.v1 import report_pb2 as crp_dot_dpe_dot_v1_dot_report__pb2
 from crp.gateway.v1 import dispatch_service_pb2 as crp_dot_gateway_dot_v1_dot_dispatch__service__pb2
 from crp.gateway.v1 import review_pb2 as crp_dot_gateway_dot_v1_dot_review__pb2
 from google.api import annotations_pb2 as google_dot_api_dot_annotations__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n#crp/gateway/v1/review_service.proto\x12\x0e\x63rp.gateway.v1\x1a%crp/gateway/v1/dispatch_service.proto\x1a\x1b\x63rp/gateway/v1/review.proto\x1a\x1cgoogle/api/annotations.proto\"}\n\x12ListReviewsRequest\x12,\n\x06status\x18\x01 \x01(\x0e\x32\x1c.crp.gateway.v1.ReviewStatus\x12\x12\n\nsession_id\x18\x02 \x01(\t\x12\x11\n\tpage_size\x18\x03 \x01(\r\x12\x12\n\npage_token\x18\x04 \x01(\t\"W\n\x13ListReviewsResponse\x12\'\n\x07reviews\x18\x01 \x03(\x0b\x32\x16.crp.gateway.v1.Review\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"6\n\x10GetReviewRequest\x12\x11\n\treview_id\x18\x01 \x01(\t\x12\x0f\n\x07wait_ms\x18\x02 \x01(\r\"\x84\x01\n\x11GetReviewResponse\x12&\n\x06review\x18\x01 \x01(\x0b\x32\x16.crp.gateway.v1.Review\x12\x13\n\x0b\x61nswer_text\x18\x02 \x01(\t\x12\x32\n\x08response\x18\x03 \x01(\x0b\x32 .crp.gateway.v1.DispatchResponse\"\x97\x01\n\x13\x44\x65\x63ideReviewRequest\x12\x12\n\nrequest_id\x18\x01 \x01(\t\x12\x11\n\treview_id\x18\x02 \x01(\t\x12.\n\x08\x64\x65\x63ision\x18\x03 \x01(\x0e\x32\x1c.crp.gateway.v1.ReviewStatus\x12\x0f\n\x07\x63omment\x18\x04 \x01(\t\x12\x18\n\x10\x65xpected_version\x18\x05 \x01(\x04\"r\n\x14\x44\x65\x63ideReviewResponse\x12&\n\x06review\x18\x01 \x01(\x0b\x32\x16.crp.gateway.v1.Review\x12\x32\n\x08response\x18\x02 \x01(\x0b\x32 .crp.gateway.v1.DispatchResponse2\xe1\x02\n\rReviewService\x12k\n\x0bListReviews\x12\".crp.gateway.v1.ListReviewsRequest\x1a#.crp.gateway.v1.ListReviewsResponse\"\x13\x82\xd3\xe4\x93\x02\r\x12\x0b/v1/reviews\x12q\n\tGetReview\x12 .crp.gateway.v1.GetReviewRequest\x1a!.crp.gateway.v1.GetReviewResponse\"\x1f\x82\xd3\xe4\x93\x02\x19\x12\x17/v1/reviews/{review_id}\x12p\n\x0c\x44\x65\x63ideReview\x12#.crp.gateway.v1.DecideReviewRequest\x1a$.crp.gateway.v1.DecideReviewResponse\"\x15\x82\xd3\xe4\x93\x02\x0f\"\n/v1/review:\x01*Ba\n\x1agroundtrail.crp.gateway.v1P\x01Z$groundtrail/crp/gateway/v1;gatewayv1\xaa\x02\x1aGroundtrail.Crp.Gateway.V1b\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n#crp/gateway/v1/review_service.proto\x12\x0e\x63rp.gateway.v1\x1a\x17\x63rp/dpe/v1/report.proto\x1a%crp/gateway/v1/dispatch_service.proto\x1a\x1b\x63rp/gateway/v1/review.proto\x1a\x1cgoogle/api/annotations.proto\"}\n\x12ListReviewsRequest\x12,\n\x06status\x18\x01 \x01(\x0e\x32\x1c.crp.gateway.v1.ReviewStatus\x12\x12\n\nsession_id\x18\x02 \x01(\t\x12\x11\n\tpage_size\x18\x03 \x01(\r\x12\x12\n\npage_token\x18\x04 \x01(\t\"W\n\x13ListReviewsResponse\x12\'\n\x07reviews\x18\x01 \x03(\x0b\x32\x16.crp.gateway.v1.Review\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"6\n\x10GetReviewRequest\x12\x11\n\treview_id\x18\x01 \x01(\t\x12\x0f\n\x07wait_ms\x18\x02 \x01(\r\"\xba\x01\n\x11GetReviewResponse\x12&\n\x06review\x18\x01 \x01(\x0b\x32\x16.crp.gateway.v1.Review\x12\x13\n\x0b\x61nswer_text\x18\x02 \x01(\t\x12\x32\n\x08response\x18\x03 \x01(\x0b\x32 .crp.gateway.v1.DispatchResponse\x12%\n\x06report\x18\x04 \x01(\x0b\x32\x15.crp.dpe.v1.DpeReport\x12\r\n\x05query\x18\x05 \x01(\t\"\x97\x01\n\x13\x44\x65\x63ideReviewRequest\x12\x12\n\nrequest_id\x18\x01 \x01(\t\x12\x11\n\treview_id\x18\x02 \x01(\t\x12.\n\x08\x64\x65\x63ision\x18\x03 \x01(\x0e\x32\x1c.crp.gateway.v1.ReviewStatus\x12\x0f\n\x07\x63omment\x18\x04 \x01(\t\x12\x18\n\x10\x65xpected_version\x18\x05 \x01(\x04\"r\n\x14\x44\x65\x63ideReviewResponse\x12&\n\x06review\x18\x01 \x01(\x0b\x32\x16.crp.gateway.v1.Review\x12\x32\n\x08response\x18\x02 \x01(\x0b\x32 .crp.gateway.v1.DispatchResponse2\xe1\x02\n\rReviewService\x12k\n\x0bListReviews\x12\".crp.gateway.v1.ListReviewsRequest\x1a#.crp.gateway.v1.ListReviewsResponse\"\x13\x82\xd3\xe4\x93\x02\r\x12\x0b/v1/reviews\x12q\n\tGetReview\x12 .crp.gateway.v1.GetReviewRequest\x1a!.crp.gateway.v1.GetReviewResponse\"\x1f\x82\xd3\xe4\x93\x02\x19\x12\x17/v1/reviews/{review_id}\x12p\n\x0c\x44\x65\x63ideReview\x12#.crp.gateway.v1.DecideReviewRequest\x1a$.crp.gateway.v1.DecideReviewResponse\"\x15\x82\xd3\xe4\x93\x02\x0f\"\n/v1/review:\x01*Ba\n\x1agroundtrail.crp.gateway.v1P\x01Z$groundtrail/crp/gateway/v1;gatewayv1\xaa\x02\x1aGroundtrail.Crp.Gateway.V1b\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -41,18 +42,18 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_REVIEWSERVICE'].methods_by_name['GetReview']._serialized_options = b'\202\323\344\223\002\031\022\027/v1/reviews/{review_id}'
   _globals['_REVIEWSERVICE'].methods_by_name['DecideReview']._loaded_options = None
   _globals['_REVIEWSERVICE'].methods_by_name['DecideReview']._serialized_options = b'\202\323\344\223\002\017\"\n/v1/review:\001*'
-  _globals['_LISTREVIEWSREQUEST']._serialized_start=153
-  _globals['_LISTREVIEWSREQUEST']._serialized_end=278
-  _globals['_LISTREVIEWSRESPONSE']._serialized_start=280
-  _globals['_LISTREVIEWSRESPONSE']._serialized_end=367
-  _globals['_GETREVIEWREQUEST']._serialized_start=369
-  _globals['_GETREVIEWREQUEST']._serialized_end=423
-  _globals['_GETREVIEWRESPONSE']._serialized_start=426
-  _globals['_GETREVIEWRESPONSE']._serialized_end=558
-  _globals['_DECIDEREVIEWREQUEST']._serialized_start=561
-  _globals['_DECIDEREVIEWREQUEST']._serialized_end=712
-  _globals['_DECIDEREVIEWRESPONSE']._serialized_start=714
-  _globals['_DECIDEREVIEWRESPONSE']._serialized_end=828
-  _globals['_REVIEWSERVICE']._serialized_start=831
-  _globals['_REVIEWSERVICE']._serialized_end=1184
+  _globals['_LISTREVIEWSREQUEST']._serialized_start=178
+  _globals['_LISTREVIEWSREQUEST']._serialized_end=303
+  _globals['_LISTREVIEWSRESPONSE']._serialized_start=305
+  _globals['_LISTREVIEWSRESPONSE']._serialized_end=392
+  _globals['_GETREVIEWREQUEST']._serialized_start=394
+  _globals['_GETREVIEWREQUEST']._serialized_end=448
+  _globals['_GETREVIEWRESPONSE']._serialized_start=451
+  _globals['_GETREVIEWRESPONSE']._serialized_end=637
+  _globals['_DECIDEREVIEWREQUEST']._serialized_start=640
+  _globals['_DECIDEREVIEWREQUEST']._serialized_end=791
+  _globals['_DECIDEREVIEWRESPONSE']._serialized_start=793
+  _globals['_DECIDEREVIEWRESPONSE']._serialized_end=907
+  _globals['_REVIEWSERVICE']._serialized_start=910
+  _globals['_REVIEWSERVICE']._serialized_end=1263
 # @@protoc_insertion_point(module_scope)

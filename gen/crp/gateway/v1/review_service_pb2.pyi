@@ -1,3 +1,4 @@
+from crp.dpe.v1 import report_pb2 as _report_pb2
 from crp.gateway.v1 import dispatch_service_pb2 as _dispatch_service_pb2
 from crp.gateway.v1 import review_pb2 as _review_pb2
 from google.api import annotations_pb2 as _annotations_pb2
@@ -38,14 +39,18 @@ class GetReviewRequest(_message.Message):
     def __init__(self, review_id: _Optional[str] = ..., wait_ms: _Optional[int] = ...) -> None: ...
 
 class GetReviewResponse(_message.Message):
-    __slots__ = ("review", "answer_text", "response")
+    __slots__ = ("review", "answer_text", "response", "report", "query")
     REVIEW_FIELD_NUMBER: _ClassVar[int]
     ANSWER_TEXT_FIELD_NUMBER: _ClassVar[int]
     RESPONSE_FIELD_NUMBER: _ClassVar[int]
+    REPORT_FIELD_NUMBER: _ClassVar[int]
+    QUERY_FIELD_NUMBER: _ClassVar[int]
     review: _review_pb2.Review
     answer_text: str
     response: _dispatch_service_pb2.DispatchResponse
-    def __init__(self, review: _Optional[_Union[_review_pb2.Review, _Mapping]] = ..., answer_text: _Optional[str] = ..., response: _Optional[_Union[_dispatch_service_pb2.DispatchResponse, _Mapping]] = ...) -> None: ...
+    report: _report_pb2.DpeReport
+    query: str
+    def __init__(self, review: _Optional[_Union[_review_pb2.Review, _Mapping]] = ..., answer_text: _Optional[str] = ..., response: _Optional[_Union[_dispatch_service_pb2.DispatchResponse, _Mapping]] = ..., report: _Optional[_Union[_report_pb2.DpeReport, _Mapping]] = ..., query: _Optional[str] = ...) -> None: ...
 
 class DecideReviewRequest(_message.Message):
     __slots__ = ("request_id", "review_id", "decision", "comment", "expected_version")

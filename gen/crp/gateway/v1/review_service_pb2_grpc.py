@@ -66,7 +66,8 @@ class ReviewServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def GetReview(self, request, context):
-        """Returns one review with the text that is held, to a reviewer; to whoever asked for the answer, what comes of it.
+        """Returns one review with query, text and report of what is held, to a reviewer; to whoever asked for the answer, what
+        comes of it.
 
         Waits for a decision when wait_ms is given. Errors: INVALID_FIELD, REVIEW_NOT_FOUND, ROLE_MISSING, SESSION_CLOSED (the
         session was erased, and the text with it), STORE_UNAVAILABLE.

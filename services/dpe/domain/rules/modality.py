@@ -186,7 +186,8 @@ def _is_of_its_object(claim: Reading, source: Reading, order: _Said) -> bool:
     forbidden = roots(behind[: reach.start()] if reach else behind) - {order.verb}
     instead = roots(behind[reach.end() :]) - forbidden if reach else frozenset[str]()
     said = claim.content - {order.verb}
-    return bool(forbidden & said) and not instead & said
+    is_other = bool(forbidden - said and said - forbidden)  # "by courier" for "by post"
+    return bool(forbidden & said) and not instead & said and not is_other
 
 
 _REACH: Final = re.compile(r"[:;,.]")

@@ -3,6 +3,7 @@
 from datetime import datetime
 from typing import Final
 
+from crp.dpe.v1 import inputs_pb2, report_pb2
 from crp.gateway.v1 import dispatch_pb2, review_pb2
 from crp.gateway.v1 import review_service_pb2 as pb
 from google.protobuf.timestamp_pb2 import Timestamp
@@ -39,6 +40,8 @@ def looked(found: Looked) -> pb.GetReviewResponse:
         review=review(found.review, found.comment),
         answer_text=found.text,
         response=None if found.result is None else dispatch_response(found.result),
+        report=report_pb2.DpeReport.FromString(found.report_message) if found.report_message else None,
+        query=inputs_pb2.AnalysisInputs.FromString(found.inputs_message).request.query,
     )
 
 

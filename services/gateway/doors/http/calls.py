@@ -13,7 +13,6 @@ from starlette.responses import Response
 from services.common.clock import Clock
 from services.common.computing import compute
 from services.common.context import Role
-from services.common.errors import FieldViolation, InvalidRequestError
 from services.common.message_json import json_of
 from services.common.rpc.canonical import message_json
 from services.common.rpc.credential_gate import CredentialGate
@@ -24,13 +23,7 @@ from services.gateway.doors.http.json_bodies import message_of, read_form
 from services.gateway.doors.http.json_bounds import check_nodes
 from services.gateway.doors.http.problems import json_response
 from services.gateway.doors.http.protocol import label
-from services.gateway.doors.http.requests import (
-    IDEMPOTENCY_KEY,
-    call_metadata,
-    idempotency_key,
-    read_body,
-    until_disconnected,
-)
+from services.gateway.doors.http.requests import call_metadata, read_body, request_id_for, until_disconnected
 
 _LARGE_BYTES: Final = 8 * 1024
 """A larger body is read off the event loop."""
@@ -127,7 +120,7 @@ class RpcCalls:
         return handler
 
     async def message(self, request: Request, asked: Asked, form: type[BaseModel], message: type[Message]) -> Any:
-        """Read, check and convert the body; a repeat is recognised by ``Idempotency-Key``, or the body's own id."""
+        """Read, check and convert the body; a repeat is recognised by ``request_id`` or ``Idempotency-Key``."""
         body = await read_body(request, self._settings)
         if len(body) > _LARGE_BYTES:
             checked, filled = await asyncio.to_thread(_read, body, form, message, self._settings.max_json_nodes)
@@ -136,7 +129,7 @@ class RpcCalls:
         asked.form = checked
         asked.trace_id = getattr(checked, "trace_id", "") or None
         if _REQUEST_ID in message.DESCRIPTOR.fields_by_name:
-            filled.request_id = _repeat_key(request, filled.request_id)
+            filled.request_id = request_id_for(request, filled.request_id)
         return filled
 
     async def call(
@@ -178,21 +171,6 @@ def header(name: str, schema: dict[str, Any], description: str) -> dict[str, Any
 
 
 REQUEST_ID: Final = header("X-Request-Id", {"type": "string"}, "Finds the call in the server's log; comes back.")
-
-
-def _repeat_key(request: Request, told: str) -> str:
-    """Return the id that a repeat is recognised by: the header's, the body's, else a fresh one.
-
-    Raises:
-        InvalidRequestError: INVALID_FIELD: the header's is no UUID4, or the body says another.
-    """
-    named = idempotency_key(request)
-    if not told:
-        return named
-    if IDEMPOTENCY_KEY in request.headers and named != told.lower():
-        text = f"says another than the header {IDEMPOTENCY_KEY}; give one of them"
-        raise InvalidRequestError.of(FieldViolation(_REQUEST_ID, text))
-    return told
 
 
 def _read(body: bytes, form: type[BaseModel], message: type[Message], most_nodes: int) -> tuple[BaseModel, Any]:

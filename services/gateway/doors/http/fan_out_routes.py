@@ -26,7 +26,7 @@ from services.gateway.doors.http.chat.sending import Streamed
 from services.gateway.doors.http.guarded import Asked
 from services.gateway.doors.http.message_schemas import MessageModels
 from services.gateway.doors.http.protocol import HEADER_OF_FIELD, asked_in_headers, label
-from services.gateway.doors.http.requests import call_metadata, idempotency_key, until_disconnected
+from services.gateway.doors.http.requests import call_metadata, request_id_for, until_disconnected
 from services.gateway.doors.http.streamed_dispatch import COMMENT, HEADERS, Awaited, sse
 
 FAN_OUT: Final = "/v1/dispatch:fan-out"
@@ -80,7 +80,8 @@ class FanOutRoutes:
             found.require(not given, f"dispatch.{field.name}", text)
         found.raise_if_any()
         message.dispatch.MergeFrom(wishes)
-        message.dispatch.request_id = message.dispatch.request_id or idempotency_key(request)
+        named = message.dispatch.request_id
+        message.dispatch.request_id = request_id_for(request, named, "dispatch.request_id")
         events = self._events(message, call_metadata(request, asked.request_id))
         awaited, opened = Awaited(events), contextlib.AsyncExitStack()
         opened.push_async_callback(awaited.close)

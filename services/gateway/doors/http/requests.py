@@ -63,6 +63,27 @@ def idempotency_key(request: Request) -> str:
     return given.lower()
 
 
+def request_id_for(request: Request, named: str, field: str = "request_id") -> str:
+    """Return the id under which a call is done once: the body's, else the header's, else a fresh one.
+
+    The service judges the body's, as it judges that of a gRPC call.
+
+    Args:
+        request: its headers count.
+        named: what the body says; empty where it says nothing.
+        field: where in the body that stands.
+
+    Raises:
+        InvalidRequestError: INVALID_FIELD: the header is no UUID4, or the body says another than it.
+    """
+    if not named or "idempotency-key" not in request.headers:
+        return named or idempotency_key(request)
+    if (key := idempotency_key(request)) != named.lower():
+        text = "differs from the header Idempotency-Key; give one of the two, or the same UUID4 in both"
+        raise InvalidRequestError.of(FieldViolation(field, text))
+    return key
+
+
 def call_metadata(request: Request, request_id: str) -> tuple[tuple[str, str], ...]:
     """Return what goes to the service: the caller's own credential (ADR 0021), the request id, the trace.
 

@@ -10,6 +10,7 @@ from services.common.settings import (
     SettingsError,
     TelemetrySettings,
     TlsSettings,
+    changed_configuration,
     effective_configuration,
     known_variables,
     load_settings,
@@ -70,6 +71,22 @@ def test_unknown_variable_names_the_nearest_known_one(monkeypatch, variable, nea
 def test_unknown_variable_far_from_all(monkeypatch):
     monkeypatch.setenv("GROUNDTRAIL_Q", "1")
     assert problems() == ("GROUNDTRAIL_Q is not a setting, and none is like it",)
+
+
+def test_a_wrong_value_is_told_along_with_an_unknown_variable(monkeypatch, tmp_path):
+    monkeypatch.setenv("GROUNDTRAIL_FOO", "1")
+    monkeypatch.setenv("GROUNDTRAIL_DAG__MAX_WINDOWS", "hunter2")
+    monkeypatch.setenv("GROUNDTRAIL_CHECKPOINTS__WITNESSES", "hunter2")
+    monkeypatch.setenv("GROUNDTRAIL_LLM__API_KEY_FILE", str(tmp_path / "absent"))
+    told = problems()
+    assert [line.split(" ", 1)[0].rstrip(":") for line in told] == [
+        "GROUNDTRAIL_FOO",
+        "GROUNDTRAIL_LLM__API_KEY_FILE",
+        "GROUNDTRAIL_DAG__MAX_WINDOWS",
+        "GROUNDTRAIL_CHECKPOINTS__WITNESSES",
+    ]
+    assert told[-1].endswith("must be a list, written as JSON")
+    assert "hunter2" not in "".join(told)
 
 
 def test_test_variables_are_no_settings(monkeypatch):
@@ -145,6 +162,17 @@ def test_effective_configuration_hides_secrets(monkeypatch):
     assert "0123456789abcdef" not in str(shown)
 
 
+def test_what_a_server_logs_of_its_settings_is_what_was_set(monkeypatch):
+    own_models = {"inference.own_models": ".groundtrail/models"}
+    assert changed_configuration(load_settings()) == own_models
+    monkeypatch.setenv("GROUNDTRAIL_SERVER__PORT", "6000")
+    monkeypatch.setenv("GROUNDTRAIL_LLM__API_KEY", "hunter2")
+    assert changed_configuration(load_settings()) == own_models | {
+        "server.port": "6000",
+        "llm.api_key": "**********",
+    }
+
+
 def test_every_secret_looking_setting_is_hidden_by_its_type():
     from pydantic import SecretStr
 
@@ -200,6 +228,23 @@ def test_an_address_with_a_user_or_password_is_refused_and_not_repeated(monkeypa
     assert variable.rpartition("__")[0] in problem
     assert said in problem
     assert "topsecret" not in problem
+
+
+@pytest.mark.parametrize(
+    "address", ["http://127.0.0.1:19011", "foo", "foo:", "foo:x", "foo:0", "foo:70000", ":1", "::1", "h:1/v1", "a b:1"]
+)
+def test_a_server_that_is_no_host_and_port_is_refused(monkeypatch, address):
+    monkeypatch.setenv("GROUNDTRAIL_CLIENT__SERVER", address)
+    (problem,) = problems()
+    assert problem.startswith("GROUNDTRAIL_CLIENT__SERVER: must be HOST:PORT")
+
+
+@pytest.mark.parametrize(
+    "address", ["127.0.0.1:50051", "gateway.internal:65535", "[::1]:50051", "dns:///gateway:50051", "unix:/run/g.sock"]
+)
+def test_other_addresses_of_a_server_are_taken(monkeypatch, address):
+    monkeypatch.setenv("GROUNDTRAIL_CLIENT__SERVER", address)
+    assert load_settings().client.server == address
 
 
 @pytest.mark.parametrize("address", ["https://api.openai.com/v1", "http://10.0.0.7:8000/v1/users/@me", ""])
