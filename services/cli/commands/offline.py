@@ -60,7 +60,8 @@ async def verify_offline(
     """
     key = read_key(trusted.public_key, "--public-key")
     earlier = read_checkpoint(checkpoint, "--checkpoint")[0] if checkpoint else None
-    found = check_export(export_lines(source), key, earlier, _demand(trusted))
+    demand = _demand(trusted)
+    found = check_export(export_lines(source), key, earlier, demand)
     _show(found, source, output)
     output.result(asdict(found))
     return _EXITS[found.verdict]
