@@ -58,6 +58,7 @@ _LIMITED: Final = re.compile(
 _LOOSE: Final = frozenset(
     {"day", "time", "case", "else", "also", "remain", "however", "there", "need", "must", "have", "hav"}
 )
+_USED: Final = re.compile(r"\bused\b(?!\sto\b)", re.IGNORECASE)
 _DAYS: Final = roots("Monday Tuesday Wednesday Thursday Friday Saturday Sunday")
 _DAILY: Final = re.compile(
     r"\b(?:every\sday|each\sday|all\sdays|daily|seven\sdays\sa\sweek|all\sweek)\b", re.IGNORECASE
@@ -199,10 +200,10 @@ def _behind(text: str, start: int, end: int) -> tuple[int, str] | None:
 def _named(claim: Reading, case: ExceptedCase) -> frozenset[str]:
     """Return the excepted case that a claim speaks of, where all else that it says is in the sentence."""
     everything = frozenset().union(*case.members)
-    main = roots(case.main) | _LOOSE
+    main = roots(_USED.sub("use", case.main)) | _LOOSE
     how = compared(claim.text, case.main)
     said = {word: root(other) for word, other in how.instead.items()}
-    rest = {said.get(word, word) for word in claim.content - everything}
+    rest = {said.get(word, word) for word in roots(_USED.sub("use", claim.text)) - everything}
     rest = {root(said.get(root(word), word)) for word in rest}
     if not rest or not rest <= main:
         return frozenset()

@@ -128,7 +128,7 @@ def changed_force(claim: Reading, sources: list[Reading]) -> Departure | None:
         same_verb = [one for one in theirs if one.verb and one.verb == own.verb]
         if own.force is Force.MUST and not same_verb and own.verb in _means(source):
             continue  # "ended by giving notice": whoever ends it needs to give notice
-        compared = same_verb if rate >= SAME_VERB else []
+        compared = [one for one in same_verb if rate >= SAME_VERB or _forbids(source, one, claim)]
         if not compared and not sets_limit and rate >= SAME_SENTENCE and len({one.force for one in theirs}) == 1:
             compared = [one for one in theirs if one.conditional == own.conditional][:1]
         if not compared:
@@ -177,6 +177,10 @@ def _is_of_another_case(claim: Reading, own: _Said, source: Reading, at: _Said) 
 
 
 _ORDER: Final = re.compile(r"never|do not|don't|avoid", re.IGNORECASE)
+
+
+def _forbids(source: Reading, one: _Said, claim: Reading) -> bool:
+    return _ORDER.match(source.text, one.start) is not None and _is_of_its_object(claim, source, one)
 
 
 def _is_of_its_object(claim: Reading, source: Reading, order: _Said) -> bool:
@@ -349,7 +353,7 @@ def _said(reading: Reading) -> list[_Said]:
 
 def _act(word: Word, text: str) -> str:
     """Return the root of a verb; what may not be "used to buy" something may be used."""
-    return word.text if word.text == "used" and text[word.end : word.end + 4] == " to " else root(word.text)
+    return root("use") if word.text == "used" and text[word.end : word.end + 4] != " to " else root(word.text)
 
 
 _PAUSE: Final = re.compile(r"[,;.:]")

@@ -31,7 +31,7 @@ _IRREGULAR: Final = {
     "brought": "bring", "taught": "teach", "caught": "catch", "lent": "lend", "spent": "spend", "put": "put",
     "shown": "show", "seen": "see", "saw": "see", "done": "do", "did": "do", "begun": "begin", "began": "begin",
     "drawn": "draw", "drew": "draw", "withdrawn": "withdraw", "withdrew": "withdraw", "children": "child",
-    "used": "use", "people": "person", "men": "man", "women": "woman", "data": "data",
+    "people": "person", "men": "man", "women": "woman", "data": "data",
 }  # fmt: skip
 
 
