@@ -301,3 +301,23 @@ class TestProgress:
         request = pb.IngestSourceRequest(request_id=fresh_id(), uri="", content=b"x", source_type=INTERNAL)
         async with refused(INVALID, "INVALID_FIELD", "uri"):
             await streamed(alice, request)
+
+
+async def test_a_document_keeps_its_type_until_another_is_named(alice):
+    async def taken(content, **named):
+        source = (
+            await alice.ingest(content, uri="law.md", **{"source_type": ckf_pb2.SOURCE_TYPE_UNSPECIFIED} | named)
+        ).source
+        (fact,) = await alice.facts(source_ids=[source.source_id], statuses=[ckf_pb2.FACT_STATUS_ACTIVE])
+        return source.source_type, round(fact.importance_weight, 2)
+
+    law, web, internal = ckf_pb2.SOURCE_TYPE_REGULATION, ckf_pb2.SOURCE_TYPE_WEB, ckf_pb2.SOURCE_TYPE_INTERNAL
+    first, second = "Reports are kept for ten years.", "Reports are kept for eight years."
+    assert (await taken(first))[0] == internal
+    before = await taken(first, source_type=law)
+    assert before[0] == law
+    assert await taken(second) == before
+    after = await taken(second, source_type=web)
+    assert after[0] == web
+    assert after[1] < before[1]
+    assert await taken(second) == after

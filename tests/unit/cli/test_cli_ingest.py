@@ -6,10 +6,13 @@ from types import SimpleNamespace
 
 import pytest
 from crp.ckf.v1 import ckf_pb2, knowledge_service_pb2
+from typer.testing import CliRunner
 
-from services.cli.commands.ingest import Terms, documents, ingest, ingest_all
+from services.cli.app import app
+from services.cli.commands.ingest import Terms, documents, ingest, ingest_all, own_data
 from services.cli.console import Output
 from services.cli.document_files import read_document_file
+from services.cli.exits import Exit
 from services.common.errors import ErrorReason, InvalidRequestError, LimitExceededError
 from services.common.settings import Settings
 
@@ -128,3 +131,27 @@ async def test_an_empty_file_is_called_that(tmp_path):
     suite = SimpleNamespace(stream=None, knowledge=SimpleNamespace(IngestSourceStream=None))
     (result,) = await ingest_all(suite, documents([tmp_path / "empty.txt"]), Terms(), Output(as_json=True))
     assert (result.error, result.reason) == ("the file is empty", "INVALID_FIELD")
+
+
+def test_our_own_data_is_no_document(tmp_path):
+    written(tmp_path / "docs" / "rules.md", tmp_path / "data" / "cli" / "crp_sess_x.json")
+    settings = Settings(store={"data_dir": str(tmp_path / "data")})
+    found = documents([tmp_path], without=own_data(settings))
+    assert [path.name for path, _ in found] == ["rules.md"]
+    with pytest.raises(InvalidRequestError, match="no file in"):
+        documents([tmp_path / "data"], without=own_data(settings))
+
+
+@pytest.mark.parametrize(
+    "arguments", [["ingest", ""], ["ingest", "--dry-run", ""], ["check", "--answer", "x", "--facts", ""]]
+)
+def test_an_empty_path_is_no_folder(arguments):
+    found = CliRunner().invoke(app, arguments)
+    assert found.exit_code == Exit.USAGE
+    assert "must not be empty" in found.output
+
+
+def test_scan_refuses_an_empty_path(capsys):
+    found = CliRunner().invoke(app, ["scan", "", "--json"])
+    assert found.exit_code == Exit.USAGE
+    assert "must not be empty" in found.output

@@ -10,7 +10,7 @@ from structlog.testing import capture_logs
 from typer.testing import CliRunner
 
 from services.cli.app import app
-from services.cli.commands import facts, ingest, preview_ingestion, source_diff
+from services.cli.commands import facts, ingest, preview_ingestion, source_diff, sources
 from services.cli.connection import Suite
 from services.cli.console import Output
 from services.cli.exits import Exit
@@ -49,7 +49,7 @@ async def alice(monkeypatch):
             async def connect(_settings, *_parts):
                 yield SimpleNamespace(knowledge=caller._knowledge, call=call, stream=stream)
 
-            for module in (facts, ingest, preview_ingestion, source_diff):
+            for module in (facts, ingest, preview_ingestion, source_diff, sources):
                 monkeypatch.setattr(module, "connect", connect)
             yield caller
 
@@ -163,6 +163,31 @@ async def test_differences_of_a_source_and_a_file_and_of_two_versions(alice, pat
     for wrong in ("nowhere.md", source_id.upper(), f"{source_id}@0"):
         with pytest.raises(InvalidRequestError):
             await told(wrong, source_id)
+
+
+@pytest.mark.parametrize("named", ["file:fees.md", "fees.md", "Fees"])
+async def test_a_source_is_named_as_the_list_shows_it(alice, path, capsys, named):
+    source_id = (await ingested(capsys, path))["source_id"]
+    await sources.list_sources(Settings(), Output(as_json=False))
+    listed = capsys.readouterr().out
+    assert "Fees" in listed
+    assert "file:fees.md" in listed
+    await sources.show_source(Settings(), Output(as_json=True), named)
+    assert json.loads(capsys.readouterr().out)["source"]["source_id"] == source_id
+    await sources.erase_source(Settings(), Output(as_json=True), named)
+    with pytest.raises(InvalidRequestError, match=r"no source is called .*; `groundtrail sources` lists them"):
+        await sources.show_source(Settings(), Output(as_json=True), named)
+
+
+async def test_a_title_that_two_sources_have_names_none(alice, path, capsys):
+    await ingested(capsys, path)
+    other = path.with_name("other.md")
+    other.write_text(OLD, encoding="utf-8")
+    await ingested(capsys, other)
+    with pytest.raises(InvalidRequestError, match=r"several sources are called Fees: file:.*, file:"):
+        await sources.show_source(Settings(), Output(as_json=True), "Fees")
+    with pytest.raises(InvalidRequestError, match="must name a source"):
+        await sources.show_source(Settings(), Output(as_json=True), "")
 
 
 async def test_a_fact_is_shown_with_what_stands_around_it(alice, path, capsys):
