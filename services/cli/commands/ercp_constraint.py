@@ -35,7 +35,7 @@ async def constraint(settings: Settings, output: Output, words: str, *, propose:
     document = to_document(found.predicate)
     output.say(describe(found.predicate), style="bold green" if way == RULES else "bold yellow")
     output.say(to_text(found.predicate))
-    output.say(json.dumps(document, ensure_ascii=False))
+    output.drawn([(json.dumps(document, ensure_ascii=False), "")])  # one line: people copy it
     if way == LANGUAGE_MODEL:
         output.say(
             "The language model proposes this. Send it as the constraint's predicate to confirm it.", style="dim"

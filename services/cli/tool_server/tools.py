@@ -133,5 +133,6 @@ async def _told(work: Awaitable[ResultT]) -> ResultT:
     try:
         return await work
     except CrpError as error:
-        fields = "".join(f" {one.field}: {one.description}." for one in error.violations)
+        told = (f"{one.field}: {one.description}" for one in error.violations)
+        fields = "".join(f" {one}." for one in told if one not in error.message)
         raise ToolError(f"{error.reason.value}: {error.message}{fields}") from None

@@ -58,6 +58,8 @@ class DateReading:
 def read_date(match: re.Match[str]) -> DateReading | None:
     """Return the reading of a match of ``DATE``, or ``None`` when no calendar has that day."""
     part = {name: text for name, text in match.groupdict().items() if text}
+    if part.get("m7") == "may" and _ALLOWS.match(match.string, match.end()):
+        return None  # "nobody under 18 may take part"
     if "a4" in part:
         return _ambiguous(part["y4"], int(part["a4"]), int(part["b4"]))
     if "q6" in part:
@@ -69,6 +71,13 @@ def read_date(match: re.Match[str]) -> DateReading | None:
     # A leap year stands in for a missing one, so that 29 February is a day.
     reading = _full(year or "2000", number, int(day))
     return reading if reading is None or year else DateReading(f"-{reading.normal[4:]}")
+
+
+_ALLOWS: Final = re.compile(
+    r"\s(?!(?:and|or|to|at|in|on|of|for|until|till|is|was|are|were|the|each|every|by|from|if|when|as|with|but|through)\b)"
+    r"[a-z]{2,}"
+)
+"""Behind "may", written small: what may be done."""
 
 
 def dates_agree(left: str, right: str) -> bool:

@@ -10,7 +10,9 @@ from ercp.v1 import ercp_pb2
 from ercp.v1 import ercp_service_pb2_grpc as pb_grpc
 from ercp.v1.ercp_service_pb2 import RunConfig
 from structlog.testing import capture_logs
+from typer.testing import CliRunner
 
+from services.cli.app import app
 from services.cli.commands import ercp as command
 from services.cli.commands import ercp_outcomes
 from services.cli.commands.ercp import run, trace, verify_trace
@@ -349,3 +351,10 @@ def others(value):
         case int() | float():
             near = [value + 1, -value if value else -1]
     return [*near, "\ud800", math.nan, math.inf, 2**70, 10**400, ["x"], {"x": 1}, "\x00"]
+
+
+def test_what_a_constraint_becomes_is_one_line_of_json(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "40")
+    found = CliRunner().invoke(app, ["ercp", "constraint", "Say why the flu vaccine is given in winter"])
+    assert found.exit_code == 0
+    assert json.loads(found.stdout.rstrip().rsplit("\n", 1)[-1])["predicate_name"] == "Contains"

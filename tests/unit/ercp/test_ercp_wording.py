@@ -58,7 +58,7 @@ def test_what_is_understood(words, predicate):
         ("No jargon.", "manner of writing"),
         ("The report needs exactly five parts, and each should have a heading.", "more than one demand"),
         ("The warranty must be two years, or three for machines.", "alternative"),
-        ("Nobody under 18 may take part.", "capital"),
+        ("Nobody under 18 may take part.", "who may do something"),
         ("Mention the price or the date.", "choice of topics"),
         ("LessThan(a", "no rule knows"),
         ("a <= b or so", "looks like a predicate"),

@@ -354,6 +354,9 @@ def _refuse_unsure(sentence: str, bound: _Bound, operand: object) -> None:
     _refuse_doubtful(sentence, bound, operand)
 
 
+_NOBODY: Final = re.compile(r"\W*(?:nobody|no[ -]one|none)\s*$", re.IGNORECASE)
+
+
 def _refuse_doubtful(sentence: str, bound: _Bound, operand: object) -> None:
     """Refuse a value that may be another one than it seems."""
     if re.search(r"\bor\b", sentence[bound.end :], re.IGNORECASE):
@@ -362,6 +365,8 @@ def _refuse_doubtful(sentence: str, bound: _Bound, operand: object) -> None:
         raise NotUnderstoodError('a number behind "at" may be a time of day: write 8:00 or 8 am')
     if isinstance(operand, Hour) and operand.minutes == 0 and bound.sign in {"<", "<="}:
         raise NotUnderstoodError("midnight ends one day and begins the next: write 24:00 or 23:59")
+    if _NOBODY.match(sentence[: bound.start]):
+        raise NotUnderstoodError("it says who may do something, not what a value has to be")
     if bound.start > 0 and _HAS_VERB.match(sentence, bound.end) and not _NEGATED.search(sentence[: bound.start]):
         raise NotUnderstoodError("what has such a value has to be, or to do, something else")
     written = sentence[bound.named.start : bound.named.end]
