@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
+from services.common.reading.polarity import compared
 from services.ercp.domain import readings
 from services.ercp.domain.faults import FABRICATED_KINDS
 from services.ercp.domain.findings import Finding, FindingKind
@@ -78,8 +79,9 @@ def _stands(finding: Finding, reading: Reading) -> bool:
     if readings.overruled(reading.facts, finding.span, finding.other):
         return False
     claim = reading.facts.text[slice(*finding.span)]
-    if finding.detail == _NEGATION and denials(claim) % 2 == denials(finding.other) % 2:
-        return False
+    is_denied = denials(claim) % 2 != denials(finding.other) % 2
+    if finding.detail == _NEGATION and not is_denied and not compared(claim, finding.other).turned:
+        return False  # neither a denial nor a word and its opposite ("open", "closed") sets the two apart
     mine = reading.topic_at(finding.span)
     others = reading.topics_of(finding.other)
     if finding.exact:
@@ -90,5 +92,8 @@ def _stands(finding: Finding, reading: Reading) -> bool:
 
 
 def _may_be_one(first: Topic, second: Topic) -> bool:
-    """Say whether two sentences may be about one thing; where a subject is not plain, they may."""
-    return not first.subject or not second.subject or aligned(first, second)
+    """Say whether two sentences may be about one thing; where a subject is not plain, they may: "we", "it"."""
+    return not first.subject - _UNPLAIN or not second.subject - _UNPLAIN or aligned(first, second)
+
+
+_UNPLAIN: Final = frozenset({"we", "us", "you", "it", "they", "one"})

@@ -149,3 +149,17 @@ class TestFindings:
         text = "Riders with a pass pay nothing."
         other = "Riders without a ticket pay nothing."
         assert not self.stands(text, Finding(FindingKind.DISTORTION, (0, len(text)), "NEGATION_FLIP", other=other))
+
+
+@pytest.mark.parametrize(
+    ("claim", "other", "stands"),
+    [
+        ("The clinic is open on Sundays.", "We are closed on Sundays and public holidays.", True),
+        ("The clinic is open on Sundays.", "The clinic is closed on Sundays.", True),
+        ("The clinic is open on Sundays.", "We are open on Saturdays.", False),
+        ("The clinic is open on Sundays.", "The pharmacy is closed on Sundays.", False),
+    ],
+)
+def test_an_opposite_stands_like_a_denial(claim, other, stands):
+    finding = Finding(FindingKind.DISTORTION, (0, len(claim)), "NEGATION_FLIP", None, "f1", other, exact=True)
+    assert list(kept([finding], reading_of(claim), has_facts=True)) == ([finding] if stands else [])
