@@ -333,7 +333,6 @@ CUT = {"uri": "u", "source_type": 1}
     [
         ("IngestSource", {"content": b"x", "uri": "", "source_type": 1}, "uri"),
         ("IngestSource", {"content": b"x", "uri": " u", "source_type": 1}, "uri"),
-        ("IngestSource", {"content": b"x", "uri": "u", "source_type": 0}, "source_type"),
         ("IngestSource", {"content": b"x", "uri": "u", "source_type": 99}, "source_type"),
         ("IngestSource", {"content": b"", "uri": "u", "source_type": 1}, "content"),
         ("IngestSource", {"content": b"x", "uri": "u", "source_type": 1, "title": "t" * 513}, "title"),
