@@ -86,7 +86,14 @@ def _run_round(writer: Any, acknowledgements: int, delay_s: float) -> Round:
     writer.stdin.write("round\n")
     writer.stdin.flush()
     found = Round()
-    child = int(writer.stdout.readline().split()[1])
+    child = 0
+    while not child:  # on a busy machine the child may speak before its parent says who it is
+        line = writer.stdout.readline()
+        assert line, "the writer is gone"
+        verb, *words = line.split()
+        child = int(words[0]) if verb == "child" else 0
+        if not child:
+            found.take(line)
     while len(found.done) < acknowledgements:
         line = writer.stdout.readline()
         assert line, "the writer is gone"
