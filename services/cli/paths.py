@@ -11,9 +11,7 @@ def named_path(text: str) -> Path:
     Raises:
         typer.BadParameter: it is empty.
     """
-    if not text:
-        raise typer.BadParameter("must not be empty: name a file or folder")
-    return Path(text)
+    return _named(text, "a file or folder")
 
 
 def named_file(text: str) -> Path:
@@ -22,6 +20,10 @@ def named_file(text: str) -> Path:
     Raises:
         typer.BadParameter: it is empty.
     """
+    return _named(text, "a file")
+
+
+def _named(text: str, what: str) -> Path:
     if not text:
-        raise typer.BadParameter("must not be empty: name a file")
+        raise typer.BadParameter(f"must not be empty: name {what}")
     return Path(text)
