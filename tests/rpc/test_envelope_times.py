@@ -135,6 +135,8 @@ async def test_a_version_to_come_leaves_what_holds_until_it_begins(world, alice)
     assert [warning for warning in told.warnings if warning.startswith("before 2026-07-01")]
     assert [warning for warning in told.warnings if "without a break" in warning]
     assert await standing(alice) == {OLD, KEPT}
+    (shown,) = (fact for fact in await alice.facts() if OLD in fact.content)
+    assert (shown.status, shown.stale_reason) == (ckf_pb2.FACT_STATUS_ACTIVE, ckf_pb2.STALE_REASON_UNSPECIFIED)
     # what has not begun is replaced at once, by what begins later still
     await alice.ingest(edition("1 August 2026", NEW, KEPT), uri="accidents.md")
     seen = []
