@@ -81,7 +81,9 @@ def agrees(claimed: Value, known: Value) -> bool:  # noqa: PLR0911 - a rule for 
             return same_measure(claimed, known) and _same_rate(claimed, known)
         if _counts_else(claimed, known):
             return False
-        return claimed.number == known.number or (claimed.approximate and rounds_to(claimed.number, known.number))
+        is_equal = claimed.number == known.number
+        is_equal = is_equal or (claimed.approximate and rounds_to(claimed.number, known.number))
+        return is_equal and _same_rate(claimed, known)
     if claimed.kind is EntityKind.CITATION and known.kind is EntityKind.CITATION:
         return known.normal == claimed.normal or known.normal.startswith((claimed.normal + "(", claimed.normal + "."))
     if claimed.kind is EntityKind.URL and known.kind is EntityKind.URL:

@@ -85,7 +85,7 @@ _TURNING: Final = re.compile(
 """Sides that a negator before them turns; "not at least" and "not up to" are said otherwise."""
 _OWN_NEGATION: Final = re.compile(r"\b(?:no|not|never)\s\w+\sthan\s|exceed", re.IGNORECASE)
 _NEGATOR: Final = re.compile(
-    "|".join([rf"\b(?:{'|'.join(re.escape(word) for word in sorted(NEGATORS - {'unless', 'nor', 'neither'}))})\b",
+    "|".join([rf"\b(?:{'|'.join(re.escape(word) for word in sorted(NEGATORS - {'unless', 'nor', 'neither'}))})\b(?!-)",
               r"n['’]t\b"]),  # noqa: RUF001
     re.IGNORECASE,
 )  # fmt: skip

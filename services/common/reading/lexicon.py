@@ -319,10 +319,14 @@ META_MARKERS: Final = (
     r"\bmore on (?:this|that|these)\b|\b(?:next|following|previous|last) (?:section|part|answer|message|paragraph)\b",
     (
         r"^(?:that's (?:it|all)|hope (?:that|this)|have a (?:nice|great|good)|happy to|glad to|good luck"
-        r"|you're welcome|hello|hi)\b"
+        r"|you're welcome(?=\s*[!.,]|\s*$| to (?:ask|contact|write|reach|get in touch|come back))|hello|hi)\b"
     ),
     r"\b(?:this|the above) is (?:not|general information|no substitute|only (?:a|an|general))\b",
-    r"\b(?:you|we) (?:asked|shared|pasted|uploaded|mentioned|requested|wanted to know)\b",
+    # "Since you mentioned a dog, the flat is not for you" says something.
+    (
+        r"^(?:as |like |what )?(?:you|we) (?:asked|shared|pasted|uploaded|mentioned|requested|wanted to know)\b"
+        r"[^,;:]{0,120}$"
+    ),
 )
 """Patterns of statements about the answer itself."""
 

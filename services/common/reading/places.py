@@ -41,7 +41,11 @@ _HEADING_CHARS: Final = 240
 _CUE_CHARS: Final = 24
 _BEFORE_CHARS: Final = 160
 _BEHIND_CHARS: Final = 64
-_CUE: Final = re.compile(r"\b(?P<word>from|to|until|till|by|since|between|and|of)\s(?:the\s)?$", re.IGNORECASE)
+_CUE: Final = re.compile(
+    r"\b(?P<word>from|to|until|till|by|since|between|and|of)\s(?:the\s)?$|(?<=[^\W_])\s?[–-]\s?$",  # noqa: RUF001
+    re.IGNORECASE,
+)
+"""A dash between two values is read as "to"."""
 _NONE: Final[frozenset[str]] = frozenset()
 MAX_STRETCH_CHARS: Final = 1_000
 """Behind so many characters without a break a stretch ends with the value that stands there."""
@@ -240,7 +244,8 @@ def side_and_cue(text: str, offset: int, value: Value) -> tuple[Bound | None, st
     start = max(offset, value.start - _BEFORE_CHARS)
     limit = _limit_of(text[start : value.end + _BEHIND_CHARS], start, value)
     cue = _CUE.search(text[max(0, value.start - _CUE_CHARS) : value.start])
-    return (None if limit is None else limit[0]), ("" if cue is None else cue["word"].lower())
+    word = "" if cue is None else (cue["word"] or "to").lower()
+    return (None if limit is None else limit[0]), word
 
 
 def negated(text: str, stretch: Span, value: Value) -> bool:
@@ -314,7 +319,7 @@ _NO_LABELS: Final = STOPWORDS | FINITE_VERBS | APPROXIMATORS | frozenset({"least
 
 
 def stretches(text: str, start: int, end: int, values: Sequence[Value], *, apart: bool = False) -> list[Span]:
-    """Return the stretch of each value of ``text[start:end]``: up to the first break behind the value before.
+    """Return the stretch of each value of ``text[start:end]``: up to the break behind the value before.
 
     Without a break between two values both have the words of both, unless they are to be kept apart, or have no break
     for longer than any person writes.
@@ -322,7 +327,7 @@ def stretches(text: str, start: int, end: int, values: Sequence[Value], *, apart
     found: list[Span] = []
     begin, since = start, 0
     for number, (value, following) in enumerate(pairwise(values)):
-        cut = _BREAK.search(text, value.end, max(value.end, following.start))
+        cut = _cut(text, value.end, max(value.end, following.start))
         if cut is None and (apart or value.end - begin > MAX_STRETCH_CHARS):
             found += [Span(begin, value.end)] * (number + 1 - since)
             begin, since = value.end, number + 1
@@ -332,14 +337,39 @@ def stretches(text: str, start: int, end: int, values: Sequence[Value], *, apart
     return found + [Span(begin, end)] * (len(values) - since)
 
 
+def _cut(text: str, start: int, end: int) -> re.Match[str] | None:
+    """Return the break between two values: a semicolon, else one right before the second, else the first.
+
+    "Five days for a partner, parent or child; two for a sibling" and "€5 for a man, woman or child, €3 for a dog" break
+    behind "child", but "adults pay £5, silver and bronze members £3" breaks behind "£5".
+    """
+    first = last = apart = None
+    has_list = has_label = False
+    for match in _BREAK.finditer(text, start, end):
+        has_list = has_list or (last is not None and last.group().lower() in _IN_LISTS)
+        has_label = has_label or text[match.start()] == ":"
+        first, last = first or match, match
+        apart = apart or (match if text[match.start()] == ";" and not has_label else None)
+    if apart is None and has_list and last is not None and not text[last.end() : end].strip(_BEFORE_AMOUNTS):
+        return last
+    return apart or first
+
+
+_IN_LISTS: Final = frozenset({"and", "or"})
+
+
+_BEFORE_AMOUNTS: Final = " \t\n$€£¥~("
+
+
 def _in_prose(text: str, line: Sentence, values: Sequence[Value]) -> Iterator[_Read]:
     placed = [value for value in values if value.kind in PLACED]
     if not placed:
         yield None, terms(text[line.start : line.end]), Span(line.start, line.end)
         return
     last, own, shared = None, _NONE, list[Value]()
-    subject, parts = _subject(text, line, placed[0]), clauses(text, line.start, line.end)
-    subject_end = parts[1].start if len(parts) > 1 else line.end
+    subject, is_label = _subject(text, line, placed[0])
+    parts = clauses(text, line.start, line.end)
+    subject_end = parts[1].start if len(parts) > 1 and not is_label else line.end
     spans = stretches(text, line.start, line.end, placed)
     sharing = defaultdict[Span, list[Value]](list)
     for value, span in zip(placed, spans, strict=True):
@@ -365,15 +395,24 @@ def _others(values: Sequence[Value], at: int) -> list[Value]:
 _AROUND: Final = 12
 
 
-def _subject(text: str, line: Sentence, first: Value) -> frozenset[str]:
-    """Return the terms before the first finite verb, of which the whole sentence is said."""
+def _subject(text: str, line: Sentence, first: Value) -> tuple[frozenset[str], bool]:
+    """Return the terms before the first verb or label, and whether all of the sentence is said of them.
+
+    "Bereavement: five days for a parent; two for a grandparent" is, unless what follows has labels of its own.
+    """
     opening = text[line.start : min(first.start, line.start + _HEADING_CHARS)]
-    lead_in = opening.find(": ")
+    has_more = _LABELLED in text[first.end : line.end]
+    last = opening.rfind(_LABELLED)
+    is_label = last > 0 and not has_more and finite_verb_at(words(opening[last:])) is None
+    lead_in = last if is_label else opening.find(_LABELLED)
     if lead_in > 0:
-        return terms(opening[:lead_in])
+        return terms(opening[:lead_in]), is_label
     tokens = words(opening)
     at = finite_verb_at(tokens)
-    return terms(text[line.start : line.start + tokens[at].start]) if at else _NONE
+    return (terms(text[line.start : line.start + tokens[at].start]) if at else _NONE), False
+
+
+_LABELLED: Final = ": "
 
 
 class _Columns:

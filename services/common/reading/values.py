@@ -120,6 +120,9 @@ _PER: Final = _compile(
     rf"|\s(?:per|each|every)\s[^\W\d_]{{1,20}}\sand\s)(?:calendar\s)?"
     rf"(?P<period>{_PERIODS})\b|\s(?P<often>daily|weekly|monthly|quarterly|yearly|annually)\b"
 )
+_RIGHT_PER: Final = _compile(
+    rf"\s(?:per|an?|each|every|in\s(?:an?|any|each|every)(?:\sone)?)\s(?:calendar\s)?(?P<period>{_PERIODS})\b(?P<often>(?!))?"
+)
 _OFTEN: Final = {
     "daily": "day", "weekly": "week", "monthly": "month", "quarterly": "quarter", "yearly": "year", "annually": "year",
 }  # fmt: skip
@@ -233,7 +236,7 @@ _MIN_PLURAL: Final = 5
 
 def _per(text: str, value: Value) -> str:
     """Return the length of time that an amount is for."""
-    match = _PER.match(text, value.end) if value.unit not in _LENGTHS_OF_TIME else None
+    match = (_RIGHT_PER if value.unit in _LENGTHS_OF_TIME else _PER).match(text, value.end)
     if match is None:
         return ""
     return match["period"].lower() if match["period"] else _OFTEN[match["often"].lower()]

@@ -105,7 +105,9 @@ _HEDGE: Final = re.compile(
 )
 """What is claimed with less than certainty is claimed."""
 _COURTESY: Final = re.compile(
-    r"^(?:let me|let's|allow me|feel free|please (?:let|ask|feel)|have a|hope|thanks?"
+    r"^(?:let me|let's|allow me"
+    r"|(?:please )?feel free(?=\s*[!.,]|\s*$| to (?:ask|contact|write|reach|let|get|come back|share))"
+    r"|please (?:let|ask)|have a|hope|thanks?"
     r"|see (?:the )?\w* ?(?:above|below))\b",
     re.IGNORECASE,
 )

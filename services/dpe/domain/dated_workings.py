@@ -84,9 +84,12 @@ def _direction(line: Line, length: Value) -> int:
 
 
 _ON_BEFORE: Final = re.compile(
-    r"\b(?:within|after|another)\s(?:(?:the|a|first|full|next|these|those)\s){0,2}$", re.IGNORECASE
+    r"\b(?:within|after|another|you\shave(?:\s(?:only|just|exactly|up\sto))?)\s(?:(?:the|a|first|full|next|these|those)\s){0,2}$",
+    re.IGNORECASE,
 )
-_ON_BEHIND: Final = re.compile(r"\s(?:after|later)\b", re.IGNORECASE)
+_ON_BEHIND: Final = re.compile(
+    r"\s(?:after|later|from\s(?:the\s(?:moment|time)|then|when|that)|of\s[a-z]{3,20}ing)\b", re.IGNORECASE
+)
 _BACK_BEHIND: Final = re.compile(r"(?:\s(?:in|or|more)){0,2}\s(?:before|prior\sto|ahead)\b", re.IGNORECASE)
 """How English says to which side of a day a length lies."""
 

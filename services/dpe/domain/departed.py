@@ -16,6 +16,7 @@ from services.dpe.domain.findings import AlignedValue, Distortion, DistortionTyp
 from services.dpe.domain.rules import Departure, Reading, departures, read_claim, read_sources
 from services.dpe.domain.rules.cells import is_in_cell
 from services.dpe.domain.rules.excepted import ExceptedCase, beside_exceptions, said_by_exception
+from services.dpe.domain.rules.hours import told_hours
 from services.dpe.domain.rules.opening import opening_days
 from services.dpe.domain.rules.wording import is_worded
 from services.dpe.domain.verdict_eligibility import judged_claims
@@ -110,7 +111,7 @@ def departed(analysis: Analysis, meant: Mapping[str, frozenset[str]]) -> Departe
         if not is_worded(reading, known):
             unworded.append(claim.claim_id)
         told = said_by_exception(reading, known)
-        days = opening_days(reading, known)
+        days = opening_days(reading, known) or told_hours(reading, known)
         if told is not None or days or is_in_cell(reading, known):
             in_cells.append(claim.claim_id)
         places = _silent(told, beside_exceptions(reading, known), days)

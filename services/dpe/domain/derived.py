@@ -34,11 +34,14 @@ _PAID: Final = re.compile(
 _REACH: Final = 40
 """Characters before a value in which what is paid is said."""
 _DIFFERENCE: Final = re.compile(
-    r"\b(?:difference|gap|more|less|fewer|lower|higher|longer|shorter|dearer|cheaper|larger|smaller|older|younger|heavier"
-    r"|lighter|faster|slower|earlier|later|by|ahead|behind|saves?|saving|left|remain(?:s|ing|der)?|rest|shrank|grew|rose"
-    r"|fell|drop(?:ped)?|decreased?|increased?|gained|lost|without|others?|above|below|over|under|beyond|exceed(?:s|ed|ing)?)\b",
+    r"\b(?:difference|gap|(?<!no\s)(?<!not\s)(?<!any\s)(?:more|less|fewer|lower|higher|longer|shorter|dearer|cheaper"
+    r"|larger|smaller|older|younger|heavier|lighter|faster|slower|earlier|later)(?!\sthan\s\W{0,2}\d)"
+    r"|saves?|saving|left|remain(?:s|ing|der)?|rest|shrank|grew|rose|fell|drop(?:ped)?|decreased?|increased?|gained|lost"
+    r"|without|others?|exceed(?:s|ed|ing)?)\b|\bby\s(?:\w+\s)?\W{0,2}\d"
+    r"|\d\s?(?:\S{1,20}\s){0,2}(?:above|below|over|under|beyond|ahead|behind)\b",
     re.IGNORECASE,
 )
+"""What says a difference; "under the plan", "over 65" and "no more than 500" do not."""
 _CHANGE: Final = re.compile(
     r"\b(?:rose|rise|risen|grew|growth|increase[ds]?|higher|more|up|gain(?:ed)?|fell|fall(?:en)?|drop(?:ped)?|declined?"
     r"|decrease[ds]?|reduced|lower|less|fewer|down|shrank|cut|dearer|cheaper)\b",

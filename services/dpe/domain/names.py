@@ -69,14 +69,26 @@ _OF_ITS_PEOPLE: Final = frozenset({"n", "an", "ian", "ish", "ese", "s", "i", "y"
 
 
 def akin(one: str, other: str) -> bool:
-    """Say whether two names may be forms of one: a shorter and a longer form, or a place and what is of it."""
+    """Say whether two names may be forms of one: shorter and longer, a place and what is of it, an acronym ("UK")."""
     left, right = name_key(one).split(), name_key(other).split()
     if not left or not right:
         return False
-    if set(left) < set(right) or set(right) < set(left):
+    if set(left) < set(right) or set(right) < set(left) or _is_short_for(one, other) or _is_short_for(other, one):
         return True
     rest, others = set(left[1:]), set(right[1:])
     return _is_of(left[0], right[0]) and (rest <= others or others <= rest)
+
+
+def _is_short_for(short: str, long: str) -> bool:
+    key = name_key(short).replace(" ", "").replace(".", "")
+    return key in acronyms(long) or any(key in names and name_key(long) in names for names in _ONE_COUNTRY)
+
+
+_ONE_COUNTRY: Final = (
+    frozenset({"us", "usa", "united states", "united states of america", "america"}),
+    frozenset({"uk", "united kingdom", "great britain", "britain"}),
+)
+"""Names of one country of which neither is the acronym of the other."""
 
 
 def _is_of(one: str, other: str) -> bool:

@@ -291,7 +291,11 @@ def place(want: Wanted, claim: Claim, places: Sequence[Place]) -> Placed:
     ]
     if not agreeing:
         rivals = [one for one in rivals if one.value.kind is value.kind] or rivals
-        rivals = [] if _in_range(value, rivals) else rivals
+        rivals = [] if _ranges_around(value, rivals) else rivals
+    else:
+        around = _ranges_around(value, rivals)
+        least = max((want.score(one) for one in around), default=None)
+        rivals = [one for one in rivals if least is None or (one not in around and want.score(one) > least)]
     best, rival = _best(want, agreeing), _best(want, rivals)
     if best is None and rival is not None and _holds(value, want, rival.place):
         rival = None
@@ -388,11 +392,12 @@ def _holds(value: Value, want: Wanted, one: Place) -> bool:
     return value.magnitude > known if one.side is Bound.AT_LEAST else value.magnitude < known
 
 
-def _in_range(value: Value, places: Sequence[Place]) -> bool:
-    """Say whether a value lies between the two of a range, such as "16 to 22 kg"."""
+def _ranges_around(value: Value, places: Sequence[Place]) -> list[Place]:
+    """Return the two places of each range that a value lies in, such as "16 to 22 kg"."""
+    found: list[Place] = []
     for low, high in pairwise(places):
         bounds = (low.value.magnitude, value.magnitude, high.value.magnitude)
         is_range = high.cue in {"to", "and"} and low.span == high.span and low.fact_index == high.fact_index
         if is_range and None not in bounds and bounds[0] <= bounds[1] <= bounds[2]:  # type: ignore[operator]
-            return True
-    return False
+            found += [low, high]
+    return found

@@ -92,8 +92,14 @@ _MIN_STATEMENT: Final = 2
 
 def _conditions(source: str) -> Iterator[tuple[re.Match[str], str]]:
     cue = next((one for one in _CONDITION.finditer(source) if not _in_spite(source, one)), None)
-    if cue is not None:
+    if cue is not None and not _OR_ELSE.match(source, cue.end()):
         yield cue, _governed(source, cue)
+
+
+_OR_ELSE: Final = re.compile(
+    r"[^,.;:]{1,80},\sor\s(?:by|at|every|if|when|whenever|once|after|on|in\sany\scase)\b", re.IGNORECASE
+)
+"""What stands beside another way limits nothing: "Descale when the light flashes, or by this schedule: ..."."""
 
 
 def _in_spite(source: str, cue: re.Match[str]) -> bool:

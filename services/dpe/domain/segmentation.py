@@ -20,7 +20,7 @@ from services.common.reading.frames import statement_start
 from services.common.reading.lexicon import FINITE_VERBS, SUBJECT_OPENERS
 from services.common.reading.text_types import Claim, ClaimType, Sentence, SentenceKind, Span, Value
 from services.common.reading.values import scan_values
-from services.common.reading.words import words
+from services.common.reading.words import content_stems, words
 from services.dpe.domain.claim_types import classify, is_name, specificity
 from services.dpe.domain.facts import within
 
@@ -195,12 +195,24 @@ def _claim_spans(text: str, sentence: Sentence) -> list[Span]:
     if _CELLS.search(said) and ": " in said.partition(" / ")[0] and not said.rstrip().endswith("."):
         # Cells that were glued together: neither of them is a sentence.
         return [whole] if any(char.isdigit() for char in said) else []
-    spans = [span for span in clauses(text, sentence.start, sentence.end) if span.start < span.end]
+    spans = _with_what_they_lean_on(
+        text, [span for span in clauses(text, sentence.start, sentence.end) if span.start < span.end]
+    )
     # "Gym fees: reimbursed" says something of what it names.
     alone = len(said.strip()) == len(text.strip()) or (
         sentence.kind is SentenceKind.LIST_ITEM and _SAYS_OF.match(said) is not None
     )
     return [span for span in spans if not _is_label(text[span.start : span.end], alone=alone)]
+
+
+def _with_what_they_lean_on(text: str, spans: list[Span]) -> list[Span]:
+    """Return clauses, those without a word of content joined to the one before: "..., but you may not"."""
+    found: list[Span] = []
+    for span in spans:
+        if found and not content_stems(text[span.start : span.end]):
+            span = Span(found.pop().start, span.end)  # noqa: PLW2901 - the clause as it is read
+        found.append(span)
+    return found
 
 
 def _stated(read: _Text, sentence: Sentence, span: Span) -> Claim:

@@ -77,6 +77,7 @@ def unequal(line: Line, before: Line | None) -> Iterator[Slip]:
     yield from _told_twice(line)
     yield from _rates(line)
     yield from _products(line)
+    yield from _in_pieces(line)
     yield from _impossible_units(line)
     if before is not None:
         yield from _converted(before, line)
@@ -142,6 +143,30 @@ def _products(line: Line) -> Iterator[Slip]:
         if expected != magnitude(whole) and not (whole.approximate and _near(expected, magnitude(whole))):
             why = f"{count.text} × {each.text} is {as_written(whole, expected)}, not {whole.text}"  # noqa: RUF001
             yield Slip(Span(count.start, each.end), Span(whole.start, whole.end), why)
+
+
+def _in_pieces(line: Line) -> Iterator[Slip]:
+    """Yield "600 mg, which comes to four 200 mg tablets"."""
+    for whole, count, each in zip(line.values, line.values[1:], line.values[2:], strict=False):
+        if (
+            count.kind is not EntityKind.NUMBER
+            or not each.unit
+            or each.unit != whole.unit
+            or not all(map(is_plain, (whole, count, each)))
+        ):
+            continue
+        is_of = _PIECES.fullmatch(line.between(count, each)) is not None
+        gap = line.between(whole, count)
+        is_same = IS.fullmatch(gap) is not None and gap.strip(" ,").lower() not in {"so", "hence"}
+        if not is_of or not is_same or magnitude(count) > _MOST_COUNTED:
+            continue
+        expected = magnitude(count) * magnitude(each)
+        if expected != magnitude(whole):
+            why = f"{count.text} × {each.text} is {as_written(whole, expected)}, not {whole.text}"  # noqa: RUF001
+            yield Slip(Span(whole.start, whole.end), Span(count.start, each.end), why)
+
+
+_PIECES: Final = re.compile(r"\s(?:(?:[a-z]{2,20}\s){1,2}(?:of|at)\s)?|\s?[x×]\s?", re.IGNORECASE)  # noqa: RUF001
 
 
 def _impossible_units(line: Line) -> Iterator[Slip]:

@@ -20,6 +20,7 @@ from services.dpe.domain.rules.finding import Departure
 from services.dpe.domain.rules.foreign_cells import foreign_cell
 from services.dpe.domain.rules.frequency import changed_frequency, changed_part_of_day
 from services.dpe.domain.rules.governed import exchanged_phrases
+from services.dpe.domain.rules.hours import changed_hour
 from services.dpe.domain.rules.meanings import changed_cause, changed_term
 from services.dpe.domain.rules.members import changed_pair, foreign_member
 from services.dpe.domain.rules.modality import changed_force
@@ -60,6 +61,7 @@ RULES: Final[tuple[Callable[[Reading, list[Reading]], Departure | None], ...]] =
     denied_case,
     excepted_case,
     closed_day,
+    changed_hour,
     turned_cell,
     turned_word,
     opposed_word,

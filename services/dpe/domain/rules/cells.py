@@ -7,7 +7,7 @@ period ("Overdraft interest, per year") is turned by a claim that gives its valu
 """
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from services.common.reading.agreement import agrees
@@ -119,6 +119,29 @@ def changed_period(claim: Reading, sources: list[Reading]) -> Departure | None:
             if rest and rest <= claim.content and any(agrees(value, other) for value in given for other in own):
                 span = claim.span(per.start(), per.end())
                 return Departure(DistortionType.NUMBER_CHANGED, Rule.ROW, span, source, source.span(*label.place))
+    return _period_of_column(claim, told, per, sources)
+
+
+def _period_of_column(claim: Reading, told: str, per: re.Match[str], sources: list[Reading]) -> Departure | None:
+    """Return the period of the head of a column whose value a claim gives for another: "Interest per year: 17.4%".
+
+    The claim, or what it answers, names a word of the head, and no other column has the value.
+    """
+    given, spoken = claim.once(values_of), claim.content | roots(claim.asked)
+    for source in sources:
+        for row in source.once(rows_of):
+            cells = [
+                (cell, known)
+                for cell in row.cells[1:]
+                if (known := one_value(cell)) is not None and any(agrees(replace(one, per=""), known) for one in given)
+            ]
+            named = _PER.search(cells[0][0].head) if len(cells) == 1 else None
+            if named is None or _period(named) == told or not (row.label & spoken):
+                continue
+            rest = roots(_PER.sub(" ", cells[0][0].head))
+            if rest & spoken:
+                span = claim.span(per.start(), per.end())
+                return Departure(DistortionType.NUMBER_CHANGED, Rule.ROW, span, source, source.span(*cells[0][0].place))
     return None
 
 

@@ -15,7 +15,7 @@ from services.common.reading.agreement import agrees, comparable
 from services.common.reading.polarity import is_negated
 from services.dpe.domain.findings import DistortionType, Rule
 from services.dpe.domain.rules.finding import Departure
-from services.dpe.domain.rules.reading import Reading, roots
+from services.dpe.domain.rules.reading import Reading, root, roots
 from services.dpe.domain.rules.rows import Cell, Placed, Row, joined, one_value, rows_of, telling_heads, values_of
 
 _DONE: Final = re.compile(r"(?:done|completed?|finished|closed|implemented|resolved|carried\sout)\b", re.IGNORECASE)
@@ -46,7 +46,7 @@ def changed_column(claim: Reading, sources: list[Reading]) -> Departure | None:
     for source in sources:
         for row in source.once(rows_of):
             named = [cell for cell in row.cells[1:] if joined(cell.head.split()) in spoken]
-            named = named or _called(claim, row, rows)
+            named = named or _variant(claim, row) or _called(claim, row, rows)
             if len(named) != 1 or not row.label or not (row.label <= claim.content or _is_only(row, named[0], sources)):
                 continue
             known = one_value(named[0])
@@ -62,9 +62,31 @@ def changed_column(claim: Reading, sources: list[Reading]) -> Departure | None:
                 if taken and not any(agrees(bare, known) for _, bare in said):
                     span = claim.span(taken[0].start, taken[0].end)
                     return Departure(
-                        DistortionType.NUMBER_CHANGED, Rule.ROW, span, source, source.span(*named[0].place)
+                        DistortionType.NUMBER_CHANGED,
+                        Rule.ROW,
+                        span,
+                        source,
+                        source.span(*named[0].place),
+                        is_same=row.label <= claim.content and not _COMPARES.search(claim.text),
                     )
     return None
+
+
+def _variant(claim: Reading, row: Row) -> list[Cell]:
+    """Return the cell of the column that a claim names by the words in which its head differs from one beside it.
+
+    Of "Limit, Basic" and "Limit, Comfort" a claim names the second by "Comfort", written as a name.
+    """
+    named = {root(word.text) for word in claim.tokens if claim.text[word.start].isupper()}
+    heads = [roots(cell.head) for cell in row.cells]
+    told = telling_heads(row)
+    rests = [head - telling for head, telling in zip(heads, told, strict=True)]
+    found = [
+        cell
+        for cell, rest, telling in zip(row.cells[1:], rests[1:], told[1:], strict=True)
+        if rest and telling and rests.count(rest) > 1 and telling <= named
+    ]
+    return found if len(found) == 1 else []
 
 
 def _called(claim: Reading, row: Row, rows: Sequence[Placed]) -> list[Cell]:

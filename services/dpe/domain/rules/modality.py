@@ -40,9 +40,12 @@ class Force(StrEnum):
     WILL = "WILL"
 
 
-_BE: Final = r"(?:is|are|was|were|be|been|being)"
+_BE: Final = r"(?:is|are|was|were|be|been|being|['\u2019](?:re|s|m)(?=\s))"
+_ELLIPTIC: Final = r"(?<=but\s)"
+"""What follows has no verb of its own: "prohibited in the flat, but allowed on the balcony"."""
 _FORBIDDEN: Final = (
-    rf"(?:must|shall|may|can|could) not|cannot|can't|mustn't"
+    rf"{_ELLIPTIC}(?:not (?:allowed|permitted)|forbidden|prohibited|banned)"
+    r"|(?:must|shall|may|can|could) not|cannot|can't|mustn't"
     rf"|{_BE} (?:not (?:allowed|permitted)|forbidden|prohibited|banned)(?: to)?"
     r"|(?:^|(?<=[:;] ))(?:never|do not|don't|avoid)(?= [a-z])"
     r"(?! (?:need|have|require|forget|hesitate|worry|mind|in|on|at|by|for|to|of|with|during|within|before|after|until"
@@ -53,7 +56,8 @@ _FORBIDDEN: Final = (
 _NEED_NOT: Final = (
     r"need not|needn't|(?:(?:do|does|did) not|don't|doesn't) (?:need(?: to)?|require|have to)"
     r"|(?:needs?|requires?) no|no need (?:to|for)"
-    rf"|{_BE} not (?:required|obliged|necessary|mandatory|compulsory|needed)(?: to)?|{_BE} (?:optional|voluntary)"
+    rf"|{_BE} not (?:required|obliged|necessary|mandatory|compulsory|needed)(?: to)?"
+    rf"|{_BE} (?:optional|voluntary|up to you)"
 )
 _SHOULD: Final = rf"should|ought to|{_BE} (?:recommended|advised|encouraged|advisable)(?: to)?|recommends?|advises?"
 _MUST: Final = (
@@ -64,7 +68,7 @@ _CUES: Final = (
     (Force.NEED_NOT, _NEED_NOT),
     (Force.SHOULD, _SHOULD),
     (Force.MUST, _MUST),
-    (Force.MAY, rf"may|can|{_BE} (?:allowed|permitted|entitled|free|welcome)(?: to)?"),
+    (Force.MAY, rf"{_ELLIPTIC}(?:allowed|permitted)|may|can|{_BE} (?:allowed|permitted|entitled|free|welcome)(?: to)?"),
     (Force.MIGHT, r"might|could"),
     (Force.WILL, r"will"),
 )
@@ -117,18 +121,20 @@ _BY: Final = re.compile(r"\bby\s(?P<act>[a-z]{3,20}ing)\b", re.IGNORECASE)
 def changed_force(claim: Reading, sources: list[Reading]) -> Departure | None:
     """Return where a claim says an act with another force than its source, or ``None``."""
     ours = _meant(claim)
-    if len(ours) != 1:
+    if not ours or any(one.verb for one in ours[1:]):
         return None
-    own = ours[0]
+    own = ours[0]  # behind it there is at most "..., but you don't have to"
     # "You can stay for at most 20 days" sets a limit rather than that it allows the stay.
     sets_limit = own.force is Force.MAY and _LIMIT.search(claim.text, own.end) is not None
     parts = [part for source in sources for part in source.once(statements)]
-    for rate, source in nearest(claim.content, parts, claim.names)[:_READ]:
-        theirs = _meant(source)
+    near = [(rate, source, _meant(source)) for rate, source in nearest(claim.content, parts, claim.names)[:_READ]]
+    # A sentence that says the same act is asked before one that only follows it.
+    for rate, source, theirs in sorted(near, key=lambda item: all(one.verb != own.verb for one in item[2])):
         same_verb = [one for one in theirs if one.verb and one.verb == own.verb]
         if own.force is Force.MUST and not same_verb and own.verb in _means(source):
             continue  # "ended by giving notice": whoever ends it needs to give notice
         compared = [one for one in same_verb if rate >= SAME_VERB or _forbids(source, one, claim)]
+        compared = _of_the_case(claim, own, source, theirs, compared)
         if not compared and not sets_limit and rate >= SAME_SENTENCE and len({one.force for one in theirs}) == 1:
             compared = [one for one in theirs if one.conditional == own.conditional][:1]
         if not compared:
@@ -150,8 +156,40 @@ def changed_force(claim: Reading, sources: list[Reading]) -> Departure | None:
             claim.span(own.start, own.end),
             source,
             source.span(at.start, at.end),
+            is_same=bool(same_verb) and claim.content - _OF_FORCES <= source.content,
         )
     return None
+
+
+_OF_FORCES: Final = roots(
+    "allowed permitted prohibited forbidden banned mandatory required optional obliged free welcome"
+)
+
+
+def _of_the_case(claim: Reading, own: _Said, source: Reading, theirs: list[_Said], same: list[_Said]) -> list[_Said]:
+    """Return of forces with which a sentence says one act that of the case that the claim names, or all.
+
+    "Smoking is prohibited inside the flat, but allowed on the balcony": a claim of the balcony meets the second, and so
+    does one of the balcony and the flat that says "prohibited" of both.
+    """
+    if len({one.force for one in same}) < 2:  # noqa: PLR2004 - one force is of every case
+        return same
+    ends = [*(one.start for one in theirs[1:]), len(source.text)]
+    reach = {one.start: roots(source.text[one.end : end]) for one, end in zip(theirs, ends, strict=True)}
+    reach = {at: case - {own.verb} for at, case in reach.items()}
+    for one in same:
+        case = reach[one.start]
+        if case and case <= claim.content and frozenset({own.force, one.force}) in _APART:
+            return same if _SET_APART.search(claim.text) else [one]
+    named = [len(reach[one.start] & claim.content) for one in same]
+    best = max(named)
+    return [same[named.index(best)]] if named.count(best) == 1 else same
+
+
+_SET_APART: Final = re.compile(
+    r"\b(?:not|but|only|except|apart|other than|unlike|outside|instead|rather|no(?!,)|nor|never)\b|n['\u2019]t\b",
+    re.IGNORECASE,
+)
 
 
 def _is_of_another_case(claim: Reading, own: _Said, source: Reading, at: _Said) -> bool:
@@ -345,10 +383,29 @@ def _said(reading: Reading) -> list[_Said]:
         # "Positive ones may, provided that ...": its verb stands elsewhere.
         following = [word for word in following if not _PAUSE.search(reading.text, cue.end(), word.start)]
         acts = (word for word in following if root(word.text) not in _WEAK_VERBS and _is_act(word.text))
-        verb = next((_act(word, reading.text) for word in acts), "")
+        verb = _named_act(reading, cue) or next((_act(word, reading.text) for word in acts), "")
+        if found and _NO_VERB.fullmatch(cue.group()):
+            verb = found[-1].verb
         conditional = any(span.start <= cue.start() < span.end for span in governed)
         found.append(_Said(force, cue.start(), cue.end(), verb, conditional))
     return found
+
+
+def _named_act(reading: Reading, cue: re.Match[str]) -> str:
+    """Return the root of the act that a force is said of as its subject: "Jumping from the jetty is prohibited"."""
+    if not _IS.match(cue.group()) or cue.group().lower().endswith(" to"):
+        return ""
+    named = _ACT_NAMED.search(reading.text[: cue.start()])
+    return root(named["act"].lower()) if named is not None and finite_verb_at(words(named["rest"])) is None else ""
+
+
+_IS: Final = re.compile(_BE, re.IGNORECASE)
+_NO_VERB: Final = re.compile(r"(?:not )?(?:allowed|permitted|forbidden|prohibited|banned)", re.IGNORECASE)
+_ACT_NAMED: Final = re.compile(
+    r"(?:^|[,;:.]\s|\b(?:because|as|since|that|and|but|so|while|where|when)\s)\W{0,3}(?P<act>[a-z]{3,20}ing)\b"
+    r"(?P<rest>[^,;:.]{0,80})$",
+    re.IGNORECASE,
+)
 
 
 def _act(word: Word, text: str) -> str:

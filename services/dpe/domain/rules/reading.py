@@ -32,6 +32,16 @@ _IRREGULAR: Final = {
     "shown": "show", "seen": "see", "saw": "see", "done": "do", "did": "do", "begun": "begin", "began": "begin",
     "drawn": "draw", "drew": "draw", "withdrawn": "withdraw", "withdrew": "withdraw", "children": "child",
     "people": "person", "men": "man", "women": "woman", "data": "data",
+    "photo": "photograph", "photos": "photograph", "photography": "photograph", "registration": "register",
+    "application": "apply", "cancellation": "cancel", "cancelled": "cancel", "cancelling": "cancel",
+    "notification": "notify", "delivery": "deliver", "admission": "admit", "permission": "permit",
+    "explanation": "explain", "decision": "decide", "extension": "extend", "submission": "submit",
+    "choice": "choose", "complaint": "complain", "qualification": "qualify", "repetition": "repeat",
+    "description": "describe", "production": "produce", "destruction": "destroy", "expiry": "expire",
+    "signature": "sign", "storage": "store", "attendance": "attend", "consumption": "consume", "death": "die",
+    "prescription": "prescribe", "subscription": "subscribe", "vaccination": "vaccinate", "residence": "reside",
+    "reduction": "reduce", "suspension": "suspend", "inclusion": "include", "exclusion": "exclude",
+    "conversion": "convert", "division": "divide", "marriage": "marry",
 }  # fmt: skip
 
 
@@ -50,7 +60,7 @@ def root(word: str) -> str:
     single = word.removesuffix("'s").removesuffix("'").removesuffix("s")
     if single in _PARTIES:
         return single
-    bare = _IRREGULAR.get(word, word)
+    bare = _IRREGULAR.get(word) or _IRREGULAR.get(word.removesuffix("s"), word)
     bare = stem(bare)
     for suffix in _SUFFIXES:
         if bare.endswith(suffix) and len(bare) - len(suffix) >= _MIN_ROOT:

@@ -5,6 +5,7 @@ DEGRADED, for paraphrased contradictions are then not seen; with one and the gro
 a turned negation are also found where words differ (``encoder_distortions``). The verdict on a claim is stage 3's.
 """
 
+import re
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -207,9 +208,30 @@ def _value_distortions(analysis: Analysis, claim: Claim, pairs: Sequence[Aligned
             pair,
             Rule.BOUND if pair.turned else Rule.APPLIED if pair.is_applied else Rule.VALUE,
         )
-        for pair in pairs
+        for pair in (_with_periods(analysis, one) for one in pairs)
         if pair.fact_index is not None
     ]
+
+
+def _with_periods(analysis: Analysis, pair: AlignedValue) -> AlignedValue:
+    """Return equal amounts for different lengths of time with the words that tell them apart: "60 days a year"."""
+    claimed, known = pair.claimed, pair.known
+    is_other = claimed.per != known.per and claimed.per and known.per and claimed.magnitude == known.magnitude
+    if not is_other or pair.fact_index is None:
+        return pair
+    fact = analysis.outputs.text.fact_views[pair.fact_index].fact.content
+    claimed, known = _with_period(analysis.input.answer, claimed), _with_period(fact, known)
+    return replace(pair, claimed=claimed, known=known, is_applied=False)
+
+
+def _with_period(text: str, value: Value) -> Value:
+    match = _PERIOD.match(text, value.end)
+    return value if match is None else replace(value, text=text[value.start : match.end()], end=match.end())
+
+
+_PERIOD: Final = re.compile(
+    r"\s?/\s?[a-z]{3,7}|\s(?:per|an?|each|every|in\s(?:an?|any|each|every)(?:\sone)?)\s(?:calendar\s)?[a-z]{3,7}|\s[a-z]{4,8}ly\b"
+)
 
 
 def _type_of_bound(value: Value) -> DistortionType:

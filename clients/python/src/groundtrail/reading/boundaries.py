@@ -44,6 +44,17 @@ ABBREVIATIONS_THAT_MAY_END: Final = _listed(
 )
 """Abbreviations that do end a sentence when a capital follows and the next word is a usual opener."""
 
+_BEHIND_VALUES: Final = _listed("a.m p.m am pm hr hrs mins min ft oz lb lbs")
+"""Units that end a sentence behind a number when a capital follows: "Open from 9 am. Staff have keys."."""
+_GO_ON_BEHIND_TIMES: Final = _listed(
+    """
+    eastern central mountain pacific atlantic greenwich coordinated universal british western european indian japan
+    australian local mean gmt utc bst cet cest est edt cst cdt mst mdt pst pdt ist jst aest
+    monday tuesday wednesday thursday friday saturday sunday mon tue tues wed thu thur thurs fri sat sun
+    january february march april june july august september october november december
+    """
+)
+
 OPENERS: Final = _listed(
     """
     the a an this that these those it its they their he his she her we our you your i there here in on at by for
@@ -72,6 +83,8 @@ _INITIAL: Final = re.compile(r"(?:^|[\s(.])[A-Z]$")
 _SECTION: Final = re.compile(r"[^\W\d_]\)?\s?[,>\u203a]\s\d{1,2}(?:\.\d{1,2}){0,3}$")
 _SECTION_CHARS: Final = 18
 """The number of a section behind the title of its document: "Card policy, 2. Limits by grade"."""
+_VALUE_BEFORE: Final = re.compile(r"\d\s?[a-z.]{2,4}$", re.IGNORECASE)
+_VALUE_CHARS: Final = 8
 _SOFT_WRAP_LENGTH: Final = 60
 """A line of plain prose at least this long that ends without a full stop goes on in the next line."""
 
@@ -134,6 +147,8 @@ def _full_stop_ends(text: str, left: int, dot: int, following: str) -> bool:
         return following in OPENERS and last != "i"
     if _SECTION.search(text, max(left, dot - _SECTION_CHARS), dot):
         return following in OPENERS
+    if last in _BEHIND_VALUES and _VALUE_BEFORE.search(text, max(left, dot - _VALUE_CHARS), dot):
+        return "." not in last or following not in _GO_ON_BEHIND_TIMES
     if last in ABBREVIATIONS:
         return last in ABBREVIATIONS_THAT_MAY_END and following in OPENERS
     return True

@@ -1,0 +1,173 @@
+"""What a sceptic tries first: right and wrong answers to one text, while both encoders bear everything out (ADR 0225).
+
+Whatever tells the two apart is a rule's work.
+"""
+
+import pytest
+
+from services.common.reading.agreement import agrees
+from services.common.reading.reckoning import slips
+from services.common.reading.values import scan_values
+from services.dpe.domain.names import akin
+from tests.fakes.dpe_world import TableGrounding, analyse, app, models
+from tests.unit.dpe.test_dpe_vectors import EverythingNear
+
+BOATS = "The gate opens at 7 am. Jumping from the jetty is prohibited, since the water is shallow."
+FLAT = "Smoking is prohibited inside the flat and in the stairwell, but allowed on the balcony."
+MUSEUM = "Photography is not permitted in the museum."
+LEAVE = "Leave: Bereavement: five paid days for a partner, parent or child; two paid days for a sibling or grandparent."
+CASH = "Conditions, Limits: Item: Cash; Limit, Basic: €500; Limit, Comfort: €1,500"
+BICYCLE = "Conditions, Limits: Item: Bicycle; Limit, Basic: €1,000; Limit, Comfort: €2,000"
+GUARANTEE = "The guarantee lasts 24 months from purchase, or 36 months if you register the machine within 30 days."
+WATER = "Descale when the light flashes, or by this schedule: Hardness: Medium (7–14 °dH); Level: 2; Every: 3 months"  # noqa: RUF001
+ABROAD = "Driving in the European Union is covered for up to 60 days a year."
+BONUS = "The no-claims discount is 10% after one year and at most 40% after five years."
+OFFICE = "The office is open from 9 am to 5 pm."
+LOAN = "Fees: Account: Sole Trader; Monthly fee: £12; Overdraft, interest per year: 17.4%; Cards: 3"
+
+
+async def verdicts(answer, *facts, query="What holds?"):
+    parts = models()
+    parts.embedding._calibration = EverythingNear()
+    bears_out = TableGrounding(lambda _: 0.9)
+    finished = await analyse(answer, *facts, query=query, using=app(embedding=parts.embedding, grounding=bears_out))
+    return [str(one.verdict) for one in finished.analysis.outputs.fidelity.judgements.values()]
+
+
+@pytest.mark.parametrize(
+    ("facts", "answer"),
+    [
+        ((BOATS,), "You may not jump from the jetty."),
+        ((FLAT,), "Smoking is allowed on the balcony."),
+        ((FLAT,), "Smoking is prohibited in the stairwell."),
+        ((LEAVE,), "For a grandparent you get two paid days of bereavement leave."),
+        ((LEAVE,), "For a child you get five paid days of bereavement leave."),
+        ((CASH, BICYCLE), "Under Comfort, the limit for cash is €1,500."),
+        ((CASH, BICYCLE), "The limit for a bicycle is €1,000 more under Comfort than under Basic."),
+        ((GUARANTEE,), "The guarantee lasts 36 months if you register within 30 days."),
+        ((WATER,), "With 10 °dH your water is medium (level 2), so descale every 3 months."),
+        ((ABROAD,), "Driving in the European Union is covered for up to 60 days a year."),
+        ((BONUS,), "After one year the no-claims discount is 10%."),
+        ((OFFICE,), "The office closes at 17:00."),
+        ((OFFICE,), "The office opens at 9 am."),
+        ((LOAN,), "The overdraft of a Sole Trader costs 17.4% per year."),
+    ],
+)
+async def test_a_right_answer_stays_green(facts, answer):
+    assert set(await verdicts(answer, *facts)) == {"SUPPORTED"}
+
+
+@pytest.mark.parametrize(
+    ("facts", "answer"),
+    [
+        ((BOATS,), "You may jump from the jetty."),
+        ((BOATS,), "Jumping from the jetty is allowed."),
+        ((FLAT,), "Smoking is prohibited on the balcony."),
+        ((FLAT,), "No, because smoking is prohibited on the balcony as well as inside the flat and in the stairwell."),
+        ((FLAT,), "Smoking is allowed in the stairwell."),
+        ((LEAVE,), "For a parent you get two paid days of bereavement leave."),
+        ((LEAVE,), "For a grandparent you get five paid days of bereavement leave."),
+        ((CASH, BICYCLE), "Under Comfort, cash is covered up to €500 per claim."),
+        ((CASH, BICYCLE), "Under Comfort, the limit for cash is €500."),
+        ((GUARANTEE,), "The guarantee lasts 36 months from purchase, with or without registration."),
+        ((ABROAD,), "Driving in the European Union is covered for up to 60 days per month."),
+        ((OFFICE,), "The office opens at 5 pm."),
+        ((OFFICE,), "The office closes at 9 am."),
+    ],
+)
+async def test_a_wrong_answer_turns_red(facts, answer):
+    assert "CONTRADICTED" in await verdicts(answer, *facts)
+
+
+@pytest.mark.parametrize(
+    ("fact", "answer"),
+    [
+        (MUSEUM, "You can take photos in the museum."),
+        (LOAN, "The overdraft of a Sole Trader costs 17.4% per month."),
+        (
+            "Before a second resit, students must attend an advisory talk.",
+            "You're welcome to attend an advisory talk before the second resit, but whether you go is up to you.",
+        ),
+    ],
+)
+async def test_a_wrong_answer_in_other_words_is_not_borne_out(fact, answer):
+    assert "SUPPORTED" not in await verdicts(answer, fact)
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "is_same"),
+    [
+        ("UK", "United Kingdom", True),
+        ("the EU", "European Union", True),
+        ("U.S.", "United States of America", True),
+        ("FOS", "Financial Ombudsman Service", True),
+        ("UK", "Ukraine", False),
+        ("EU", "United Kingdom", False),
+    ],
+)
+def test_an_acronym_is_its_name(one, other, is_same):
+    assert akin(one, other) is akin(other, one) is is_same
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "is_same"),
+    [
+        ("60 days a year", "60 days per month", False),
+        ("60 days in any year", "60 days each year", True),
+        ("4% a month", "4% per year", False),
+        ("two visits a year", "two visits per month", False),
+        ("two weeks a year", "two weeks", True),
+        ("30 days of a month", "30 days", True),
+    ],
+)
+def test_an_amount_is_for_its_length_of_time(one, other, is_same):
+    first, second = scan_values(one)[0], scan_values(other)[0]
+    assert agrees(first, second) is agrees(second, first) is is_same
+
+
+@pytest.mark.parametrize(
+    ("text", "wrong"),
+    [
+        ("The maximum is 600 mg, which comes to four 200 mg tablets.", ["four 200 mg"]),
+        ("The maximum is 600 mg, which comes to three 200 mg tablets.", []),
+        ("The pack weighs 2 kg, that is four bags of 500 g.", []),
+        ("The pack weighs 2 kg, that is five bags of 500 g.", ["five bags of 500 g"]),
+        ("The fee is £12, so 3 guests at £5 pay less.", []),
+    ],
+)
+def test_an_amount_in_pieces_is_reckoned(text, wrong):
+    assert [text[one.wrong.start : one.wrong.end] for one in slips(text)] == wrong
+
+
+async def test_what_is_reached_by_a_length_from_the_askers_time_is_no_invention():
+    fact = "Report a lost device to the Service Desk within one hour of noticing it."
+    asked = "I noticed at 14:10 that my laptop is missing. By what time must I have reported it?"
+    parts = models()
+    parts.embedding._calibration = EverythingNear()
+    using = app(embedding=parts.embedding, grounding=TableGrounding(lambda _: 0.9))
+    answer = "By 15:10, because you have one hour from the moment you noticed."
+    finished = await analyse(answer, fact, query=asked, using=using)
+    assert not finished.analysis.outputs.fabrication.found
+    finished = await analyse(answer.replace("15:10", "15:40"), fact, query=asked, using=using)
+    assert finished.analysis.outputs.fabrication.found
+
+
+async def test_a_clause_without_words_of_its_own_is_claimed_with_the_one_before():
+    finished = await analyse("The insurer may cancel at once, but you may not. Feel free to ask.", "It may cancel.")
+    [first, last] = finished.analysis.outputs.text.claims
+    assert first.text == "The insurer may cancel at once, but you may not."
+    assert (str(first.claim_type), str(last.claim_type)) == ("FACTUAL", "META")
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("You're welcome to bring a guest to the talk.", "FACTUAL"),
+        ("Since you mentioned a dog, the ground floor is closed to you.", "FACTUAL"),
+        ("You're welcome!", "META"),
+        ("You asked about the talk.", "META"),
+    ],
+)
+async def test_politeness_is_no_way_around_the_check(text, kind):
+    finished = await analyse(text, "The talk is in the hall.")
+    assert {str(one.claim_type) for one in finished.analysis.outputs.text.claims} == {kind}
