@@ -35,6 +35,7 @@ from services.common.rpc.server import ServedService
 from services.common.settings import GatewaySettings, Settings, SettingsError
 from services.common.streaming.replies import streaming
 from services.gateway.admin.app import AdminApp
+from services.gateway.check_policy import CheckPolicies
 from services.gateway.clients.drafts import StoredDrafts
 from services.gateway.clients.envelopes import GrpcEnvelopeClient
 from services.gateway.clients.provenance import GrpcProvenanceClient
@@ -105,7 +106,8 @@ async def build(settings: Settings, adapters: Adapters) -> list[ServedService]:
     observed = Backlog(settings.chat)
     limits = RateLimits(settings.limits, asyncio.get_running_loop().time)
     adapters.model_calls.listeners.append(partial(spend, limits))
-    http_channels, http_port = await _http(settings, adapters, observed, (own, limits))
+    policies = CheckPolicies(StoredRegistry(credentials), settings.gateway.default_safety_policy)
+    http_channels, http_port = await _http(settings, adapters, observed, BehindHttp(own, limits, policies))
     servicer = DispatchServicer(app, settings.gateway)
     dispatch = ServedService(
         name=SERVICE_NAME,
@@ -202,8 +204,17 @@ async def _language_model(settings: Settings, adapters: Adapters) -> StreamingLa
     return ExtractiveLanguageModel(await adapters.tokens(), settings.gateway.extractive_model, limits, selector)
 
 
+@dataclass(frozen=True, slots=True)
+class BehindHttp:
+    """What checks and chats over HTTP share with the RPCs of this process."""
+
+    own: OwnProviders
+    limits: RateLimits
+    policies: CheckPolicies
+
+
 async def _http(
-    settings: Settings, adapters: Adapters, backlog: Backlog, behind_chats: tuple[OwnProviders, RateLimits]
+    settings: Settings, adapters: Adapters, backlog: Backlog, shared: BehindHttp
 ) -> tuple[list[PeerChannels], int | None]:
     """Serve HTTP if a port is set, and return the channels that it calls and the port (ADR 0075).
 
@@ -226,16 +237,17 @@ async def _http(
     channels = PeerChannels(settings, peers)
     adapters.closing(channels.close)
     gate = await adapters.credential_gate(settings)
-    routers = _rpc_routes(settings, adapters, channels, gate)
+    routers = _rpc_routes(settings, adapters, channels, (gate, shared))
     gateway, dpe = channels.to("gateway"), channels.to("dpe")
     behind = ChatBehind(
         dispatches=pb_grpc.DispatchServiceStub(gateway),  # type: ignore[no-untyped-call]  # generated
         checks=ProvenanceServiceStub(dpe),  # type: ignore[no-untyped-call]  # generated
+        policies=shared.policies,
         openai=await adapters.chat_provider(),
         anthropic=await adapters.messages_provider(),
-        own=behind_chats[0],
+        own=shared.own,
         sessions=SessionServiceStub(channels.to("dag")),  # type: ignore[no-untyped-call]  # generated
-        limits=behind_chats[1],
+        limits=shared.limits,
     )
     adapters.closing(backlog.close)
     routers += chat_routes(behind, gate, ChatBounds(settings.http, settings.chat, settings.gateway), backlog)
@@ -247,10 +259,12 @@ async def _http(
     return [channels], server.port
 
 
-def _rpc_routes(settings: Settings, adapters: Adapters, channels: PeerChannels, gate: CredentialGate) -> list[Routes]:
+def _rpc_routes(
+    settings: Settings, adapters: Adapters, channels: PeerChannels, doors: tuple[CredentialGate, BehindHttp]
+) -> list[Routes]:
     """Return the routes that are RPCs of the services by other names."""
     from services.gateway.doors.http.batch_routes import BatchRoutes
-    from services.gateway.doors.http.check_routes import CheckRoutes
+    from services.gateway.doors.http.check_routes import CheckRoutes, CheckTerms
     from services.gateway.doors.http.fan_out_routes import FanOutRoutes
     from services.gateway.doors.http.guard_routes import GuardRoutes
     from services.gateway.doors.http.oversight_routes import OversightRoutes
@@ -276,10 +290,13 @@ def _rpc_routes(settings: Settings, adapters: Adapters, channels: PeerChannels, 
         }.items()
         for kind in kinds
     }
+    gate, shared = doors
     behind = (gate, settings.http, adapters.clock)
     dispatches = stubs["DispatchServiceStub"]
     return [
-        CheckRoutes(stubs["ProvenanceServiceStub"], *behind, settings.gateway),
+        CheckRoutes(
+            stubs["ProvenanceServiceStub"], *behind, CheckTerms(settings.gateway, shared.policies, shared.limits)
+        ),
         GuardRoutes(stubs["GuardServiceStub"], *behind),
         ReviewRoutes(stubs["ReviewServiceStub"], *behind),
         PolicyRoutes(stubs["AdminServiceStub"], *behind),
