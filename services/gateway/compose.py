@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from importlib.metadata import version
@@ -31,6 +31,7 @@ from services.common.provider_composition import answers_for
 from services.common.rpc.credential_gate import CredentialGate
 from services.common.rpc.peers import PeerChannels
 from services.common.rpc.rate_limits import RateLimits, spend
+from services.common.rpc.readiness import Readiness
 from services.common.rpc.server import ServedService
 from services.common.settings import GatewaySettings, Settings, SettingsError
 from services.common.streaming.replies import streaming
@@ -107,18 +108,19 @@ async def build(settings: Settings, adapters: Adapters) -> list[ServedService]:
     limits = RateLimits(settings.limits, asyncio.get_running_loop().time)
     adapters.model_calls.listeners.append(partial(spend, limits))
     policies = CheckPolicies(StoredRegistry(credentials), settings.gateway.default_safety_policy)
-    http_channels, http_port = await _http(settings, adapters, observed, BehindHttp(own, limits, policies))
+    served = await _http(settings, adapters, observed, BehindHttp(own, limits, policies))
     servicer = DispatchServicer(app, settings.gateway)
     dispatch = ServedService(
         name=SERVICE_NAME,
         register=partial(pb_grpc.add_DispatchServiceServicer_to_server, servicer),
         roles=ROLES,
         check=partial(_check, credentials, model, channels),
-        listening=partial(_listening, [channels, *http_channels]),
+        listening=partial(_listening, [channels, *([served.channels] if served else [])]),
         work=WORK,
         metrics=observed,
-        http_port=http_port,
+        http_port=served.port if served else None,
         limits=limits,
+        readiness=served.readiness if served else None,
     )
     admin = AdminApp(credentials, adapters.clock, adapters.ids, settings.auth.environment)
     stored = GrpcReportReads(channels.to("dag"))
@@ -213,18 +215,26 @@ class BehindHttp:
     policies: CheckPolicies
 
 
-async def _http(
-    settings: Settings, adapters: Adapters, backlog: Backlog, shared: BehindHttp
-) -> tuple[list[PeerChannels], int | None]:
-    """Serve HTTP if a port is set, and return the channels that it calls and the port (ADR 0075).
+@dataclass(frozen=True, slots=True)
+class ServedHttp:
+    """The HTTP port: the channels that it calls, its number, and who wants to know whether the process can serve."""
+
+    channels: PeerChannels
+    port: int
+    readiness: Callable[[Readiness], None]
+
+
+async def _http(settings: Settings, adapters: Adapters, backlog: Backlog, shared: BehindHttp) -> ServedHttp | None:
+    """Serve HTTP if a port is set (ADR 0075).
 
     Raises:
         SettingsError: the port is taken, or the certificate cannot be used.
     """
     if settings.http.port is None:
-        return [], None
+        return None
     from services.gateway.doors.http.app import create_app
     from services.gateway.doors.http.chat_doors import ChatBehind, ChatBounds, chat_routes
+    from services.gateway.doors.http.ready_routes import ReadyRoutes
     from services.gateway.doors.http.server import HttpServer
 
     peers = {
@@ -237,7 +247,8 @@ async def _http(
     channels = PeerChannels(settings, peers)
     adapters.closing(channels.close)
     gate = await adapters.credential_gate(settings)
-    routers = _rpc_routes(settings, adapters, channels, (gate, shared))
+    ready = ReadyRoutes()
+    routers = [ready, *_rpc_routes(settings, adapters, channels, (gate, shared))]
     gateway, dpe = channels.to("gateway"), channels.to("dpe")
     behind = ChatBehind(
         dispatches=pb_grpc.DispatchServiceStub(gateway),  # type: ignore[no-untyped-call]  # generated
@@ -256,7 +267,7 @@ async def _http(
     server = await HttpServer.open(app, settings.http, adapters.clock, gate.addresses)
     adapters.closing(server.close)
     _LOG.info("HTTP on %s:%s", settings.http.host, server.port)
-    return [channels], server.port
+    return ServedHttp(channels, server.port, ready.follow)
 
 
 def _rpc_routes(

@@ -41,8 +41,8 @@ STRICTER = "halt-on MEDIUM"
 class Doors:
     """The HTTP port of a suite whose provider says what is wrong, and an administrator's key."""
 
-    def __init__(self, http, channel, key, provider, adapters):
-        self._adapters = adapters
+    def __init__(self, http, channel, key, provider, behind):
+        self._adapters, self.server = behind
         self.http = http
         self.channel = channel
         self.key = key
@@ -78,7 +78,7 @@ class Doors:
 
 
 @contextlib.asynccontextmanager
-async def served(tmp_path, **sections):
+async def served(tmp_path, model=None, **sections):
     provider = ScriptedChat(lambda _: WRONG)
     async with contextlib.AsyncExitStack() as stack:
         base = stack.enter_context(provider.running())
@@ -90,13 +90,13 @@ async def served(tmp_path, **sections):
             anthropic=AnthropicSettings(base_url=base, api_key=SecretStr("deployments"), timeout_s=patient(5)),
             **sections,
         )
-        adapters = await stack.enter_async_context(MemoryAdapters(settings))
+        adapters = await stack.enter_async_context(MemoryAdapters(settings, model))
         server = await stack.enter_async_context(running_server("suite", build, settings, adapters=adapters))
         key = await EmbeddedSystem(server.address, settings, adapters).issue_key("test")
         url, headers = f"http://127.0.0.1:{server.http_port}", {"Authorization": f"Bearer {key}"}
         http = httpx.AsyncClient(base_url=url, headers=headers, timeout=patient(30))
         channel = await stack.enter_async_context(grpc.aio.insecure_channel(server.address))
-        yield Doors(await stack.enter_async_context(http), channel, key, provider, adapters)
+        yield Doors(await stack.enter_async_context(http), channel, key, provider, (adapters, server))
 
 
 @pytest.fixture
