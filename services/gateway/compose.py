@@ -29,7 +29,7 @@ from services.common.ports.credentials import CredentialStore
 from services.common.ports.language_model import LanguageModel, StreamingLanguageModel
 from services.common.provider_composition import answers_for
 from services.common.rpc.credential_gate import CredentialGate
-from services.common.rpc.peers import PeerChannels
+from services.common.rpc.peers import PEERS, PeerChannels, unset_peers
 from services.common.rpc.rate_limits import RateLimits, spend
 from services.common.rpc.readiness import Readiness
 from services.common.rpc.server import ServedService
@@ -88,7 +88,8 @@ async def build(settings: Settings, adapters: Adapters) -> list[ServedService]:
     Raises:
         SettingsError: the deployment's default policy cannot be read.
     """
-    _check_default_policy(settings.gateway.default_safety_policy)
+    if problems := _policy_problems(settings):
+        raise SettingsError(problems)
     credentials = await adapters.credentials()
     model = await _language_model(settings, adapters)
     channels = PeerChannels(settings)
@@ -128,6 +129,18 @@ async def build(settings: Settings, adapters: Adapters) -> list[ServedService]:
     providers = await provider_admin(admin, settings, adapters, sessions, own)
     administered = admin_service(admin, adapters.clock, stored, providers)
     return [dispatch, administered, review_service(reviews), reports.service, feedback]
+
+
+async def build_alone(settings: Settings, adapters: Adapters) -> list[ServedService]:
+    """Return the services of a process that serves nothing else.
+
+    Raises:
+        SettingsError: as ``build``, with the peers that it lacks; before anything is opened.
+    """
+    peers = PEERS if settings.http.port is None else {**PEERS, "ercp": ERCP_SERVICE}
+    if problems := [*_policy_problems(settings), *unset_peers(settings, peers, frozenset())]:
+        raise SettingsError(problems)
+    return await build(settings, adapters)
 
 
 @dataclass(frozen=True, slots=True)
@@ -331,9 +344,9 @@ async def _check(credentials: CredentialStore, model: LanguageModel, channels: P
     await model.check()
 
 
-def _check_default_policy(text: str) -> None:
+def _policy_problems(settings: Settings) -> list[str]:
     try:
-        parse_policy(text)
+        parse_policy(settings.gateway.default_safety_policy)
     except PolicyError as error:
-        problem = f"GROUNDTRAIL_GATEWAY__DEFAULT_SAFETY_POLICY: {error}"
-        raise SettingsError([problem]) from None
+        return [f"GROUNDTRAIL_GATEWAY__DEFAULT_SAFETY_POLICY: {error}"]
+    return []

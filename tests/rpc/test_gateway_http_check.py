@@ -15,6 +15,7 @@ from services.common.clock import SystemClock
 from services.common.rpc.client import Peer, PeerChannel
 from services.common.settings.gateway import GatewaySettings
 from services.common.settings.http import HttpSettings
+from services.common.settings.limits import LimitSettings
 from services.gateway.doors.http.app import create_app
 from services.gateway.doors.http.check_routes import CHECK, LITELLM, CheckRoutes
 from tests.fakes.dpe_world import READER, OneCaller, World
@@ -142,6 +143,29 @@ class TestCheck:
     async def test_a_large_body_is_refused(self, door):
         response = await door.check({"answer": "a" * 300_000, "facts": [FEE]})
         assert refused(response)[:2] == (413, "MESSAGE_TOO_LARGE")
+
+
+TWICE = pytest.param(check_terms(GATEWAY, LimitSettings(requests_per_minute=2)), id="two a minute")
+
+
+class TestLimits:
+    """What a credential may ask for in a minute holds for checks as for chats (ADR 0164, ADR 0219)."""
+
+    @pytest.mark.parametrize("door", [TWICE], indirect=True)
+    async def test_checks_beyond_them_are_refused_and_say_when_to_come_back(self, door):
+        body = {"answer": FEE, "facts": [FEE], "report": False}
+        malformed = await door.check({"facts": [FEE]})
+        found = [await door.check(body) for _ in range(3)]
+        guarded = await door.guardrail("response", texts=[FEE])
+        assert malformed.status_code == 400
+        assert [response.status_code for response in found] == [200, 200, 429]
+        assert refused(found[2])[:2] == refused(guarded)[:2] == (429, "RATE_LIMIT")
+        assert int(found[2].headers["Retry-After"]) > 0
+
+    @pytest.mark.parametrize("door", [TWICE], indirect=True)
+    async def test_what_the_proxy_shows_before_its_call_costs_nothing(self, door):
+        shown = [await door.guardrail("request", texts=[FEE]) for _ in range(3)]
+        assert [response.status_code for response in shown] == [200, 200, 200]
 
 
 STRICT = {"policy": "halt-on HIGH"}
