@@ -1,6 +1,7 @@
 """``/healthz`` and ``/readyz`` of the gateway's HTTP port: alive to its end, ready until it drains (ADR 0220)."""
 
 import asyncio
+from typing import Any
 
 import httpx
 
@@ -23,16 +24,17 @@ class Health:
         self.draining = draining
 
 
-async def asked(routes, path="/readyz"):
+async def asked(routes: Any, path="/readyz"):
     given = HttpSettings(port=0)
-    app = create_app(ErcpStub(), open_gate(), given, SystemClock(), "0.1.0", [routes])
+    stub: Any = ErcpStub()
+    app = create_app(stub, open_gate(), given, SystemClock(), "0.1.0", [routes])
     async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://gateway") as http:
         response = await http.get(path)
     return response.status_code, response.text
 
 
 async def test_it_says_why_it_takes_no_calls_and_names_no_backend():
-    routes = ReadyRoutes()
+    routes: Any = ReadyRoutes()
     said = [await asked(routes)]
     for health in (Health(ready=False), Health(), Health(ready=False, draining=True)):
         routes.follow(health)

@@ -1,6 +1,7 @@
 """A tenant's safety policy at every door that applies one, in the suite as it is served (ADR 0219)."""
 
 import contextlib
+from typing import Any
 
 import grpc
 import httpx
@@ -28,7 +29,7 @@ from tests.rpc.test_gateway_suite import MemoryAdapters
 FEE = "The fee for late reports is 5 euros."
 WRONG = "The fee for late reports is 6 euros."
 ASKED = {"role": "user", "content": "What is the fee for late reports?"}
-BODIES = {
+BODIES: dict[str, dict[str, Any]] = {
     CHAT: {"model": "any", "messages": [{"role": "system", "content": FEE}, ASKED]},
     MESSAGES: {"model": "any", "max_tokens": 50, "system": FEE, "messages": [ASKED]},
 }
