@@ -1,4 +1,7 @@
-"""A safety policy over a check: the gateway's own rules, applied to a report that belongs to no session (ADR 0098)."""
+"""A safety policy over a check: the gateway's own rules, applied to a report that belongs to no session (ADR 0098).
+
+A check is held against its tenant's policy as a dispatch is (ADR 0219).
+"""
 
 from dataclasses import dataclass
 from functools import lru_cache
@@ -11,12 +14,16 @@ from services.gateway.clients.provenance import report_summary
 from services.gateway.domain.outcome import (
     Enforcement,
     PolicyInForce,
+    PolicyRelaxedError,
     PolicyRequest,
     final_tier,
     judge,
     policy_in_force,
+    relaxed,
 )
 from services.gateway.domain.policy import PolicyError
+from services.gateway.domain.vocabulary import OversightMode
+from services.gateway.ports import TenantRegistry
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,19 +52,59 @@ class PolicyVerdict:
     findings: tuple[PolicyFinding, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class CheckPolicies:
+    """The policies that checks of the gateway's callers are held against.
+
+    Attributes:
+        registry: knows the tenants' own.
+        default: where neither the request nor the tenant names one.
+    """
+
+    registry: TenantRegistry
+    default: str
+
+    async def in_force(self, tenant_id: str, request: PolicyRequest, *, names_none: bool) -> PolicyInForce:
+        """Join what a request says with its tenant's policy.
+
+        Args:
+            tenant_id: the caller's.
+            request: what it says.
+            names_none: it says nothing of a policy; an empty one is a policy without directives.
+
+        Raises:
+            InvalidRequestError: UNKNOWN_DIRECTIVE with the directives that there are, or INVALID_FIELD.
+            PermissionDeniedError: POLICY_RELAXED: the request is weaker than the tenant's policy.
+        """
+        tenant = await self.registry.safety_policy(tenant_id)
+        return _read(request, tenant, self.default if names_none else "")
+
+
 def read_policy(text: str) -> PolicyInForce:
-    """Read a policy. Raises as ``read_policy_request``."""
-    return read_policy_request(PolicyRequest(safety_policy=text), "")
-
-
-def read_policy_request(request: PolicyRequest, default: str) -> PolicyInForce:
-    """Read what a request says of its policy, beside the policy where it names none.
+    """Read a policy of a check without a tenant.
 
     Raises:
         InvalidRequestError: UNKNOWN_DIRECTIVE with the directives that there are, or INVALID_FIELD.
     """
+    return _read(PolicyRequest(safety_policy=text), "", "")
+
+
+def needs_sources(force: PolicyInForce) -> bool:
+    """Say whether the tenant's policy withholds an answer that there is nothing to check against.
+
+    A tenant whose answers have to rest on sources, or wait for a person, has none delivered that nobody judged.
+    """
+    floor = force.floor
+    grounded = floor.block_ungrounded or floor.require_grounding is not None or floor.require_entailment is not None
+    decided = floor.effective_oversight in {OversightMode.HUMAN_REVIEW, OversightMode.HALT}
+    return force.enforcing and (grounded or decided)
+
+
+def _read(request: PolicyRequest, tenant: str, default: str) -> PolicyInForce:
     try:
-        return _in_force(request, default)
+        return _in_force(request, tenant, default)
+    except PolicyRelaxedError as error:
+        raise relaxed(error, "tenant") from None
     except PolicyError as error:
         violation = FieldViolation("policy", str(error) if error.unknown else f"{error.directive}: {error}")
         if not error.unknown:
@@ -73,9 +120,9 @@ def read_policy_request(request: PolicyRequest, default: str) -> PolicyInForce:
 
 
 @lru_cache(maxsize=256)
-def _in_force(request: PolicyRequest, default: str) -> PolicyInForce:
+def _in_force(request: PolicyRequest, tenant: str, default: str) -> PolicyInForce:
     """Return a policy in force, once for every text: most calls say the same."""
-    return policy_in_force(request, "", default)
+    return policy_in_force(request, tenant, default)
 
 
 def policy_verdict(report: report_pb2.DpeReport, force: PolicyInForce) -> PolicyVerdict:

@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from importlib.metadata import version
@@ -29,12 +29,14 @@ from services.common.ports.credentials import CredentialStore
 from services.common.ports.language_model import LanguageModel, StreamingLanguageModel
 from services.common.provider_composition import answers_for
 from services.common.rpc.credential_gate import CredentialGate
-from services.common.rpc.peers import PeerChannels
+from services.common.rpc.peers import PEERS, PeerChannels, unset_peers
 from services.common.rpc.rate_limits import RateLimits, spend
+from services.common.rpc.readiness import Readiness
 from services.common.rpc.server import ServedService
 from services.common.settings import GatewaySettings, Settings, SettingsError
 from services.common.streaming.replies import streaming
 from services.gateway.admin.app import AdminApp
+from services.gateway.check_policy import CheckPolicies
 from services.gateway.clients.drafts import StoredDrafts
 from services.gateway.clients.envelopes import GrpcEnvelopeClient
 from services.gateway.clients.provenance import GrpcProvenanceClient
@@ -86,7 +88,8 @@ async def build(settings: Settings, adapters: Adapters) -> list[ServedService]:
     Raises:
         SettingsError: the deployment's default policy cannot be read.
     """
-    _check_default_policy(settings.gateway.default_safety_policy)
+    if problems := _policy_problems(settings):
+        raise SettingsError(problems)
     credentials = await adapters.credentials()
     model = await _language_model(settings, adapters)
     channels = PeerChannels(settings)
@@ -105,18 +108,20 @@ async def build(settings: Settings, adapters: Adapters) -> list[ServedService]:
     observed = Backlog(settings.chat)
     limits = RateLimits(settings.limits, asyncio.get_running_loop().time)
     adapters.model_calls.listeners.append(partial(spend, limits))
-    http_channels, http_port = await _http(settings, adapters, observed, (own, limits))
+    policies = CheckPolicies(StoredRegistry(credentials), settings.gateway.default_safety_policy)
+    served = await _http(settings, adapters, observed, BehindHttp(own, limits, policies))
     servicer = DispatchServicer(app, settings.gateway)
     dispatch = ServedService(
         name=SERVICE_NAME,
         register=partial(pb_grpc.add_DispatchServiceServicer_to_server, servicer),
         roles=ROLES,
         check=partial(_check, credentials, model, channels),
-        listening=partial(_listening, [channels, *http_channels]),
+        listening=partial(_listening, [channels, *([served.channels] if served else [])]),
         work=WORK,
         metrics=observed,
-        http_port=http_port,
+        http_port=served.port if served else None,
         limits=limits,
+        readiness=served.readiness if served else None,
     )
     admin = AdminApp(credentials, adapters.clock, adapters.ids, settings.auth.environment)
     stored = GrpcReportReads(channels.to("dag"))
@@ -124,6 +129,18 @@ async def build(settings: Settings, adapters: Adapters) -> list[ServedService]:
     providers = await provider_admin(admin, settings, adapters, sessions, own)
     administered = admin_service(admin, adapters.clock, stored, providers)
     return [dispatch, administered, review_service(reviews), reports.service, feedback]
+
+
+async def build_alone(settings: Settings, adapters: Adapters) -> list[ServedService]:
+    """Return the services of a process that serves nothing else.
+
+    Raises:
+        SettingsError: as ``build``, with the peers that it lacks; before anything is opened.
+    """
+    peers = PEERS if settings.http.port is None else {**PEERS, "ercp": ERCP_SERVICE}
+    if problems := [*_policy_problems(settings), *unset_peers(settings, peers, frozenset())]:
+        raise SettingsError(problems)
+    return await build(settings, adapters)
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,18 +219,35 @@ async def _language_model(settings: Settings, adapters: Adapters) -> StreamingLa
     return ExtractiveLanguageModel(await adapters.tokens(), settings.gateway.extractive_model, limits, selector)
 
 
-async def _http(
-    settings: Settings, adapters: Adapters, backlog: Backlog, behind_chats: tuple[OwnProviders, RateLimits]
-) -> tuple[list[PeerChannels], int | None]:
-    """Serve HTTP if a port is set, and return the channels that it calls and the port (ADR 0075).
+@dataclass(frozen=True, slots=True)
+class BehindHttp:
+    """What checks and chats over HTTP share with the RPCs of this process."""
+
+    own: OwnProviders
+    limits: RateLimits
+    policies: CheckPolicies
+
+
+@dataclass(frozen=True, slots=True)
+class ServedHttp:
+    """The HTTP port: the channels that it calls, its number, and who wants to know whether the process can serve."""
+
+    channels: PeerChannels
+    port: int
+    readiness: Callable[[Readiness], None]
+
+
+async def _http(settings: Settings, adapters: Adapters, backlog: Backlog, shared: BehindHttp) -> ServedHttp | None:
+    """Serve HTTP if a port is set (ADR 0075).
 
     Raises:
         SettingsError: the port is taken, or the certificate cannot be used.
     """
     if settings.http.port is None:
-        return [], None
+        return None
     from services.gateway.doors.http.app import create_app
     from services.gateway.doors.http.chat_doors import ChatBehind, ChatBounds, chat_routes
+    from services.gateway.doors.http.ready_routes import ReadyRoutes
     from services.gateway.doors.http.server import HttpServer
 
     peers = {
@@ -226,16 +260,18 @@ async def _http(
     channels = PeerChannels(settings, peers)
     adapters.closing(channels.close)
     gate = await adapters.credential_gate(settings)
-    routers = _rpc_routes(settings, adapters, channels, gate)
+    ready = ReadyRoutes()
+    routers = [ready, *_rpc_routes(settings, adapters, channels, (gate, shared))]
     gateway, dpe = channels.to("gateway"), channels.to("dpe")
     behind = ChatBehind(
         dispatches=pb_grpc.DispatchServiceStub(gateway),  # type: ignore[no-untyped-call]  # generated
         checks=ProvenanceServiceStub(dpe),  # type: ignore[no-untyped-call]  # generated
+        policies=shared.policies,
         openai=await adapters.chat_provider(),
         anthropic=await adapters.messages_provider(),
-        own=behind_chats[0],
+        own=shared.own,
         sessions=SessionServiceStub(channels.to("dag")),  # type: ignore[no-untyped-call]  # generated
-        limits=behind_chats[1],
+        limits=shared.limits,
     )
     adapters.closing(backlog.close)
     routers += chat_routes(behind, gate, ChatBounds(settings.http, settings.chat, settings.gateway), backlog)
@@ -244,13 +280,15 @@ async def _http(
     server = await HttpServer.open(app, settings.http, adapters.clock, gate.addresses)
     adapters.closing(server.close)
     _LOG.info("HTTP on %s:%s", settings.http.host, server.port)
-    return [channels], server.port
+    return ServedHttp(channels, server.port, ready.follow)
 
 
-def _rpc_routes(settings: Settings, adapters: Adapters, channels: PeerChannels, gate: CredentialGate) -> list[Routes]:
+def _rpc_routes(
+    settings: Settings, adapters: Adapters, channels: PeerChannels, doors: tuple[CredentialGate, BehindHttp]
+) -> list[Routes]:
     """Return the routes that are RPCs of the services by other names."""
     from services.gateway.doors.http.batch_routes import BatchRoutes
-    from services.gateway.doors.http.check_routes import CheckRoutes
+    from services.gateway.doors.http.check_routes import CheckRoutes, CheckTerms
     from services.gateway.doors.http.fan_out_routes import FanOutRoutes
     from services.gateway.doors.http.guard_routes import GuardRoutes
     from services.gateway.doors.http.oversight_routes import OversightRoutes
@@ -276,10 +314,13 @@ def _rpc_routes(settings: Settings, adapters: Adapters, channels: PeerChannels, 
         }.items()
         for kind in kinds
     }
+    gate, shared = doors
     behind = (gate, settings.http, adapters.clock)
     dispatches = stubs["DispatchServiceStub"]
     return [
-        CheckRoutes(stubs["ProvenanceServiceStub"], *behind, settings.gateway),
+        CheckRoutes(
+            stubs["ProvenanceServiceStub"], *behind, CheckTerms(settings.gateway, shared.policies, shared.limits)
+        ),
         GuardRoutes(stubs["GuardServiceStub"], *behind),
         ReviewRoutes(stubs["ReviewServiceStub"], *behind),
         PolicyRoutes(stubs["AdminServiceStub"], *behind),
@@ -303,9 +344,9 @@ async def _check(credentials: CredentialStore, model: LanguageModel, channels: P
     await model.check()
 
 
-def _check_default_policy(text: str) -> None:
+def _policy_problems(settings: Settings) -> list[str]:
     try:
-        parse_policy(text)
+        parse_policy(settings.gateway.default_safety_policy)
     except PolicyError as error:
-        problem = f"GROUNDTRAIL_GATEWAY__DEFAULT_SAFETY_POLICY: {error}"
-        raise SettingsError([problem]) from None
+        return [f"GROUNDTRAIL_GATEWAY__DEFAULT_SAFETY_POLICY: {error}"]
+    return []

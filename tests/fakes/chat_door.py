@@ -13,11 +13,13 @@ from services.common.clock import SystemClock
 from services.common.rpc.client import Peer, PeerChannel
 from services.common.settings import ChatSettings, GatewaySettings
 from services.common.settings.http import HttpSettings
+from services.gateway.check_policy import CheckPolicies
 from services.gateway.doors.http.app import create_app
 from services.gateway.doors.http.chat.backlog import Backlog
 from services.gateway.doors.http.chat_doors import ChatBehind, ChatBounds, chat_routes
 from tests.fakes.ercp_stub import ErcpStub
 from tests.fakes.open_gate import open_gate
+from tests.fakes.tenant_policies import check_policies
 from tests.patience import patient
 
 CHAT = "/v1/chat/completions"
@@ -36,6 +38,7 @@ class Behind:
     http: HttpSettings = field(default_factory=lambda: HttpSettings(port=0))
     chat: ChatSettings = field(default_factory=ChatSettings)
     gateway: GatewaySettings = field(default_factory=GatewaySettings)
+    policies: CheckPolicies | None = None
 
 
 @dataclass
@@ -77,6 +80,7 @@ async def chat_door(behind: Behind, subject: str):
     parts = ChatBehind(
         stub(DispatchServiceStub, behind.dispatches, "gateway"),
         stub(ProvenanceServiceStub, behind.checks, "dpe"),
+        behind.policies or check_policies(behind.gateway),
         behind.openai,
         behind.anthropic,
     )

@@ -23,6 +23,7 @@ from tests.fakes.dpe_world import OneCaller, World
 from tests.fakes.ercp_stub import ErcpStub
 from tests.fakes.open_gate import open_gate
 from tests.fakes.scripted_chat import ScriptedChat
+from tests.fakes.tenant_policies import check_policies
 from tests.patience import patient
 
 SETTINGS = HttpSettings(port=0)
@@ -71,7 +72,7 @@ async def door(request):
         stack.push_async_callback(upstream.close)
         stub = ProvenanceServiceStub(PeerChannel(world.channel, Peer("dpe", "dpe"), 20.0))
         gate = open_gate(OneCaller())
-        behind = ChatBehind(cast("Any", None), stub, upstream, None)
+        behind = ChatBehind(cast("Any", None), stub, check_policies(gateway), upstream, None)
         bounds = ChatBounds(SETTINGS, ChatSettings(), gateway)
         routes = chat_routes(behind, gate, bounds, Backlog(bounds.chat))
         app = create_app(cast("Any", ErcpStub()), gate, SETTINGS, SystemClock(), "0.1.0", routes)

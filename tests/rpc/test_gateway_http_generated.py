@@ -30,6 +30,7 @@ from services.gateway.doors.http.well_known import WELL_KNOWN, GatewayMetadata, 
 from tests.fakes.any_stub import AnyProvider, AnyStub
 from tests.fakes.ercp_stub import ErcpStub
 from tests.fakes.open_gate import open_gate
+from tests.fakes.tenant_policies import check_policies, check_terms
 from tests.generated_calls import called
 from tests.patience import patient
 from tests.tenth import examples
@@ -63,9 +64,9 @@ def served():
     providers: tuple[Any, Any] = AnyProvider(COMPLETION, CHUNKS), AnyProvider(MESSAGE, EVENTS)
     ercp: Any = ErcpStub()
     overseeing: Any = AnyStub(service(guard, "GuardService"), OverseeStream=[])
-    behind = ChatBehind(dispatches, checking, *providers)
+    behind = ChatBehind(dispatches, checking, check_policies(GATEWAY), *providers)
     routes: list[Any] = [
-        CheckRoutes(checking, gate, HTTP, clock, GATEWAY),
+        CheckRoutes(checking, gate, HTTP, clock, check_terms(GATEWAY)),
         GuardRoutes(overseeing, gate, HTTP, clock),
         RecordRoutes(dispatches, sessions, packing, gate, HTTP, clock),
         WellKnownRoutes("0.1.0", HTTP, CHAT, GATEWAY),

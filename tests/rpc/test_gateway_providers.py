@@ -34,6 +34,7 @@ from tests.fakes.dag_world import ALICE, WRITER, SubjectAuthenticator
 from tests.fakes.ercp_stub import ErcpStub
 from tests.fakes.gateway_world import ANSWER, GatewayWorld
 from tests.fakes.open_gate import open_gate
+from tests.fakes.tenant_policies import check_policies
 from tests.patience import patient
 from tests.rpc.test_gateway_policy_trial import refused
 
@@ -94,6 +95,7 @@ async def served():
         behind = ChatBehind(
             cast("Any", None),
             cast("Any", None),
+            check_policies(GatewaySettings()),
             None,
             None,
             own=world.own,

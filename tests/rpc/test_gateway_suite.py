@@ -41,7 +41,9 @@ from services.common.settings import (
     SettingsError,
     StoreSettings,
 )
+from services.common.settings.http import HttpSettings
 from services.gateway.compose import build as build_gateway
+from services.gateway.compose import build_alone
 from tests.fakes.dag_world import fresh_uuid
 from tests.fakes.gateway_world import headers_of
 from tests.patience import patient
@@ -306,6 +308,24 @@ async def test_the_first_key_is_printed_once(tmp_path, capsys):
                 printed.append(capsys.readouterr().out.count("first API key (shown once; keep it): crp_gw_dev_"))
                 assert server.readiness.ready
     assert printed == [1, 0]
+
+
+async def test_a_gateway_alone_is_told_what_peers_it_lacks_along_with_its_policy(tmp_path):
+    settings = Settings(
+        store=StoreSettings(data_dir=tmp_path),
+        http=HttpSettings(port=0),
+        gateway=GatewaySettings(default_safety_policy="halt-upon"),
+        peers=PeerSettings(dag="dag:1"),
+    )
+    async with MemoryAdapters(settings) as adapters:
+        with pytest.raises(SettingsError) as caught:
+            await build_alone(settings, adapters)
+    assert [problem.split(":")[0] for problem in caught.value.problems] == [
+        "GROUNDTRAIL_GATEWAY__DEFAULT_SAFETY_POLICY",
+        "GROUNDTRAIL_PEERS__ENVELOPE",
+        "GROUNDTRAIL_PEERS__DPE",
+        "GROUNDTRAIL_PEERS__ERCP",
+    ]
 
 
 async def test_a_default_policy_that_cannot_be_read_stops_the_start(tmp_path):

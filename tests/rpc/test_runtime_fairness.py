@@ -1,17 +1,19 @@
 """Admission by work on a real server: whose call computes, who is refused and how, and what is given back."""
 
 import asyncio
+import json
 
 import grpc
 import pytest
 
 from services.common.rpc.client import open_channel
 from services.common.rpc.work import Work
-from tests.fakes.runtime_probe import probe, probe_settings
+from tests.fakes.runtime_probe import SERVICE, probe, probe_settings
 from tests.patience import patient
 from tests.rpc.test_runtime_client import unary as ends
 from tests.rpc.test_runtime_errors import failure
 from tests.rpc.test_runtime_limits import gated
+from tests.rpc.test_runtime_serving import http
 
 HEAVY = Work(lambda request: 10 * len(request.value))
 ONE_EACH = {"max_heavy_calls": 2, "max_heavy_calls_per_tenant": 1}
@@ -177,6 +179,10 @@ async def test_a_drain_ends_what_was_begun_and_sends_away_what_was_not():
         assert error.code() is grpc.StatusCode.UNAVAILABLE
         assert details["ErrorInfo"].reason == "SERVICE_UNAVAILABLE"
         assert "RetryInfo" in details
+        status, body = await http(p, "/readyz")
+        states = {SERVICE: "draining: this process takes no new calls"}
+        assert (status, json.loads(body)) == (503, {"ready": False, "services": states})
+        assert await http(p, "/healthz") == (200, "alive\n")
         gate.open.set()
         assert (await held[0]).value == "hi"
         await draining

@@ -13,6 +13,7 @@ from services.dpe.compose import build as build_dpe
 from services.envelope.compose import build as build_envelope
 from services.ercp.compose import build as build_ercp
 from services.gateway.compose import build as build_gateway
+from services.gateway.compose import build_alone as build_gateway_alone
 
 
 async def build_knowledge(settings: Settings, adapters: Adapters) -> list[ServedService]:
@@ -52,6 +53,8 @@ def serve(names: Sequence[str], argv: Sequence[str]) -> None:
         chosen.remove("knowledge")  # envelope serves both
 
     async def build(settings: Settings, adapters: Adapters) -> list[ServedService]:
+        if chosen == ["gateway"]:
+            return await build_gateway_alone(settings, adapters)
         return [service for name in chosen for service in await BUILDERS[name](settings, adapters)]
 
     run("+".join(chosen), build, argv)

@@ -164,7 +164,7 @@ class HttpEndpoint:
 
     def _ready(self) -> Answer:
         status = HTTPStatus.OK if self._readiness.ready else HTTPStatus.SERVICE_UNAVAILABLE
-        services = {name: problem or "SERVING" for name, problem in sorted(self._readiness.problems.items())}
+        services = self._readiness.states()
         details = self._readiness.details()
         body = {"ready": self._readiness.ready, "services": services, **({"details": details} if details else {})}
         return status, _JSON, json.dumps(body).encode() + b"\n"

@@ -6,6 +6,7 @@ listens on, with the caller's credential.
 
 import asyncio
 from collections.abc import Callable, Mapping
+from collections.abc import Set as AbstractSet
 from types import TracebackType
 from typing import Any, Final, Self
 
@@ -69,11 +70,7 @@ class PeerChannels:
             SettingsError: a peer has no target and this process does not serve it, or cannot be dialled by itself.
         """
         here = [peer for peer in self._peers if not self._target(peer)]
-        problems = [
-            f"GROUNDTRAIL_PEERS__{peer.upper()}: not set, and this process does not serve {self._peers[peer]}"
-            for peer in here
-            if self._peers[peer] not in names
-        ]
+        problems = unset_peers(self._settings, self._peers, names)
         over_tls = self._settings.server.tls.enabled and not target.startswith("unix:")
         if here and over_tls and self._settings.peers.tls.ca_file is None:
             problems.append(
@@ -91,7 +88,7 @@ class PeerChannels:
 
     def _target(self, peer: str) -> str:
         """Return where a peer is; empty for this process, as for a service that the settings cannot put elsewhere."""
-        return str(getattr(self._settings.peers, peer, ""))
+        return _target(self._settings, peer)
 
     def _open(self, target: str, name: str) -> Channel:
         channel = open_channel(target, self._settings, name=name)
@@ -103,6 +100,19 @@ class PeerChannels:
             text = "this process does not listen yet; try again"
             raise UnavailableError(ErrorReason.SERVICE_UNAVAILABLE, text, retry_after_s=1.0)
         return self._own
+
+
+def unset_peers(settings: Settings, peers: Mapping[str, str], names: AbstractSet[str]) -> list[str]:
+    """Return one line for each peer that has no target though a process with these services does not serve it."""
+    return [
+        f"GROUNDTRAIL_PEERS__{peer.upper()}: not set, and this process does not serve {service}"
+        for peer, service in peers.items()
+        if not _target(settings, peer) and service not in names
+    ]
+
+
+def _target(settings: Settings, peer: str) -> str:
+    return str(getattr(settings.peers, peer, ""))
 
 
 class OwnChannel(Channel):

@@ -17,6 +17,7 @@ from services.common.settings import ServerSettings
 _SERVING: Final = health_pb2.HealthCheckResponse.SERVING
 _NOT_SERVING: Final = health_pb2.HealthCheckResponse.NOT_SERVING
 OVERALL: Final = ""
+DRAINING: Final = "draining: this process takes no new calls"
 FIRST_POLLS_S: Final = 0.2
 """How often readiness is polled until it holds for the first time."""
 
@@ -50,6 +51,18 @@ class Readiness:
     def ready(self) -> bool:
         """Say whether the process as a whole can serve."""
         return not self._draining and not any(self.problems.values())
+
+    @property
+    def draining(self) -> bool:
+        """Say whether the process is stopping: calls in flight are finished, and no other is taken."""
+        return self._draining
+
+    def states(self) -> dict[str, str]:
+        """Return what each service is at, in the order of their names: SERVING, or why not."""
+        return {
+            name: DRAINING if self._draining else problem or "SERVING"
+            for name, problem in sorted(self.problems.items())
+        }
 
     def details(self) -> dict[str, str]:
         """Return what the services have to say besides whether they can serve, by topic."""

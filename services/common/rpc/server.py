@@ -54,6 +54,7 @@ class ServedService:
             ``/readyz``.
         http_port: that the service is reached at over HTTP too; it listens already.
         limits: what its callers may ask for in a minute; ``None`` = as much as they want.
+        readiness: given, before the first call is accepted, whether this process can serve, for a port of its own.
     """
 
     name: str
@@ -66,6 +67,7 @@ class ServedService:
     work: Mapping[str, Work] = field(default_factory=dict)
     http_port: int | None = None
     limits: RateLimits | None = None
+    readiness: Callable[[Readiness], None] | None = None
 
 
 class RpcServer:
@@ -168,6 +170,8 @@ class RpcServer:
         for service in self._services:
             if service.listening is not None:
                 service.listening(target, names)
+            if service.readiness is not None:
+                service.readiness(self._readiness)
 
     def _handlers(self) -> dict[str, WrappedHandler]:
         handlers: dict[str, WrappedHandler] = {}

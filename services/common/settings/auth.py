@@ -44,12 +44,15 @@ class JwtSettings(BaseModel):
     @model_validator(mode="after")
     def _one_key(self) -> Self:
         given = [source for source in (self.secret, self.public_key_file, self.jwks_file) if source is not None]
+        problems = []
         if len(given) > 1:
-            raise ValueError("set one of secret, public_key_file, jwks_file: two key types invite algorithm confusion")
+            problems.append("set one of secret, public_key_file, jwks_file: two key types invite algorithm confusion")
         if given and not self.audience:
-            raise ValueError("audience is required where JWTs are accepted")
+            problems.append("audience is required where JWTs are accepted")
         if self.secret is not None and len(self.secret.get_secret_value().encode()) < MIN_HS256_SECRET_BYTES:
-            raise ValueError(f"secret is shorter than {MIN_HS256_SECRET_BYTES} bytes")
+            problems.append(f"secret is shorter than {MIN_HS256_SECRET_BYTES} bytes")
+        if problems:
+            raise ValueError("; ".join(problems))
         return self
 
 

@@ -36,6 +36,10 @@ class ChatSettings(BaseModel):
     observe_at_once: int = Field(default=2, ge=1, le=64)
     """Answers of mode observe that are analysed at once. Default 2."""
 
+    def mode_for(self, scope: str) -> ChatMode | None:
+        """Return the mode that the deployment has chosen for a credential; ``None`` = none."""
+        return self.mode_of_keys.get(scope) or self.mode
+
 
 class AnthropicSettings(ProviderPatience):
     """``GROUNDTRAIL_ANTHROPIC__*``: an endpoint of Anthropic's form.

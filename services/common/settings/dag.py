@@ -1,10 +1,14 @@
 """Settings of the dag service: limits, tokens, master keys (CRP-SPEC-004 §10-§11; CRP-SPEC-007, -012 facts)."""
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Literal, Self
+from typing import Final, Literal, Self
 
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, SecretStr, model_validator
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, SecretStr, field_validator, model_validator
+
+_MASTER_KEY: Final = re.compile("[0-9a-fA-F]{64}")
+_NO_KEY: Final = "must hold 64 hex digits"
 
 
 class DagSettings(BaseModel):
@@ -74,6 +78,23 @@ class DagSettings(BaseModel):
     log_name: str = Field(default="localhost/groundtrail", pattern=r"^[^\s+]{1,200}$")
     """First part of the transparency logs' origins: a schema-less URL of this deployment's own, without spaces and plus
     signs. Auditors and witnesses know the logs by it, so set it before the first checkpoint is handed out."""
+
+    @field_validator("master_key")
+    @classmethod
+    def _of_hex_digits(cls, key: SecretStr | None) -> SecretStr | None:
+        if key is not None and not _MASTER_KEY.fullmatch(key.get_secret_value()):
+            raise ValueError(_NO_KEY)
+        return key
+
+    @field_validator("previous_master_keys")
+    @classmethod
+    def _each_of_hex_digits(cls, keys: Mapping[int, SecretStr]) -> Mapping[int, SecretStr]:
+        if wrong := [
+            str(version) for version, key in sorted(keys.items()) if not _MASTER_KEY.fullmatch(key.get_secret_value())
+        ]:
+            msg = f"{_NO_KEY}; those of version {', '.join(wrong)} do not"
+            raise ValueError(msg)
+        return keys
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:

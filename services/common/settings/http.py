@@ -14,7 +14,8 @@ class HttpSettings(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     port: int | None = Field(default=None, ge=0, le=65535)
-    """TCP port of ``/ercp/v1/*``, ``/healthz`` and ``/openapi.json``; 0 takes a free one, unset serves no HTTP."""
+    """TCP port of ``/ercp/v1/*``, ``/healthz``, ``/readyz`` and ``/openapi.json``; 0 takes a free one, unset serves no
+    HTTP."""
     host: str = "127.0.0.1"
     """Address to listen on. Default: loopback."""
     tls_cert_file: Path | None = None

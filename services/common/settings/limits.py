@@ -11,8 +11,8 @@ class KeyLimits(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     requests_per_minute: int = Field(default=0, ge=0, le=10_000_000)
-    """Chats in the modes check and observe, and calls of DispatchService, so many at once and spread over a minute;
-    0-10,000,000, default 0: no limit."""
+    """Checks over HTTP, chats in the modes check and observe, and calls of DispatchService, so many at once and spread
+    over a minute; 0-10,000,000, default 0: no limit."""
     tokens_per_minute: int = Field(default=0, ge=0, le=10_000_000_000)
     """Tokens of language models, prompts and answers, in the same way: what a call took is known at its end, and the
     next one waits for it; 0-10,000,000,000, default 0: no limit."""

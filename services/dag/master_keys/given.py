@@ -1,8 +1,12 @@
 """Master keys that are given whole at start, in settings."""
 
+from typing import Final
+
 from services.common.settings.dag import DagSettings
 from services.dag.domain.keys import MasterKey
 from services.dag.master_keys.secret_text import parse_secret
+
+_VARIABLE: Final = "GROUNDTRAIL_DAG__%s"
 
 
 class FixedMasterKeys:
@@ -34,8 +38,8 @@ def from_settings(settings: DagSettings) -> dict[int, MasterKey]:
     rotated_at = settings.master_key_rotated_at
     keys = {}
     for version, previous in settings.previous_master_keys.items():
-        secret = parse_secret(previous.get_secret_value(), f"previous_master_keys[{version}]")
+        secret = parse_secret(previous.get_secret_value(), f"{_VARIABLE % 'PREVIOUS_MASTER_KEYS'}[{version}]")
         keys[version] = MasterKey(version, secret, rotated_at)
     current = settings.master_key_version
     text = settings.master_key.get_secret_value() if settings.master_key else ""
-    return {**keys, current: MasterKey(current, parse_secret(text, "master_key"))}
+    return {**keys, current: MasterKey(current, parse_secret(text, _VARIABLE % "MASTER_KEY"))}

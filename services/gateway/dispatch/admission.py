@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import Protocol
 
-from services.common.errors import ErrorReason, InvalidRequestError, PermissionDeniedError
+from services.common.errors import ErrorReason, InvalidRequestError
 from services.common.ports.credentials import AiSystemRecord
 from services.common.settings import GatewaySettings
 from services.gateway.dispatch.screening import screened_command
@@ -11,7 +11,7 @@ from services.gateway.dispatch.strategies.choosing import served_strategy, strat
 from services.gateway.domain.admitted import AdmittedDispatch
 from services.gateway.domain.ai_systems import unknown_ai_system
 from services.gateway.domain.command import DispatchCommand
-from services.gateway.domain.outcome import PolicyInForce, PolicyRelaxedError, policy_in_force
+from services.gateway.domain.outcome import PolicyInForce, PolicyRelaxedError, policy_in_force, relaxed
 from services.gateway.domain.policy import PolicyError
 from services.gateway.domain.vocabulary import RemedyMode
 from services.gateway.ports import TenantRegistry
@@ -106,14 +106,3 @@ class Admission:
             ) from None
         except PolicyRelaxedError as error:
             raise relaxed(error, "tenant") from None
-
-
-def relaxed(error: PolicyRelaxedError, whose: str) -> PermissionDeniedError:
-    """Return the refusal of a policy that is weaker than the tenant's or the session's."""
-    return PermissionDeniedError(
-        ErrorReason.POLICY_RELAXED,
-        f"the request's policy is weaker than the {whose}'s: {error}",
-        directive=error.relaxation.directive,
-        parent_value=error.relaxation.parent_value,
-        child_value=error.relaxation.child_value,
-    )

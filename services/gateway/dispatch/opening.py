@@ -9,10 +9,9 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from services.common.errors import ErrorReason, PermissionDeniedError
-from services.gateway.dispatch.admission import relaxed
 from services.gateway.domain.admitted import AdmittedDispatch
 from services.gateway.domain.command import derived_id
-from services.gateway.domain.outcome import PolicyRelaxedError, inherited
+from services.gateway.domain.outcome import PolicyRelaxedError, inherited, relaxed
 from services.gateway.domain.policy import PolicyError, policy_hash
 from services.gateway.ports import OpenWindow
 

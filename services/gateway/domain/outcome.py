@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum, unique
 from typing import Final
 
+from services.common.errors import ErrorReason, PermissionDeniedError
 from services.common.taxonomy import QualityTier, RiskLevel, worst_tier
 from services.gateway.domain.directives import REFUSAL, Finding, evaluate, risk_above
 from services.gateway.domain.policy import (
@@ -47,6 +48,17 @@ class PolicyRelaxedError(ValueError):
     def __init__(self, relaxation: Relaxation) -> None:
         super().__init__(f"{relaxation.directive}: {relaxation.child_value} is weaker than {relaxation.parent_value}")
         self.relaxation = relaxation
+
+
+def relaxed(error: PolicyRelaxedError, whose: str) -> PermissionDeniedError:
+    """Return the refusal of a policy that is weaker than the tenant's or the session's."""
+    return PermissionDeniedError(
+        ErrorReason.POLICY_RELAXED,
+        f"the request's policy is weaker than the {whose}'s: {error}",
+        directive=error.relaxation.directive,
+        parent_value=error.relaxation.parent_value,
+        child_value=error.relaxation.child_value,
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,6 +24,7 @@ from services.common.telemetry.metrics import RpcMetrics
 from services.dag.publishing import PublishingMetrics
 from services.dag.retention import SweepMetrics
 from services.dag.sink import SinkMetrics
+from services.gateway.doors.http.ready_routes import READY
 from tools.real_servers import milvus, neo4j
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -283,7 +284,7 @@ def test_envoy_reaches_ercp_over_http_where_the_gateway_serves_it():
     (cluster,) = [one for one in ENVOY["static_resources"]["clusters"] if one["name"] == HTTP_CLUSTER]
     endpoint = cluster["load_assignment"]["endpoints"][0]["lb_endpoints"][0]["endpoint"]["address"]
     assert endpoint["socket_address"] == {"address": "gateway", "port_value": port}
-    assert cluster["health_checks"][0]["http_health_check"] == {"path": "/healthz"}
+    assert cluster["health_checks"][0]["http_health_check"] == {"path": READY}
     routes = [
         route
         for route in manager()["route_config"]["virtual_hosts"][0]["routes"]

@@ -37,6 +37,7 @@ from services.gateway.doors.http.fixed_paths import FixedPaths, fixed_endpoints
 from services.gateway.doors.http.messages.forms import AnthropicDialect
 from services.gateway.doors.http.problems import ERCP, problem_response
 from services.gateway.doors.http.protocol import label
+from services.gateway.doors.http.ready_routes import READY
 from services.gateway.doors.http.requests import request_id_of
 from services.gateway.doors.http.well_known import WELL_KNOWN
 
@@ -118,8 +119,9 @@ _DIALECTS: Final[tuple[tuple[Dialect, tuple[str, ...]], ...]] = (
     (AnthropicDialect(), (AnthropicDialect.path,)),
 )
 """Whose clients ask below these paths, and read nothing but the form's own errors."""
-_OPEN: Final = frozenset({"/healthz", WELL_KNOWN})
+_OPEN: Final = frozenset({"/healthz", READY, WELL_KNOWN})
 """What is answered without a credential."""
+_PROBES: Final = frozenset({"/healthz", READY})
 
 
 class _Edge:
@@ -159,7 +161,7 @@ class _Edge:
 
 
 class _Admission:
-    """Refuses calls beyond a number, in the shape of every refusal; whether the process lives is always answered."""
+    """Refuses calls beyond a number, in the shape of every refusal; probes are always answered."""
 
     def __init__(self, app: ASGIApp, most: int, clock: Clock) -> None:
         self._app = app
@@ -168,7 +170,7 @@ class _Admission:
         self._running = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http" or scope["path"] == "/healthz":
+        if scope["type"] != "http" or scope["path"] in _PROBES:
             await self._app(scope, receive, send)
             return
         if self._running >= self._most:

@@ -14,6 +14,7 @@ from services.common.rpc.rate_limits import RateLimits
 from services.common.settings import GatewaySettings, LimitSettings
 from services.common.settings.chat import ChatMode, ChatSettings
 from services.common.settings.http import HttpSettings
+from services.gateway.check_policy import CheckPolicies
 from services.gateway.doors.http.calls import Routes
 from services.gateway.doors.http.chat.backlog import Backlog
 from services.gateway.doors.http.chat.checking import CheckMode, Judge
@@ -35,6 +36,7 @@ class ChatBehind:
     Attributes:
         dispatches: DispatchService of this process.
         checks: ProvenanceService.
+        policies: what checked answers are held against.
         openai, anthropic: providers of the two forms; ``None`` = none is configured.
         own: the tenants' own providers, with ``sessions``, SessionService, for the keys that theirs are sealed with;
             ``None`` = there are none.
@@ -43,6 +45,7 @@ class ChatBehind:
 
     dispatches: DispatchServiceStub
     checks: ProvenanceServiceStub
+    policies: CheckPolicies
     openai: ChatProvider | None
     anthropic: ChatProvider | None
     own: OwnProviders | None = None
@@ -69,7 +72,7 @@ def chat_routes(behind: ChatBehind, gate: CredentialGate, bounds: ChatBounds, ba
         backlog: where answers of mode observe wait; the caller closes it.
     """
     limits = behind.limits or RateLimits(LimitSettings(), asyncio.get_running_loop().time)
-    judge = Judge(behind.checks, bounds.http, bounds.gateway, bounds.gateway.default_safety_policy)
+    judge = Judge(behind.checks, bounds.http, bounds.gateway, behind.policies)
     now = asyncio.get_running_loop().time
     conversations = Conversations(bounds.chat.conversations, bounds.chat.conversation_s, now)
     openai = ChatProviders("openai", behind.openai, behind.own, behind.sessions)
@@ -78,7 +81,7 @@ def chat_routes(behind: ChatBehind, gate: CredentialGate, bounds: ChatBounds, ba
     for dialect, providers in ((OpenAiDialect(), openai), (AnthropicDialect(), anthropic)):
         modes: Mapping[ChatMode, Mode] = {
             "check": CheckMode(dialect, judge, providers),
-            "observe": ObserveMode(dialect, judge, backlog, providers),
+            "observe": ObserveMode(dialect, judge, backlog, providers, bounds.chat),
             "ground": GroundMode(dialect, behind.dispatches, bounds.http, conversations),
         }
         routes.append(ChatRoutes(dialect, modes, gate, (bounds.http, bounds.chat), providers, limits))

@@ -5,6 +5,7 @@ Answers are checked against what the caller brings; nothing is retrieved, nothin
 
 import asyncio
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 
 from crp.dpe.v1 import provenance_service_pb2 as pb
@@ -18,10 +19,11 @@ from services.common.clock import Clock
 from services.common.computing import compute, compute_unless_small
 from services.common.context import Role
 from services.common.rpc.credential_gate import CredentialGate
+from services.common.rpc.rate_limits import RateLimits
 from services.common.settings.gateway import GatewaySettings
 from services.common.settings.http import HttpSettings
-from services.gateway.check_policy import read_policy
-from services.gateway.domain.outcome import PolicyInForce
+from services.gateway.check_policy import CheckPolicies, needs_sources
+from services.gateway.domain.outcome import PolicyInForce, PolicyRequest
 from services.gateway.domain.source_screening import SourceScreening
 from services.gateway.doors.http import check_schemas as schemas
 from services.gateway.doors.http.calls import REFUSALS
@@ -50,6 +52,21 @@ _BLOCKED: Final = "BLOCKED"
 _FormT = TypeVar("_FormT", bound=BaseModel)
 
 
+@dataclass(frozen=True, slots=True)
+class CheckTerms:
+    """By what answers are checked.
+
+    Attributes:
+        gateway: what becomes of injections.
+        policies: what answers are held against.
+        limits: what callers may ask for in a minute.
+    """
+
+    gateway: GatewaySettings
+    policies: CheckPolicies
+    limits: RateLimits
+
+
 class CheckRoutes:
     """The endpoints.
 
@@ -58,7 +75,7 @@ class CheckRoutes:
         gate: proves callers before anything of their bodies is read.
         settings: limits and deadlines.
         clock: the time.
-        gateway: the safety policy where a request names none, and what becomes of injections.
+        terms: of the checks.
     """
 
     forms: Sequence[type[BaseModel]] = (schemas.CheckForm, schemas.GuardrailForm)
@@ -70,14 +87,15 @@ class CheckRoutes:
         gate: CredentialGate,
         settings: HttpSettings,
         clock: Clock,
-        gateway: GatewaySettings,
+        terms: CheckTerms,
     ) -> None:
         self._stub = stub
         self._gate = gate
         self._settings = settings
         self._clock = clock
-        self._policy = gateway.default_safety_policy
-        self._gateway = gateway
+        self._gateway = terms.gateway
+        self._policies = terms.policies
+        self._limits = terms.limits
         self._remembered = RememberedGrounds()
 
     def router(self) -> APIRouter:
@@ -107,7 +125,8 @@ class CheckRoutes:
 
     async def _check(self, request: Request, asked: Asked) -> Response:
         form = await self._form(request, schemas.CheckForm)
-        force = self._force(form.policy)
+        self._limits.admit(asked.caller.scope)
+        force = await self._force(asked, form.policy)
         screening = SourceScreening(self._gateway.suspected_sources)
         screened = await compute(screening.messages, form.messages, self._gateway.suspected_queries)
         grounds = screened.grounds
@@ -123,7 +142,7 @@ class CheckRoutes:
     async def _guardrail(self, request: Request, asked: Asked) -> Response:
         form = await self._form(request, schemas.GuardrailForm)
         options = form.additional_provider_specific_params or schemas.GuardrailOptions()
-        self._force(options.policy)  # a policy that cannot be read is refused at the request already
+        force = await self._force(asked, options.policy)  # one that cannot hold is refused at the request already
         call_id, tenant = form.litellm_call_id or "", asked.caller.tenant_id
         if form.input_type == "request":
             texts = form.texts or []
@@ -140,28 +159,28 @@ class CheckRoutes:
             if screening.findings:
                 told["injections"] = [one.told() for one in screening.findings]
             return self._answer(asked, {"action": _NONE, "groundtrail": told})
+        self._limits.admit(asked.caller.scope)
         held = self._remembered.found(tenant, call_id)
-        return await self._judged(request, asked, form, options, held or Grounds())
+        return await self._judged(request, asked, (form, options, force), held or Grounds())
 
     async def _judged(
         self,
         request: Request,
         asked: Asked,
-        form: schemas.GuardrailForm,
-        options: schemas.GuardrailOptions,
+        wish: tuple[schemas.GuardrailForm, schemas.GuardrailOptions, PolicyInForce],
         grounds: Grounds,
     ) -> Response:
+        form, options, force = wish
         texts = [text for text in form.texts or [] if text.strip()]
         screening = SourceScreening(self._gateway.suspected_sources)
         options = options.model_copy(update=await compute(screened_sources, options, screening))
         messages = [await compute(guardrail_request, text, options, grounds) for text in texts]
         if not all(map(has_sources, messages)):
             lacking = {"reason": _NO_SOURCES, "unreadable_parts": grounds.unreadable}
-            if options.without_sources == "pass":
+            if options.without_sources == "pass" and not needs_sources(force):
                 return self._answer(asked, {"action": _NONE, "groundtrail": lacking})
             text = "Withheld: there is nothing to check this answer against."
             return self._answer(asked, {"action": _BLOCKED, "blocked_reason": text, "groundtrail": lacking})
-        force = self._force(options.policy)
         found = await asyncio.gather(*(self._asked(request, asked, message) for message in messages))
         checked = [await compute(_checked, one, force, grounds) for one in found]
         withheld = [one for one in checked if one["withheld"]]
@@ -176,8 +195,9 @@ class CheckRoutes:
     def _answer(self, asked: Asked, body: dict[str, Any]) -> Response:
         return json_response(body, headers={"X-Request-Id": asked.request_id})
 
-    def _force(self, policy: str | None) -> PolicyInForce:
-        return read_policy(self._policy if policy is None else policy)
+    async def _force(self, asked: Asked, policy: str | None) -> PolicyInForce:
+        request = PolicyRequest(safety_policy=policy or "")
+        return await self._policies.in_force(asked.caller.tenant_id, request, names_none=policy is None)
 
     async def _asked(self, request: Request, asked: Asked, message: pb.CheckRequest) -> pb.CheckResponse:
         metadata = call_metadata(request, asked.request_id)

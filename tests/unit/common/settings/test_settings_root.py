@@ -1,3 +1,5 @@
+import json
+
 import pytest
 
 from services.common.settings import (
@@ -100,7 +102,21 @@ def test_every_problem_is_listed_and_no_value_is_shown(monkeypatch):
     monkeypatch.setenv("GROUNDTRAIL_AUTH__JWT__SECRET", "hunter2")
     found = problems()
     assert [line.split(":")[0] for line in found] == ["GROUNDTRAIL_SERVER__PORT", "GROUNDTRAIL_AUTH__JWT"]
+    assert "audience is required" in found[1]
+    assert "secret is shorter than 32 bytes" in found[1]
     assert "hunter2" not in "".join(found)
+
+
+def test_a_master_key_that_is_none_is_told_by_its_variable(monkeypatch):
+    monkeypatch.setenv("GROUNDTRAIL_DAG__MASTER_KEY", "hunter2")
+    previous = json.dumps({"1": "ab" * 32, "2": "hunter2", "3": "g" * 64})
+    monkeypatch.setenv("GROUNDTRAIL_DAG__PREVIOUS_MASTER_KEYS", previous)
+    monkeypatch.setenv("GROUNDTRAIL_SERVER__PORT", "hunter2")
+    assert problems() == (
+        "GROUNDTRAIL_SERVER__PORT: Input should be a valid integer, unable to parse string as an integer",
+        "GROUNDTRAIL_DAG__MASTER_KEY: must hold 64 hex digits",
+        "GROUNDTRAIL_DAG__PREVIOUS_MASTER_KEYS: must hold 64 hex digits; those of version 2, 3 do not",
+    )
 
 
 @pytest.mark.parametrize(

@@ -183,7 +183,7 @@ def mode_of(call: Call, settings: ChatSettings, *, provided: bool) -> ChatMode:
     if named and asked is not None and _MODES[named] != asked:
         raise wrong(MODE_HEADER, f"says another mode than {FIELD}.mode; give one of them")
     chosen = asked or (_MODES[named] if named else None)
-    chosen = chosen or settings.mode_of_keys.get(call.caller.scope) or settings.mode
+    chosen = chosen or settings.mode_for(call.caller.scope)
     # No provider knows our own model's name, so that there is nothing to pass on.
     return chosen or ("check" if provided and call.ask.value.get("model") != OWN_MODEL else "ground")
 

@@ -21,7 +21,7 @@ from services.common.settings.http import HttpSettings
 from services.common.streaming.surrogates import whole_characters
 from services.common.taxonomy import RiskLevel
 from services.gateway import wire
-from services.gateway.check_policy import read_policy_request
+from services.gateway.check_policy import CheckPolicies, needs_sources
 from services.gateway.dispatch.held_back import Check
 from services.gateway.domain.command import derived_id
 from services.gateway.domain.holding import Hold, hold_of
@@ -73,19 +73,20 @@ class Judge:
         stub: ProvenanceService, over a channel that raises the peer's own errors.
         settings: deadlines.
         gateway: what the deployment can keep.
-        policy: where a request names none.
+        policies: what answers are held against.
     """
 
     stub: ProvenanceServiceStub
     settings: HttpSettings
     gateway: GatewaySettings
-    policy: str
+    policies: CheckPolicies
 
-    def force(self, call: Call) -> PolicyInForce:
+    async def force(self, call: Call) -> PolicyInForce:
         """Return the policy of a call, its headers read; everything that a check cannot honour is refused.
 
         Raises:
             InvalidRequestError: INVALID_FIELD, UNKNOWN_DIRECTIVE.
+            PermissionDeniedError: POLICY_RELAXED.
         """
         options, wishes = call.ask.options, call.wishes
         refuse_beyond_checks(wishes)
@@ -96,7 +97,7 @@ class Judge:
             raise wrong(f"{FIELD}.policy", f"stands in the header {HEADER_OF_FIELD['safety_policy']} too; give it once")
         text = asked.safety_policy if options.policy is None else options.policy
         request = PolicyRequest(text, asked.report_only, asked.mode, asked.oversight, asked.accept_risk)
-        return read_policy_request(request, self.policy if options.policy is None else "")
+        return await self.policies.in_force(call.caller.tenant_id, request, names_none=options.policy is None)
 
     def _asked(self, call: Call) -> PolicyRequest:
         """Return what the protocol's headers say of the policy, checked as a dispatch's fields are."""
@@ -177,7 +178,7 @@ class CheckMode:
     async def answer(self, call: Call) -> Response:
         """Ask the provider, and hand its answer on when it has passed."""
         provider = await self.providers.of(call)
-        force = self.judge.force(call)  # refused before it costs
+        force = await self.judge.force(call)  # refused before it costs
         screened = await self.judge.screened(call, self.dialect)
         call, ask = screened.call, screened.call.ask
         check = self.judge.check(call, force, screened.grounds)
@@ -328,7 +329,7 @@ def _given_size(options: ChatOptions) -> int:
 
 
 def _unjudged(options: ChatOptions, force: PolicyInForce) -> dict[str, Any]:
-    blocked = options.without_sources == "block"
+    blocked = options.without_sources == "block" or needs_sources(force)
     reason = "Withheld: there is nothing to check this answer against." if blocked else ""
     headers = withheld_unchecked(force) if blocked else policy_headers(force)
     return {**_NO_SOURCES, "withheld": blocked, "blocked_reason": reason, "headers": headers}

@@ -14,7 +14,9 @@ from starlette.responses import Response
 from services.common.computing import compute_unless_small
 from services.common.errors import CrpError
 from services.common.ports.chat_provider import ChatProvider
-from services.gateway.domain.outcome import PolicyInForce
+from services.common.settings.chat import ChatSettings
+from services.gateway.domain.outcome import PolicyInForce, PolicyRelaxedError, relaxed
+from services.gateway.domain.policy import Relaxation
 from services.gateway.doors.http.chat.asks import FIELD, Call
 from services.gateway.doors.http.chat.backlog import Backlog, Observed
 from services.gateway.doors.http.chat.checking import (
@@ -34,6 +36,7 @@ from services.gateway.doors.http.chat.sending import Streamed, told_error
 from services.gateway.doors.http.protocol import policy_headers
 from services.gateway.doors.http.requests import until_disconnected
 
+OBSERVE: Final = "observe"
 _MOST_CHARS: Final = 1_000_000
 """Of one streamed answer; a longer one is shed."""
 
@@ -47,17 +50,19 @@ class ObserveMode:
         judge: of the answers, behind them.
         backlog: where they wait.
         providers: write them.
+        settings: whose calls are observed without asking for it.
     """
 
     dialect: Dialect
     judge: Judge
     backlog: Backlog
     providers: ChatProviders
+    settings: ChatSettings
 
     async def answer(self, call: Call) -> Response:
         """Ask the provider, hand its answer on at once, and have it analysed behind."""
         provider, ask = await self.providers.of(call), call.ask
-        force = self.judge.force(call)
+        force = await self._force(call)
         if ask.is_streamed:
             return await self._streamed(call, provider, force)
         headers = self.dialect.forwarded_headers(call.request.headers)
@@ -69,6 +74,18 @@ class ObserveMode:
         body = ascii_json({**completion, FIELD: told}) if ask.options.labelled else reply.body
         headers = {"X-Request-Id": call.request_id, **policy_headers(force)}
         return Response(body, OK, headers, "application/json")
+
+    async def _force(self, call: Call) -> PolicyInForce:
+        """Return the policy; that nothing is enforced is the deployment's to say where the tenant has one.
+
+        Raises:
+            InvalidRequestError: as ``Judge.force``.
+            PermissionDeniedError: POLICY_RELAXED.
+        """
+        force = await self.judge.force(call)
+        if force.floor.canonical and self.settings.mode_for(call.caller.scope) != OBSERVE:
+            raise relaxed(PolicyRelaxedError(Relaxation("mode", "enforced", OBSERVE)), "tenant")
+        return force
 
     async def _taken(self, call: Call, force: PolicyInForce, texts: list[str]) -> bool:
         """Put texts into the backlog; say whether all of them fit."""
@@ -119,4 +136,4 @@ class ObserveMode:
 
 
 def _told(taken: bool, unchecked: list[str]) -> dict[str, Any]:
-    return {"mode": "observe", "analysis": "queued" if taken else "shed", "unchecked": unchecked}
+    return {"mode": OBSERVE, "analysis": "queued" if taken else "shed", "unchecked": unchecked}
