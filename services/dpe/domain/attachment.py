@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
 
+from services.common.reading.labelled_rows import labelled_row
 from services.common.reading.lexicon import BASE_VERBS, FINITE_VERBS, NEGATORS, STOPWORDS
 from services.common.reading.text_types import Span, Value
 from services.common.reading.words import stem, words
@@ -73,8 +74,12 @@ def _is_in_range(value: Value, claim: Passage) -> bool:
 
 
 def _stretches(passage: Passage, values: Sequence[Value]) -> dict[Value, Span] | None:
-    """Return each value's stretch, in the passage's own offsets; ``None`` when two values share one."""
-    starts = [0]
+    """Return each value's stretch, in the passage's own offsets; ``None`` when two values share one.
+
+    In a row of named cells the first one's begins with its cell: the name of the row is said of all.
+    """
+    first = values[0].start - passage.start
+    starts = [passage.text.rfind("; ", 0, first) + 1 if labelled_row(passage.text, 0) else 0]
     for value, following in pairwise(values):
         cut = _BREAK.search(passage.text, value.end - passage.start, following.start - passage.start)
         if cut is None:
