@@ -266,6 +266,14 @@ class ProvenanceApp:
         """
         await self._inference.check()
 
+    async def load(self) -> None:
+        """Return when the models are in memory: before a time is kept that loading them would use up.
+
+        Raises:
+            LimitExceededError: a queue is full.
+        """
+        await self._inference.load()
+
     async def _begin(self, given: AnalysisInput) -> Analysis:
         self._require_size("response_text", len(given.answer), self._config.limits.max_response_chars, "characters")
         given = replace(

@@ -6,6 +6,7 @@ is down leaves its answers ``None`` for the rest of the analysis, for the stages
 """
 
 import asyncio
+import contextlib
 from collections.abc import Coroutine, Sequence
 from dataclasses import replace
 from typing import Any, Final
@@ -72,6 +73,16 @@ class Inference:
         """
         await _together([_probe(model, port) for model in ASKED_MODELS if (port := self._models.of(model)) is not None])
 
+    async def load(self) -> None:
+        """Return when every model that its first use would load is in memory; what cannot be loaded says so when asked.
+
+        Raises:
+            LimitExceededError: a queue is full.
+        """
+        ports = [(model, self._models.of(model)) for model in ASKED_MODELS]
+        resting = [(model, port) for model, port in ports if isinstance(port, LoadedOnDemand) and port.at_rest]
+        await _together([_used(model, port) for model, port in resting])
+
     async def _extended(self, model: AskedModel, asked: Sequence[Any], known: Any) -> Any:
         """Return ``known`` with what is asked beyond it, or ``None`` when the model is down."""
         missing = [item for item in dict.fromkeys(asked) if item not in known]
@@ -116,6 +127,11 @@ async def _together(work: "Sequence[Coroutine[Any, Any, Any]] | Any") -> list[An
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
         raise
+
+
+async def _used(model: AskedModel, port: Any) -> None:
+    with contextlib.suppress(UnavailableError):
+        await getattr(port, model.method)([model.probe])
 
 
 async def _probe(model: AskedModel, port: Any) -> None:

@@ -1,7 +1,8 @@
 """``groundtrail scan``: prompt injection in documents and prompts, by the rules of stage 1 (ADR 0125).
 
 A text file is searched as it is written, so that lines, quotations and comments count; what else can be read is read by
-the document readers, in worker processes, and searched passage by passage, hidden text too.
+the document readers, in worker processes, and searched passage by passage, hidden text too. A page is searched both
+ways (``scan_markup``).
 """
 
 import asyncio
@@ -15,12 +16,13 @@ from services.cli.commands.ingest import documents
 from services.cli.console import Output
 from services.cli.exits import Exit
 from services.cli.sarif import sarif_document, write_sarif
-from services.cli.scan_findings import LEVELS, Finding, findings_in
+from services.cli.scan_findings import LEVELS, Finding, finding_at, findings_in, spots_in
+from services.cli.scan_markup import findings_of_page
 from services.common.composition import Adapters
 from services.common.computing import compute
 from services.common.counting import counted
 from services.common.errors import CrpError, FieldViolation, InvalidRequestError
-from services.common.ports.documents import DocumentReader
+from services.common.ports.documents import CutDocument, DocumentReader
 from services.common.settings import Settings
 
 STANDARD_INPUT: Final = "-"
@@ -28,6 +30,7 @@ STDIN_NAME: Final = "<stdin>"
 MAX_FILE_BYTES: Final = 64 << 20
 _LAID_OUT: Final = frozenset({".html", ".htm", ".xhtml", ".eml", ".pdf", ".docx", ".pptx", ".xlsx", ".svg"})
 """Not searched as they are written: what is read of them is what counts, shown or hidden."""
+_MARKUP: Final = frozenset({".html", ".htm", ".xhtml", ".svg"})
 _STYLES: Final = {"high": "red", "medium": "yellow", "low": "dim"}
 
 
@@ -99,14 +102,29 @@ def _path(named: str) -> Path:
 async def _scan_one(adapters: Adapters, path: Path | None, named: str) -> Scanned:
     try:
         content = await asyncio.to_thread(_content, path)
-        text = None if path is not None and path.suffix.lower() in _LAID_OUT else _text(content)
+        suffix = "" if path is None else path.suffix.lower()
+        text = None if suffix in _LAID_OUT - _MARKUP else _text(content)
+        if text is not None and suffix in _MARKUP:
+            return await _scan_page(adapters, content, text, named)
         if text is not None:
             return Scanned(named, await compute(_in_text, text))
-        return Scanned(named, await _in_document(await adapters.documents(), content, named))
+        found = await _in_document(await adapters.documents(), content, named)
+        return Scanned(named, tuple(finding for finding, _ in found))
     except OSError as error:
         return Scanned(named, error=error.strerror or "cannot be read", reason="FILE_UNREADABLE")
     except CrpError as error:
         return Scanned(named, error=error.message, reason=error.reason.value)
+
+
+async def _scan_page(adapters: Adapters, content: bytes, page: str, named: str) -> Scanned:
+    """Search a page as it is read and as it is written; what cannot be read was searched as written all the same."""
+    read: Sequence[tuple[Finding, str]] = ()
+    error, reason = "", ""
+    try:
+        read = await _in_document(await adapters.documents(), content, named)
+    except CrpError as refused:
+        error, reason = refused.message, refused.reason.value
+    return Scanned(named, await compute(lambda: tuple(findings_of_page(page, read))), error, reason)
 
 
 def _content(path: Path | None) -> bytes:
@@ -135,16 +153,29 @@ def _in_text(text: str) -> tuple[Finding, ...]:
     return tuple(findings_in(text, lined=True))
 
 
-async def _in_document(reader: DocumentReader, content: bytes, name: str) -> tuple[Finding, ...]:
+async def _in_document(reader: DocumentReader, content: bytes, name: str) -> tuple[tuple[Finding, str], ...]:
+    """Return what is found in all that a reader makes of a document, each with the words that matched."""
     cut = await reader.read(content, "", name)
 
-    def found() -> Iterator[Finding]:
-        for draft in cut.drafts:
-            yield from findings_in(draft.content, place=str(draft.place) or draft.section)
-        for one in cut.hidden:
-            yield from findings_in(one.text, place=", ".join(filter(None, (str(one.place), f"hidden: {one.why}"))))
+    def found() -> Iterator[tuple[Finding, str]]:
+        for text, place in _texts(cut):
+            for spot in spots_in(text, place=place):
+                yield finding_at(text, spot), text[spot.start : spot.end]
 
     return await compute(lambda: tuple(found()))
+
+
+def _texts(cut: CutDocument) -> Iterator[tuple[str, str]]:
+    """Yield every text of a document, with its place: what is shown, hidden, furniture, and what it says of itself."""
+    for draft in cut.drafts:
+        yield draft.content, str(draft.place) or draft.section
+    for one in cut.hidden:
+        yield one.text, ", ".join(filter(None, (str(one.place), f"hidden: {one.why}")))
+    for furniture in cut.furniture:
+        yield furniture, "heads, feet and menus"
+    properties = {"title": cut.title, **cut.properties}
+    for name, value in properties.items():
+        yield value, f"property {name}"
 
 
 def _show(one: Scanned, least: float, output: Output) -> None:

@@ -1,8 +1,9 @@
 """The rules of stage 1 as data: read once, compiled for RE2, so that no text can make one slow (ADR 0125).
 
 A rule is a pattern over a text as it is read (``views``), in lower case. ``{name}`` in a pattern is a list of words of
-the same file or of ``words.yaml``. Every rule has texts that it finds and texts that it must leave alone; a test runs
-them all. ``FINGERPRINT`` names the rules that judged.
+the same file or of ``words.yaml``. Words that are as common in business and law count in full only ``beside`` what
+speaks of a model, or asks it for something. Every rule has texts that it finds and texts that it must leave alone; a
+test runs them all. ``FINGERPRINT`` names the rules that judged.
 """
 
 import hashlib
@@ -48,6 +49,8 @@ class Rule:
         voice: how it must be meant.
         unless_before: no match right after this; ``None`` = anywhere.
         unless_after: no match right before this.
+        beside: what must stand near for the match to count in full; ``None`` = nothing.
+        alone_after: ``beside`` is asked for only right before this; ``None`` = everywhere.
         finds: texts that it finds.
         leaves: texts that it must leave alone.
     """
@@ -60,6 +63,8 @@ class Rule:
     voice: Voice
     unless_before: "re2._Regexp[str] | None"
     unless_after: "re2._Regexp[str] | None"
+    beside: "re2._Regexp[str] | None"
+    alone_after: "re2._Regexp[str] | None"
     finds: tuple[str, ...]
     leaves: tuple[str, ...]
 
@@ -114,6 +119,8 @@ def _written(document: Mapping[str, Any], shared: Mapping[str, str]) -> Iterator
                 Voice(rule.get("voice", Voice.ANY)),
                 _optional(rule.get("unless_before"), words, "(?:{})$"),
                 _optional(rule.get("unless_after"), words, "^(?:{})"),
+                _optional(rule.get("beside"), words, "(?:{})"),
+                _optional(rule.get("alone_after"), words, "^(?:{})"),
                 tuple(rule["finds"]),
                 tuple(rule["leaves"]),
             ),

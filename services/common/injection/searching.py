@@ -15,7 +15,7 @@ from services.common.injection.decoding import MAX_DECODED_CHARS, hidden_texts, 
 from services.common.injection.folding import folded
 from services.common.injection.rule_set import Rule, rule_set
 from services.common.injection.spelling import deciphered_views, respelt
-from services.common.injection.stance import MEANT, Surroundings, voice_share
+from services.common.injection.stance import ALONE, MEANT, Surroundings, voice_share
 from services.common.injection.unseen import CONTROLS, unseen
 from services.common.injection.views import View
 from services.common.injection.wrapping import unwrapped
@@ -25,6 +25,11 @@ MAX_MATCHES: Final = 256
 """So many places are told of; the score is that of all that were looked at."""
 _MAX_PLACES: Final = 64
 """Places of one rule that are looked at in one reading."""
+_AFTER_CHARS: Final = 80
+_NEAR_CHARS: Final = 240
+"""How far to either side what speaks of a model still stands beside a match."""
+_LAST_CHARS: Final = 3
+"""Of the match itself that are read with what follows: a colon or ``to`` opens an order."""
 _ENCODED: Final = frozenset({"base64", "hexadecimal", "binary", "decimal", "morse"})
 _MIN_HIDDEN_WEIGHT: Final = 0.5
 HIDES: Final = "hides orders in a code"
@@ -108,7 +113,9 @@ def _matches_of(view: View, around: Surroundings) -> Iterator[Match]:
         for start, end in _places(rule, view.text):
             share = voice_share(view.text, start, rule.voice)
             at = view.span(start, end)
-            weight = rule.weight * min(share, around.share(*at) if share == MEANT else share)
+            share = min(share, around.share(*at) if share == MEANT else share)
+            share = min(share, ALONE) if _is_alone(rule, view.text, start, end) else share
+            weight = rule.weight * share
             yield Match(rule.rule_id, rule.pattern_class, weight, *at, rule.tells, view.layers)
             hidden = next((layer for layer in view.layers if layer in _ENCODED), None)
             if hidden and rule.weight >= _MIN_HIDDEN_WEIGHT and share == MEANT:
@@ -118,6 +125,16 @@ def _matches_of(view: View, around: Surroundings) -> Iterator[Match]:
                 )
 
 
+def _is_alone(rule: Rule, text: str, start: int, end: int) -> bool:
+    """Return whether a rule asks for something beside its words, and none of it is near."""
+    if rule.beside is None:
+        return False
+    if rule.alone_after is not None and rule.alone_after.search(text[end : end + _AFTER_CHARS]) is None:
+        return False
+    before, after = text[max(0, start - _NEAR_CHARS) : start], text[max(start, end - _LAST_CHARS) : end + _NEAR_CHARS]
+    return rule.beside.search(before) is None and rule.beside.search(after) is None
+
+
 def _places(rule: Rule, text: str) -> Iterator[tuple[int, int]]:
     for number, found in enumerate(rule.pattern.finditer(text)):
         if number >= _MAX_PLACES:
@@ -125,7 +142,7 @@ def _places(rule: Rule, text: str) -> Iterator[tuple[int, int]]:
         start, end = found.span()
         if rule.unless_before is not None and rule.unless_before.search(text[max(0, start - 60) : start]):
             continue
-        if rule.unless_after is not None and rule.unless_after.search(text[end : end + 80]):
+        if rule.unless_after is not None and rule.unless_after.search(text[end : end + _AFTER_CHARS]):
             continue
         yield start, end
 

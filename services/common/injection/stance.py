@@ -15,6 +15,8 @@ from services.common.injection.rule_set import Voice
 MEANT: Final = 1.0
 QUOTED: Final = 0.7
 """Within quotation marks, and nothing says why."""
+ALONE: Final = 0.4
+"""Words of everyday letters and laws, and nothing near speaks of a model or asks it for something."""
 MENTIONED: Final = 0.3
 _BEFORE_CHARS: Final = 160
 _INTRODUCED_CHARS: Final = 900
@@ -24,6 +26,7 @@ _ENCLOSED: Final = re.compile(
     r"(?P<fence>```[^`]{0,20000}```|~~~[^~]{0,20000}~~~|<(?P<tag>pre|code)\b[^<>]{0,200}>[^<]{0,4000})"
     r"|(?P<code>`[^`\n]{1,400}`)"
     r'|"[^"\n]{2,600}"|\u201c[^\u201d\n]{2,600}\u201d|\u00ab[^\u00bb\n]{2,600}\u00bb|\u201e[^\u201c\u201d\n]{2,600}[\u201c\u201d]'
+    r"|&(?:quot|ldquo|#34);[^&\n]{2,600}&(?:quot|rdquo|#34);"
     r"|(?<!\w)'[^'\n]{2,300}'(?!\w)|(?<!\w)\u2018[^\u2019\n]{2,300}\u2019"
 )
 _SENTENCE_START: Final = re.compile(r"[.!?;\n\"\u201c(\u2022|\u2014]|:\s|\s-+\s|,\s(?:and|then|so)\s")
@@ -51,6 +54,17 @@ _ORDER: Final = re.compile(
     r"|\b(?:important|necessary|crucial|vital|required|time|free|able|allowed|safe|okay|ok|permitted|best)\s+to\s+$"
     r")"
 )
+_OTHERS: Final = re.compile(
+    r"^(?:(?:the|each|every|any|all|both|our|an?)\s+(?:[\w'-]+\s+){1,6}?|(?:[a-z]{3,}s|staff|personnel)\s+)"
+    r"(?:shall|must|should|may|will|can|(?:is|are|has|have|needs?)\s+to)\s+(?:not\s+|then\s+|also\s+|\w+ly\s+)?$"
+)
+"""Somebody shall do it, and is told of: the arbitrator, each bidder, drivers."""
+_MACHINES: Final = re.compile(
+    r"\b(?:ai|llm|gpt|claude|(?:model|assistant|(?:chat)?bot|agent|system|machine|reader|reviewer|grader|rater|evaluator|"
+    r"screener|summari[sz]er|parser|pipeline|processor|program|software|tool|engine|api|recipient|persona|character|"
+    r"answer|respon[sd]\w*|repl(?:y|ie)|output|text|summar(?:y|ie)|instance|user)s?|automat\w*|process\w*|you\w*)\b"
+)
+"""Who may be a model: what they must do is an order to it."""
 _ASKS_HOW: Final = re.compile(
     r"^\W{0,3}(?:how\s+(?:can|do|does|to|would|could|should)|why|what\s+(?:if|happens))\b|\b(?:prevent|protect|defend|detect)(?:s|ing|ed)?\b"
 )
@@ -167,6 +181,8 @@ def voice_share(text: str, start: int, voice: Voice) -> float:
     if _NEGATED.search(before):
         return MENTIONED
     if _ASKS_HOW.search(clause):
+        return MENTIONED
+    if _OTHERS.search(clause) and not _MACHINES.search(clause):
         return MENTIONED
     if not clause or _ORDER.search(before):
         return MEANT

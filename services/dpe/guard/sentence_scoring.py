@@ -78,7 +78,8 @@ class EngineScoring:
         self._places = asyncio.Semaphore(at_once)
 
     async def open(self, prompt: str, facts: Sequence[GroundText]) -> SentenceScorer:
-        """Return the scorer of a stream."""
+        """Return the scorer of a stream, once the models are loaded: no token waits for that (ADR 0123)."""
+        await self._analyses.load()
         size = sum(len(fact.content) for fact in facts)
         grounds = await compute_unless_small(size, grounds_of, facts)
         return _EngineScorer(self._analyses, self._policy, self._places, prompt, grounds)

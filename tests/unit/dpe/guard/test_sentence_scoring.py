@@ -1,9 +1,11 @@
 """Scoring the sentences of a stream: what is known already is not worked out again (ADR 0123)."""
 
+import asyncio
 from dataclasses import replace
 
 import pytest
 
+from services.common.errors import ErrorReason, UnavailableError
 from services.common.taxonomy import StageStatus
 from services.dpe.domain.guard.coherence import CoherencePolicy
 from services.dpe.domain.guard.coherence_grounds import GroundText, grounds_of
@@ -34,6 +36,9 @@ class Counted:
         self.given = []
         self.done = []
         self.reason = Reason.NONE
+
+    async def load(self):
+        await self._app.load()
 
     async def run_stages(self, given, steps, fact_views, is_settled):
         self.given.append((given, fact_views))
@@ -120,3 +125,45 @@ async def test_only_so_many_scores_are_remembered_and_the_one_used_last_stays(st
     assert len(stages.given) == MOST_KNOWN + 6
     await scorer.score(replace(WRONG, text="What is number 0?"))
     assert len(stages.given) == MOST_KNOWN + 7
+
+
+class Resting:
+    """An entailment model that its first use loads, when it may."""
+
+    def __init__(self):
+        self.at_rest, self.may_load, self.fails = True, asyncio.Event(), False
+        self.fingerprint, self.max_tokens = "slow@1", 512
+
+    async def check(self):
+        return
+
+    async def classify(self, pairs):
+        await self.may_load.wait()
+        if self.fails:
+            raise UnavailableError(ErrorReason.MODEL_UNAVAILABLE, "cannot be loaded")
+        self.at_rest = False
+        return [(0.0, 1.0, 0.0)] * len(pairs)
+
+
+async def opening(model):
+    task = asyncio.create_task(EngineScoring(app(entailment=model), POLICY, 4).open(PROMPT, FACTS))
+    for _ in range(20):
+        await asyncio.sleep(0)
+    return task
+
+
+async def test_a_stream_begins_when_its_models_are_loaded():
+    model = Resting()
+    task = await opening(model)
+    assert not task.done()
+    model.may_load.set()
+    await task
+    assert not model.at_rest
+
+
+async def test_a_model_that_cannot_be_loaded_is_told_of_by_the_scores():
+    model = Resting()
+    model.fails = True
+    model.may_load.set()
+    await (await opening(model))
+    assert model.at_rest
