@@ -58,11 +58,20 @@ DIGITS: Final = (
 """A number in digits, with English, Swiss, SI or continental separators."""
 SCALE: Final = r"(?:[\s-]?(?:thousand|million|billion|trillion|mill|mn|mln|bn|tn)\b|[kKmMbB]\b)"
 """A scale after digits."""
+_MONEY_SCALE: Final = (
+    r"(?:[\s-]?(?:thousand|million|billion|trillion|mill|mn|mln|bn|tn|grand)(?![^\W_])|(?:\s?[km]|b)(?![^\W_]|-\w))"
+)
+"""A scale behind an amount that a currency sign or code begins: of money a letter is no unit, as in "£5 m"."""
+SIGNED_SCALE: Final = rf"(?i:{_MONEY_SCALE})"
+SHARED_SCALE: Final = rf"(?i:\s?(?:-|–|to|and)\s?[$€£]?\d[\d.,]{{0,12}}{_MONEY_SCALE})"  # noqa: RUF001 - a dash of ranges
+"""Behind a small amount of money: the second end of a range whose scale may be the first one's too, "£2-5k"."""
+SIGNED_DIGITS: Final = rf"(?>(?:{DIGITS}){SIGNED_SCALE}|(?!\d{{1,2}}(?:\.\d+)?{SHARED_SCALE})(?:{DIGITS})(?![.,]?\d))"
+"""A number behind a currency sign; "£1,5oo" and "£2-5k" begin with none that is plain."""
 NUMBER: Final = rf"(?>(?:{DIGITS})(?:{SCALE})?|{WORDS})"
 """Any of them; atomic: read once and never shortened, so that a long run of number words costs no backtracking."""
 
 _SCALE_FACTORS: Final = {
-    "thousand": 10**3, "k": 10**3, "million": 10**6, "mill": 10**6, "mn": 10**6, "mln": 10**6, "m": 10**6,
+    "thousand": 10**3, "k": 10**3, "grand": 10**3, "million": 10**6, "mill": 10**6, "mn": 10**6, "mln": 10**6, "m": 10**6,
     "billion": 10**9, "bn": 10**9, "b": 10**9, "trillion": 10**12, "tn": 10**12,
 }  # fmt: skip
 _CONTINENTAL: Final = re.compile(rf"\d{{1,3}}(?:\.\d{{3}}){{1,{MAX_DIGITS // 3}}},\d{{1,{MAX_DIGITS}}}")

@@ -20,7 +20,7 @@ from services.common.reading.folding import folded
 from services.common.reading.intervals import APART, INTERVAL, read_interval
 from services.common.reading.lexicon import APPROXIMATORS, FINITE_VERBS, STOPWORDS
 from services.common.reading.needs import Glance, Needs
-from services.common.reading.numerals import DIGITS, NUMBER, SCALE, parse_digits, parse_words, plain, scale_factor
+from services.common.reading.numerals import DIGITS, NUMBER, SCALE, SIGNED_DIGITS, SIGNED_SCALE, WORDS, parse_digits, parse_words, plain, scale_factor
 from services.common.reading.ordinals import ORDINAL_DAY, read_ordinal
 from services.common.reading.periods import PERIOD, read_period
 from services.common.reading.ratios import (
@@ -99,7 +99,7 @@ _RANGE: Final = _compile(
     r"|(?P<times>times\b|fold\b)))"
 )
 _MONEY: Final = _compile(
-    rf"(?<![\w$€£])(?P<sign>US\$|A\$|C\$|[$€£¥₹]|(?:{_CODES})(?=[\s\d]))\s?(?P<n>{NUMBER})(?!\w)"
+    rf"(?<![\w$€£])(?P<sign>US\$|A\$|C\$|[$€£¥₹]|(?:{_CODES})(?=[\s\d]))\s?(?P<n>{SIGNED_DIGITS}|{WORDS})(?!\w)"
     rf"|(?<![\w.,])(?P<n2>{NUMBER})[\s-]?(?P<cur>{_AFTER_MONEY})|(?<![\w.,£$€/-])(?P<n3>[1-9]\d?)(?P<pence>(?-i:p))(?!\w)"
 )
 _SHARE: Final = _compile(rf"(?<![\w.,])(?P<n>{NUMBER})[\s-]?(?P<pc>{_PERCENT})")
@@ -153,7 +153,7 @@ _OF_MONEY: Final = Needs(
     re.compile(r"\dp(?!\w)"),
     numeral=True,
 )
-_SPLIT_NUMBER: Final = _compile(rf"(?P<digits>{DIGITS})(?P<scale>{SCALE})?")
+_SPLIT_NUMBER: Final = _compile(rf"(?P<digits>{DIGITS})(?P<scale>{SCALE}|{SIGNED_SCALE})?")
 
 
 def scan_values(text: str) -> tuple[Value, ...]:

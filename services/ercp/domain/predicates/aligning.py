@@ -281,13 +281,15 @@ def judge(predicate: Predicate, facts: TextFacts) -> Evaluation:
         return _open(predicate)
     words = words_of_path(predicate.left, predicate.condition)
     owner = _owner(predicate.left)
+    edge = _EDGES.get(predicate.left.segments[-1].rpartition("_")[2]) if wanted.kind in _TIMED else None
     found = [
-        replace(each, holds=check(each.measure.amount, each.place.side))
+        replace(each, holds=check(each.measure.amount, None if edge else each.place.side))
         for each in candidates(facts, words, wanted)
         if (not owner or owner & (each.place.sentence | each.place.heading))
         and _is_under(predicate.condition, each.place)
         and not _is_for_another_period(predicate, each)
         and not _is_of_another_size(each, wanted)
+        and (edge is None or each.place.cue in edge)
         and not is_of_another(predicate.left, facts.text[each.place.span.start : each.place.span.end])
     ]
     kept = named_in(owner, [each.place.sentence for each in found])
@@ -298,6 +300,11 @@ def _is_under(condition: str, place: Place) -> bool:
     """Say whether a value is said under a condition; what is for each of something must be said to be."""
     is_said = terms(condition) <= place.sentence | place.heading
     return is_said and (place.each or not condition.startswith("per "))
+
+
+_EDGES: Final = {"until": frozenset({"until", "till", "to"}), "from": frozenset({"from", "since"})}
+"""Last words of an attribute that is the end, or the beginning, of what lasts, with what stands before such a time."""
+_TIMED: Final = frozenset({CALENDAR, CLOCK, YEARLY})
 
 
 def _is_of_another_size(each: Candidate, wanted: Measure) -> bool:
