@@ -334,6 +334,7 @@ def _demand(sentence: str, bound: _Bound) -> tuple[Predicate, str]:
     condition = f"per {each['each'].lower()}" if each is not None else ""
     rest = _EACH_SUBJECT.sub(" ", rest)
     if isinstance(operand, Amount) and (PER in operand.unit or operand.unit == "%"):
+        condition = condition or _period_of_share(rest, operand)
         rest = _PERIOD.sub(" ", rest)
         operand = replace(operand, unit=above_line(operand.unit)) if _TOTAL.search(sentence) else operand
     edge = lasting.edge_of(sentence[: bound.named.start], operand)
@@ -348,10 +349,16 @@ def _demand(sentence: str, bound: _Bound) -> tuple[Predicate, str]:
         named = [*clauses.names(sentence[: bound.start]), distance["way"].lower(), *clauses.names(distance["event"])]
         return Predicate(name, clauses.path_from(named), operand, inclusive=inclusive, condition=condition), "limit"
     bare = _EACH.sub(" ", rest)
-    if condition and all(word in _PERIODS for word in clauses.names(bare)):
+    if each is not None and condition and all(word in _PERIODS for word in clauses.names(bare)):
         bare, condition = f"{condition.removeprefix('per ')} {bare}", ""
     path = _path(sentence, bare, operand)
     return Predicate(name, path, operand, inclusive=inclusive, condition=condition), "limit"
+
+
+def _period_of_share(rest: str, operand: Amount) -> str:
+    """Return "per year" of 5 % a year, which are not 5 % a month; an amount has its period in its unit."""
+    period = _PERIOD.search(rest) if operand.unit == "%" else None
+    return "" if period is None else f"per {period.group().split()[-1].lower()}"
 
 
 def _refuse_unsure(sentence: str, bound: _Bound, operand: object) -> None:
