@@ -58,7 +58,10 @@ DIGITS: Final = (
 """A number in digits, with English, Swiss, SI or continental separators."""
 SCALE: Final = r"(?:[\s-]?(?:thousand|million|billion|trillion|mill|mn|mln|bn|tn)\b|[kKmMbB]\b)"
 """A scale after digits."""
-_MONEY_SCALE: Final = r"(?:[\s-]?(?:thousand|million|billion|trillion|mill|mn|mln|bn|tn|grand(?!\s[a-z]))(?![^\W_])|(?:\s?[km]|b)(?![^\W_]|-\w))"
+_MONEY_SCALE: Final = (
+    r"(?:[\s-]?(?:thousand|million|billion|trillion|mill|mn|mln|bn|tn|grand(?!\s[a-z]))(?![^\W_])"
+    r"|(?:\s?[km]|b)(?![^\W_]|-\w))"
+)
 """A scale behind an amount that a currency sign or code begins: of money a letter is no unit, as in "£5 m"."""
 SIGNED_SCALE: Final = rf"(?i:{_MONEY_SCALE})"
 SHARED_SCALE: Final = rf"(?i:\s?(?:-|–|to|and)\s?[$€£]?\d[\d.,]{{0,12}}{_MONEY_SCALE})"  # noqa: RUF001 - a dash of ranges
