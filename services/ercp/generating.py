@@ -4,6 +4,7 @@ What the model says is data: cut to a bounded length, what is no text in it mark
 """
 
 import logging
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -200,10 +201,10 @@ class Generating:
             claims=tuple(Claim(claim.claim, self._generator.source) for claim in segments.claims),
         )
 
-    def failed(self, ask: GenerateCommand, reason: str) -> OperatorResult[None]:
-        """Return what the trace says of a candidate that could not be written."""
+    def failed(self, ask: GenerateCommand, told: Mapping[str, str]) -> OperatorResult[None]:
+        """Return what the trace says of a candidate that could not be written: the reason, and what the error says."""
         identity = ModelIdentity(ask.model or self._generator.model.default_model)
-        return OperatorResult(None, _inputs(ask), {"failed": reason}, identity, ask.decoding)
+        return OperatorResult(None, _inputs(ask), dict(told), identity, ask.decoding)
 
     def _request(self, ask: GenerateCommand) -> LanguageRequest:
         default, generator = self._generator.model.default_model, self._generator

@@ -5,7 +5,7 @@ that would write something: a candidate is read back from its window, the rest i
 ids, and its event is the recorded one (ADR 0073).
 """
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -50,6 +50,8 @@ from services.ercp.timing import Stopwatch
 from services.ercp.verifying import VerifyCommand
 
 END_MARK: Final = "ercp-1.0"
+_MOST_WHY: Final = 300
+"""So many characters of what an error says stand in the trace."""
 _STEP_FAILURES: Final = frozenset(
     {
         ErrorReason.LLM_UNAVAILABLE,
@@ -226,7 +228,8 @@ class RunApp:
         """Carry a command out; a step that cannot run ends the run with an event that says why."""
         known = course.journal.next_recorded
         if known is not None and "failed" in known.output_summary:
-            return self._failure(course, state, command, str(known.output_summary["failed"]))
+            told = {name: str(known.output_summary[name]) for name in ("failed", "why") if name in known.output_summary}
+            return self._failure(course, state, command, told)
         try:
             return await self._performed(course, state, command)
         except DeadlineError:
@@ -234,17 +237,18 @@ class RunApp:
         except CrpError as error:
             if error.reason not in _STEP_FAILURES:
                 raise
-            return self._failure(course, state, command, error.reason.value)
+            told = {"failed": error.reason.value, "why": error.message[:_MOST_WHY]}
+            return self._failure(course, state, command, told)
 
     def _failure(
-        self, course: _RunContext, state: RunState, command: Command, reason: str
+        self, course: _RunContext, state: RunState, command: Command, told: Mapping[str, str]
     ) -> tuple[OperatorResult[Any], Outcome]:
         performed: OperatorResult[Any] = OperatorResult(
-            None, {"iteration": state.iterations}, {"failed": reason}, ModelIdentity("")
+            None, {"iteration": state.iterations}, dict(told), ModelIdentity("")
         )
         if isinstance(command, loop.Generate):
-            performed = self._parts.generating.failed(self._generate_ask(course, command, _NOTHING), reason)
-        return performed, loop.Failed(reason)
+            performed = self._parts.generating.failed(self._generate_ask(course, command, _NOTHING), told)
+        return performed, loop.Failed(told["failed"])
 
     async def _performed(
         self, course: _RunContext, state: RunState, command: Command

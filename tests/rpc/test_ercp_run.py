@@ -159,6 +159,7 @@ async def test_a_model_that_fails_ends_the_run_and_the_last_event_says_so(client
     assert (status(answer), answer.status_reason) == ("failed", "LLM_UNAVAILABLE")
     last = answer.trace_events[-1]
     assert (operators([last]), last.output_summary["failed"]) == (["generate"], "LLM_UNAVAILABLE")
+    assert last.output_summary["why"] == "down"
     assert answer.final_reasoning.reasoning_text == BAD
     assert sorted(window.status.value for window in world.windows()) == ["COMMITTED", "FAILED"]
 

@@ -172,7 +172,11 @@ def _standing(counted: dict[str, Any]) -> str:
 
 
 def _warnings(result: ercp_service_pb2.RunResponse, config: ercp_service_pb2.RunConfig) -> list[str]:
-    """Return what the run cannot say of itself: that its last draft was written and held against nothing."""
+    """Return what the run cannot say of itself: why no draft came, or that the last one was held against nothing."""
+    failed = [each for each in result.trace_events[-1:] if json_of(each)["output_summary"].get("failed")]
+    if failed:
+        why = json_of(failed[0])["output_summary"].get("why")
+        return [str(why)] if why else []
     if config.HasField("run_fact_check") and not config.run_fact_check:
         return []
     drafts = [each for each in result.trace_events if each.operator == ercp_pb2.OPERATOR_GENERATE]

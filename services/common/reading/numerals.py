@@ -58,13 +58,27 @@ DIGITS: Final = (
 """A number in digits, with English, Swiss, SI or continental separators."""
 SCALE: Final = r"(?:[\s-]?(?:thousand|million|billion|trillion|mill|mn|mln|bn|tn)\b|[kKmMbB]\b)"
 """A scale after digits."""
+_MONEY_SCALE: Final = (
+    r"(?:[\s-]?(?:thousand|million|billion|trillion|mill|mn|mln|bn|tn|grand(?!\s[a-z]))(?![^\W_])"
+    r"|(?:\s?[km]|b)(?![^\W_]|-\w))"
+)
+"""A scale behind an amount that a currency sign or code begins: of money a letter is no unit, as in "£5 m"."""
+SIGNED_SCALE: Final = rf"(?i:{_MONEY_SCALE})"
+SHARED_SCALE: Final = rf"(?i:\s?(?:-|–|to|and)\s?[$€£]?\d[\d.,]{{0,12}}{_MONEY_SCALE})"  # noqa: RUF001 - a dash of ranges
+"""Behind a small amount of money: the second end of a range whose scale may be the first one's too, "£2-5k"."""
+SIGNED_NUMBER: Final = (
+    rf"(?>(?:{DIGITS}){SIGNED_SCALE}|(?!\d{{1,2}}(?:\.\d+)?{SHARED_SCALE})(?:{DIGITS})(?![.,]?\d)|{WORDS})"
+)
+"""A number behind a currency sign; "£1,5oo" and "£2-5k" begin with none that is plain."""
 NUMBER: Final = rf"(?>(?:{DIGITS})(?:{SCALE})?|{WORDS})"
 """Any of them; atomic: read once and never shortened, so that a long run of number words costs no backtracking."""
 
 _SCALE_FACTORS: Final = {
-    "thousand": 10**3, "k": 10**3, "million": 10**6, "mill": 10**6, "mn": 10**6, "mln": 10**6, "m": 10**6,
+    "thousand": 10**3, "k": 10**3, "grand": 10**3,
+    "million": 10**6, "mill": 10**6, "mn": 10**6, "mln": 10**6, "m": 10**6,
     "billion": 10**9, "bn": 10**9, "b": 10**9, "trillion": 10**12, "tn": 10**12,
 }  # fmt: skip
+_SPLIT: Final = re.compile(rf"(?P<digits>{DIGITS})(?P<scale>{SCALE}|{SIGNED_SCALE})?", re.IGNORECASE)
 _CONTINENTAL: Final = re.compile(rf"\d{{1,3}}(?:\.\d{{3}}){{1,{MAX_DIGITS // 3}}},\d{{1,{MAX_DIGITS}}}")
 
 
@@ -94,6 +108,15 @@ def parse_words(text: str) -> Decimal:
             total += max(current, 1) * _SCALES[word]
             current = 0
     return Decimal(total + current)
+
+
+def parse_number(text: str) -> Decimal | None:
+    """Return the number that a match of ``NUMBER`` or ``SIGNED_NUMBER`` is; ``None`` for one with too many digits."""
+    match = _SPLIT.fullmatch(text)
+    if match is None:
+        return parse_words(text)
+    number = parse_digits(match["digits"])
+    return None if number is None else number * scale_factor(match["scale"] or "")
 
 
 def scale_factor(text: str) -> int:

@@ -20,7 +20,7 @@ from services.common.reading.folding import folded
 from services.common.reading.intervals import APART, INTERVAL, read_interval
 from services.common.reading.lexicon import APPROXIMATORS, FINITE_VERBS, STOPWORDS
 from services.common.reading.needs import Glance, Needs
-from services.common.reading.numerals import DIGITS, NUMBER, SCALE, parse_digits, parse_words, plain, scale_factor
+from services.common.reading.numerals import NUMBER, SIGNED_NUMBER, parse_number, plain, scale_factor
 from services.common.reading.ordinals import ORDINAL_DAY, read_ordinal
 from services.common.reading.periods import PERIOD, read_period
 from services.common.reading.ratios import (
@@ -99,7 +99,7 @@ _RANGE: Final = _compile(
     r"|(?P<times>times\b|fold\b)))"
 )
 _MONEY: Final = _compile(
-    rf"(?<![\w$€£])(?P<sign>US\$|A\$|C\$|[$€£¥₹]|(?:{_CODES})(?=[\s\d]))\s?(?P<n>{NUMBER})(?!\w)"
+    rf"(?<![\w$€£])(?P<sign>US\$|A\$|C\$|[$€£¥₹]|(?:{_CODES})(?=[\s\d]))\s?(?P<n>{SIGNED_NUMBER})(?!\w)"
     rf"|(?<![\w.,])(?P<n2>{NUMBER})[\s-]?(?P<cur>{_AFTER_MONEY})|(?<![\w.,£$€/-])(?P<n3>[1-9]\d?)(?P<pence>(?-i:p))(?!\w)"
 )
 _SHARE: Final = _compile(rf"(?<![\w.,])(?P<n>{NUMBER})[\s-]?(?P<pc>{_PERCENT})")
@@ -156,7 +156,6 @@ _OF_MONEY: Final = Needs(
     re.compile(r"\dp(?!\w)"),
     numeral=True,
 )
-_SPLIT_NUMBER: Final = _compile(rf"(?P<digits>{DIGITS})(?P<scale>{SCALE})?")
 
 
 def scan_values(text: str) -> tuple[Value, ...]:
@@ -246,16 +245,8 @@ def _normal(magnitude: Decimal, unit: str) -> str:
     return f"{plain(magnitude)} {unit}".rstrip()
 
 
-def _numeral(text: str) -> Decimal | None:
-    match = _SPLIT_NUMBER.fullmatch(text)
-    if match is None:
-        return parse_words(text)
-    number = parse_digits(match.group("digits"))
-    return None if number is None else number * scale_factor(match.group("scale") or "")
-
-
 def _measure(match: re.Match[str], kind: EntityKind, number_text: str, unit: str) -> Value | None:
-    number = _numeral(number_text)
+    number = parse_number(number_text)
     if number is None:
         return None
     magnitude, base = number, unit
@@ -326,7 +317,7 @@ def _read_and_a_half(match: re.Match[str]) -> Value | None:
 
 def _read_time_and_time(match: re.Match[str]) -> Value | None:
     """Read a length of time in two units, the smaller behind the larger one: "an hour and ten minutes"."""
-    more, less = _numeral(match["n"]) if match["n"] else Decimal(1), _numeral(match["less"])
+    more, less = parse_number(match["n"]) if match["n"] else Decimal(1), parse_number(match["less"])
     if more is None or less is None:
         return None
     (large, base), (small, other) = (

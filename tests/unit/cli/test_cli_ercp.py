@@ -20,7 +20,7 @@ from services.cli.commands.ercp_outcomes import read_constraints, verify
 from services.cli.console import Output
 from services.cli.exits import Exit
 from services.cli.offline.traces import TraceVerdict, check_trace
-from services.common.errors import InvalidRequestError
+from services.common.errors import ErrorReason, InvalidRequestError, UnavailableError
 from services.common.settings import Settings
 from tests.fakes.dag_world import fresh_uuid
 from tests.fakes.ercp_world import BAD, GOOD, NODE_KEY, QUESTION, ErcpWorld, PromptedModel
@@ -90,6 +90,17 @@ async def test_a_run_without_knowledge_says_so(world, capsys, config, told):
     await run(Settings(), Output(as_json=True), QUESTION, "", config)
     answer = json.loads(capsys.readouterr().out)
     assert [text.split(":")[0] for text in answer.get("warnings", [])] == ["the envelope holds no facts"] * told
+
+
+async def test_a_run_whose_model_fails_tells_why_and_not_that_facts_are_missing(world, capsys):
+    async def fails(_request):
+        raise UnavailableError(ErrorReason.LLM_UNAVAILABLE, "the language model is down; check its address")
+
+    world.model.complete = fails
+    assert await run(Settings(), Output(as_json=False), QUESTION, "", RunConfig()) is Exit.FAILURE
+    shown = capsys.readouterr().out
+    assert "! the language model is down; check its address" in shown
+    assert "no facts" not in shown
 
 
 async def test_json_is_the_documents_response(world, capsys):

@@ -58,7 +58,7 @@ def said_of(predicate, text):
         ("The new version must use less memory than the old one.", "LessThan(new_version_memory, old_memory)"),
         ("A quarter of the calories must come from protein.", "Equal(protein.share_of_calories, 25%)"),
         ("The bonus is at most 10% of a year's salary.", "LessThan(bonus.share_of_salary, 10%, inclusive=true)"),
-        ("Interest must not exceed 8% a year.", "LessThan(interest, 8%, inclusive=true)"),
+        ("Interest must not exceed 8% a year.", 'LessThan(interest, 8%, inclusive=true, condition="per year")'),
         (
             "The notice must be given at least three months before the end.",
             "GreaterThan(notice_before_end, 3 month, inclusive=true)",

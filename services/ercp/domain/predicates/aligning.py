@@ -19,9 +19,11 @@ from services.common.reading.nearness import said_of
 from services.common.reading.places import Place, read_places
 from services.common.reading.terms import terms
 from services.common.reading.text_types import Value
+from services.common.reading.units import same_span
 from services.common.reading.values import scan_values
 from services.ercp.domain.predicates.describing import demand, said
 from services.ercp.domain.predicates.facts import Evaluation, Holds, Span, TextFacts
+from services.ercp.domain.predicates.meant import is_difference, period_of, reckoned, said_otherwise
 from services.ercp.domain.predicates.model import (
     Amount,
     Hour,
@@ -279,25 +281,59 @@ def judge(predicate: Predicate, facts: TextFacts) -> Evaluation:
     wanted = _scale_of(predicate)
     if check is None or wanted is None:
         return _open(predicate)
-    words = words_of_path(predicate.left, predicate.condition)
+    is_for_period = terms(predicate.condition) <= _PERIODS
+    words = words_of_path(predicate.left, "" if is_for_period else predicate.condition)
     owner = _owner(predicate.left)
+    edge = _EDGES.get(predicate.left.segments[-1].rpartition("_")[2]) if wanted.kind in _TIMED else None
+    unsure = reckoned(facts, places_of(facts))
     found = [
-        replace(each, holds=check(each.measure.amount, each.place.side))
+        each
+        if each.place.value.start in unsure
+        or _is_unsure(predicate.left, each.place, facts.text)
+        or _may_be_same_span(predicate.right, each.place.value)
+        else replace(each, holds=check(each.measure.amount, None if edge else each.place.side))
         for each in candidates(facts, words, wanted)
         if (not owner or owner & (each.place.sentence | each.place.heading))
-        and _is_under(predicate.condition, each.place)
+        and _is_under(predicate.condition, each.place, facts.text)
         and not _is_for_another_period(predicate, each)
         and not _is_of_another_size(each, wanted)
+        and (edge is None or each.place.cue in edge)
         and not is_of_another(predicate.left, facts.text[each.place.span.start : each.place.span.end])
     ]
     kept = named_in(owner, [each.place.sentence for each in found])
     return decide(predicate, [each for each, is_kept in zip(found, kept, strict=True) if is_kept])
 
 
-def _is_under(condition: str, place: Place) -> bool:
+def _is_unsure(path: Path, place: Place, text: str) -> bool:
+    """Say whether a value is by how much something changes, or is said by another verb than the demand's."""
+    return is_difference(path, place, text) or said_otherwise(path, place, text)
+
+
+def _may_be_same_span(right: Operand | None, value: Value) -> bool:
+    """Say whether of a demand and a value one is in months and the other in days, and both may be one (ADR 0040)."""
+    if isinstance(right, Range):
+        return _may_be_same_span(right.low, value) or _may_be_same_span(right.high, value)
+    if not isinstance(right, Amount) or value.unit not in {"month", "second"} or value.magnitude is None:
+        return False
+    wanted = [one for one in scan_values(said(right)) if one.unit in {"month", "second"} and one.magnitude is not None]
+    if len(wanted) != 1 or wanted[0].unit == value.unit or wanted[0].magnitude is None:
+        return False
+    lengths = {wanted[0].unit: wanted[0].magnitude, value.unit: value.magnitude}
+    return same_span(lengths["month"], lengths["second"])
+
+
+def _is_under(condition: str, place: Place, text: str) -> bool:
     """Say whether a value is said under a condition; what is for each of something must be said to be."""
+    if condition.startswith("per ") and terms(condition) <= _PERIODS:
+        own = period_of(text, place.value.end)
+        return terms(condition) == (terms(own) or place.sentence & _PERIODS or terms(condition))
     is_said = terms(condition) <= place.sentence | place.heading
     return is_said and (place.each or not condition.startswith("per "))
+
+
+_EDGES: Final = {"until": frozenset({"until", "till", "to"}), "from": frozenset({"from", "since"})}
+"""Last words of an attribute that is the end, or the beginning, of what lasts, with what stands before such a time."""
+_TIMED: Final = frozenset({CALENDAR, CLOCK, YEARLY})
 
 
 def _is_of_another_size(each: Candidate, wanted: Measure) -> bool:
@@ -342,15 +378,16 @@ def decide(predicate: Predicate, found: Sequence[Candidate]) -> Evaluation:
     best_wrong, best_right = (
         max(own, key=lambda one: (one.is_named, one.share), default=None) for own in (wrong, right)
     )
-    if best_wrong is not None and _breaks(best_wrong, best_right, is_equality=predicate.name in _EQUALITY):
+    is_open = len(right) + len(wrong) < len(found)
+    if best_wrong is not None and _breaks(best_wrong, best_right, is_exacting=is_open or predicate.name in _EQUALITY):
         return _told(predicate, Holds.FALSE, best_wrong)
-    if best_right is not None and _keeps(best_right, best_wrong, is_open=len(right) + len(wrong) < len(found)):
+    if best_right is not None and _keeps(best_right, best_wrong, is_open=is_open):
         return _told(predicate, Holds.TRUE, best_right)
     return _open(predicate)
 
 
-def _breaks(wrong: Candidate, right: Candidate | None, *, is_equality: bool) -> bool:
-    if right is None and is_equality:
+def _breaks(wrong: Candidate, right: Candidate | None, *, is_exacting: bool) -> bool:
+    if right is None and is_exacting:
         return wrong.share >= NEAR
     if right is None:
         return wrong.share >= (LINKED if wrong.is_vague else ALONE)

@@ -14,16 +14,18 @@ from typing import Final
 
 from services.ercp.domain.predicates import choices, listing, relating, sequence, texts, together
 from services.ercp.domain.predicates.agreement import entity_agrees
+from services.ercp.domain.predicates.assured import assured, may_be_same_span, unless_unread
 from services.ercp.domain.predicates.dated_steps import by_days
 from services.ercp.domain.predicates.describing import demand, said
 from services.ercp.domain.predicates.facts import Evaluation, Holds, Interval, Selection, Span, TextFacts, ValueFact
-from services.ercp.domain.predicates.model import Amount, Operand, Path, Predicate, PredicateName, Steps, Text
+from services.ercp.domain.predicates.model import Amount, Operand, Path, Predicate, PredicateName, Range, Steps, Text
 from services.ercp.domain.predicates.naming import condition_of, path_words, words_of
 from services.ercp.domain.predicates.ordering import events_in_order
 from services.ercp.domain.predicates.reasons import claim_is_justified
 from services.ercp.domain.predicates.selection import selected
 from services.ercp.domain.predicates.sifting import MANY, MOST_SHOWN, Sieve
 from services.ercp.domain.predicates.units import (
+    CURRENCIES,
     DIMENSIONLESS,
     PER,
     above_line,
@@ -106,12 +108,17 @@ def _is_unsaid(predicate: Predicate, facts: TextFacts) -> bool:
     return all(
         fact.bound
         or (fact.condition.words and fact.condition.words <= _PERIODS)
+        or (_is_rate(predicate) and _period(fact, facts))  # "£550 a year", where a year is demanded
         or facts.text[fact.span.start : fact.value_span.start].rstrip().endswith(":")  # "Rent for the flat: €840"
         for fact in chosen
     )
 
 
 _PERIODS: Final = frozenset(words_of("per second minute hour day night week month quarter year"))
+
+
+def _is_rate(predicate: Predicate) -> bool:
+    return isinstance(predicate.right, Amount) and PER in predicate.right.unit
 
 
 def _further(predicate: Predicate) -> Callable[[Predicate, TextFacts], Evaluation] | None:
@@ -143,12 +150,17 @@ def _compare(predicate: Predicate, facts: TextFacts) -> Evaluation:
         return _compare_attributes(predicate, chosen.facts, facts)
     right = constant_of(predicate.right)
     assert right is not None
+    chosen = assured(predicate, chosen, facts)
+    if not chosen.facts:
+        return _unknown(f"what the text says of the {said(predicate.left)} is not plainly its value")
 
     def holds_of(fact: ValueFact) -> Holds:
-        return _one(predicate, right, fact)
+        is_open = may_be_same_span(predicate.right, fact)
+        return Holds.UNKNOWN if is_open else _one(predicate, right, fact)
 
     if len(chosen.facts) < MANY:
-        return _joined(predicate, _decisive(chosen, holds_of), is_stated=chosen.is_stated)
+        answer = _joined(predicate, _decisive(chosen, holds_of), is_stated=chosen.is_stated)
+        return unless_unread(answer, predicate, facts)
     answers = _sieve(chosen).telling(predicate, right, holds_of, ahead=0 if chosen.is_stated else _MAX_EVIDENCE)
     return _joined(predicate, answers, is_stated=chosen.is_stated)
 
@@ -231,7 +243,16 @@ def _other_dimension(predicate: Predicate, fact: ValueFact) -> Holds:
         return Holds.TRUE if is_same else Holds.UNKNOWN
     if fact.dimension == DIMENSIONLESS and not fact.unit:
         return Holds.UNKNOWN
-    return Holds.UNKNOWN if _is_rate_of(predicate.right, fact) else Holds.FALSE
+    is_open = _is_rate_of(predicate.right, fact) or (
+        predicate.name is not PredicateName.EQUAL and _is_money(predicate, fact)
+    )
+    return Holds.UNKNOWN if is_open else Holds.FALSE
+
+
+def _is_money(predicate: Predicate, fact: ValueFact) -> bool:
+    """Say whether both are amounts of money: in another currency one is more or less by its rate alone."""
+    right = predicate.right.low if isinstance(predicate.right, Range) else predicate.right
+    return isinstance(right, Amount) and above_line(right.unit) in CURRENCIES and above_line(fact.unit) in CURRENCIES
 
 
 def _is_rate_of(right: Operand | None, fact: ValueFact) -> bool:

@@ -14,6 +14,7 @@ from typing import Final
 
 from services.common.grounding.words import NUMBER_WORDS
 from services.common.letters import ascii_cased
+from services.common.reading.numerals import SHARED_SCALE, SIGNED_SCALE, scale_factor
 from services.ercp.domain.predicates.facts import Interval, Span
 from services.ercp.domain.predicates.model import MAX_DIGITS, Amount
 from services.ercp.domain.predicates.units import DIMENSIONLESS, EXACT_WORDS, in_base, unit_named
@@ -53,8 +54,8 @@ _MENTION: Final = re.compile(
     rf"|(?P<my>\b(?P<m3>(?i:{_MONTH}))\.?,?\s(?P<y3>\d{{4}})\b)"
     r"|(?P<year>(?:(?<=\bin )|(?<=\bby )|(?<=\bsince )|(?<=\buntil )|(?<=\bbefore )|(?<=\bafter )|(?<=\bduring ))"
     r"(?:1[0-9]|20)\d\d(?=[)\s.,;:!?]|\Z)(?!\s(?!was\b|is\b|has\b|as\b|this\b|its\b)[a-z]+s\b|\s?[°%]|\s(?:people|percent|men|women|children)\b|[.,]\d))"
-    rf"|(?P<money>(?<![\w$])(?P<sign>US\$|[AC]\$|[$€£¥₹])\s?(?P<n1>{_DIGITS}){_SCALE.format(1)}?)"
-    rf"|(?P<amount>(?<![\w.,:])(?!\d+(?:\.\d+){{2}}|\d\d?:\d\d|\d\d?\s?[ap]\.?m\b)(?P<minus>[-−](?=\d)|\bminus\s(?=\d))?(?P<n2>{_DIGITS}|{_SPELLED})(?![.,]?\d){_SCALE.format(2)}?"  # noqa: RUF001
+    rf"|(?P<money>(?<![\w$])(?P<sign>US\$|[AC]\$|[$€£¥₹])\s?(?!\d{{1,2}}(?:\.\d+)?{SHARED_SCALE})(?P<n1>{_DIGITS})(?![.,]?\d|\s\d{{3}}(?!\d))(?:(?P<scale1>{SIGNED_SCALE})|(?![^\W_])))"
+    rf"|(?P<amount>(?<![\w.,:$€£¥₹])(?!\d+(?:\.\d+){{2}}|\d\d?:\d\d|\d\d?\s?[ap]\.?m\b)(?P<minus>[-−](?=\d)|\bminus\s(?=\d))?(?P<n2>{_DIGITS}|{_SPELLED})(?![.,]?\d){_SCALE.format(2)}?"  # noqa: RUF001
     rf"(?:[\s\u00a0\u202f-]?(?P<unit>{_UNIT}(?:{_PER}{_UNIT})?|[a-z]{{4,20}}s\sper\s{_UNIT}))?(?!\w))"
 )
 _BETWEEN: Final = re.compile(r"\s*(?:(?P<to>to|–|—|-)|(?P<and>and))\s*")  # noqa: RUF001 - dashes of ranges
@@ -65,7 +66,7 @@ _LABEL: Final = re.compile(
     r"(?:section|step|figure|fig\.|table|chapter|article|page|option|item|rule|phase|version|no\.|part|level|#)\s?$",
     re.IGNORECASE,
 )
-_SCALES: Final = {"hundred": 2, "thousand": 3, "million": 6, "billion": 9, "trillion": 12}
+_HUNDRED: Final = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,11 +135,15 @@ def _amount(text: str, match: re.Match[str]) -> Mention | None:
     number = _number(written)
     if number is None:
         return None
-    number = number.scaleb(_SCALES[scale]) if scale else number
+    number = number * _factor(scale) if scale else number
     unit = unit_named(ascii_cased(match["sign"] or match["unit"] or "")) or ""
     amount = Amount(-number if match["minus"] else number, unit)
     base = in_base(amount)
     return Mention(Span(*match.span()), Interval.point(base.value), base.dimension, amount)
+
+
+def _factor(scale: str) -> int:
+    return _HUNDRED if scale == "hundred" else scale_factor(scale)
 
 
 def _number(written: str) -> Decimal | None:

@@ -54,6 +54,14 @@ _STANDARD: Final = (
 )  # fmt: skip
 
 
+_AT_HAND: Final = re.compile(
+    r"(?:(?:on|in|under|with|for)\s+)?(?:this|your|our)\s+(?:policy|contract|agreement|plan|tariff|offer|quote|quotation|cover|insurance|"
+    r"booking|order|account|lease|tenancy|loan)",
+    re.IGNORECASE,
+)
+"""What the whole text is about limits nothing that it says: "the excess on this policy"."""
+
+
 def words_of(text: str) -> Words:
     """Return the stems of a text's words in order; articles and linking words only when there is nothing else."""
     # A capital A that does not begin the text is a name and no article.
@@ -97,7 +105,7 @@ def operand_words(operand: Operand) -> Words:
 
 def condition_of(texts: Iterable[str]) -> Condition:
     """Return the condition that some phrases make together; the standard one is no condition."""
-    kept = [text.strip() for text in texts if text.strip()]
+    kept = [text.strip() for text in texts if text.strip() and not _AT_HAND.fullmatch(text.strip(" ,"))]
     words = frozenset(word for text in kept for word in words_of(text))
     if not words or words in _STANDARDWORDS:
         return Condition(frozenset(), ", ".join(kept))

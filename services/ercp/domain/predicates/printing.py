@@ -41,6 +41,10 @@ def to_document(predicate: Predicate) -> dict[str, Any]:
     match predicate.right:
         case Range():
             operands = (predicate.left, predicate.right.low, predicate.right.high)
+            if _in_two_units(predicate.right):  # one "unit" cannot say both
+                ends = (predicate.right.low, predicate.right.high)
+                args = {name: amount_text(end) for name, end in zip(names[1:], ends, strict=True)}  # type: ignore[arg-type]
+                operands = (predicate.left,)
         case Options():
             args = {"left": str(predicate.left), "options": list(predicate.right.texts)}
             operands = ()
@@ -60,6 +64,12 @@ def to_document(predicate: Predicate) -> dict[str, Any]:
         args["each" if predicate.name is PredicateName.COUNT else "condition"] = _unless_quoted(predicate.condition)
     args |= {key: json.loads(value) for key, value in predicate.extra}
     return {"predicate_name": str(predicate.name), "args": args}
+
+
+def _in_two_units(ends: Range) -> bool:
+    """Say whether the ends of a range are amounts with a unit of their own each: 90 min and 3 h."""
+    low, high = ends.low, ends.high
+    return isinstance(low, Amount) and isinstance(high, Amount) and low.unit != high.unit
 
 
 def to_text(predicate: Predicate) -> str:

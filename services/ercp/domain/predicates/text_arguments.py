@@ -23,7 +23,7 @@ from services.ercp.domain.predicates.model import (
     YearDay,
 )
 from services.ercp.domain.predicates.patterns import check_pattern
-from services.ercp.domain.predicates.units import dimension_of
+from services.ercp.domain.predicates.units import dimension_of, in_base
 
 MOST_OPTIONS: Final = 40
 MOST_STEPS: Final = 12
@@ -175,6 +175,8 @@ def read_range(low: Operand, high: Operand) -> Range:
         if not low.unit and high.unit:
             low = Amount(low.number, high.unit)  # between 5 and 10 km
         if _dimension(low) == _dimension(high):
+            if in_base(low).value > in_base(high).value:
+                raise PredicateError("args.low", "lies above args.high, and nothing lies between", allowed)
             return Range(low, high)
         raise PredicateError("args.high", f"{high.unit or 'no unit'} does not go with {low.unit or 'none'}", allowed)
     for kind in (Moment, Hour, YearDay):

@@ -24,6 +24,7 @@ from services.ercp.domain.predicates.layout import Block, Kind, blocks_of
 from services.ercp.domain.predicates.model import Bounds, Predicate, PredicateName, Text
 from services.ercp.domain.predicates.naming import stem_of
 from services.ercp.domain.predicates.patterns import matches
+from services.ercp.domain.predicates.reasons import claim_is_justified
 
 _MOST_SPANS: Final = 8
 _WORD: Final = re.compile(r"[^\W_]+(?:['\u2019-][^\W_]+)*")
@@ -110,8 +111,29 @@ def _is_denied(facts: TextFacts, span: Span) -> bool:
     return is_negated(facts.text[sentence.start : sentence.end])
 
 
+def _explained(wanted: str, question: re.Match[str], facts: TextFacts) -> Evaluation:
+    """Say whether a text says why: where it gives a reason for it. How something is done no words alone show."""
+    if question["word"].lower() == "why":
+        answer = claim_is_justified(Text(wanted[question.end() :]), facts)
+        if answer.holds is Holds.TRUE:
+            return answer
+    return Evaluation(Holds.UNKNOWN, (), f"no rule tells whether the text explains {wanted}")
+
+
+_QUESTION: Final = re.compile(r"(?P<word>how|why)\s+(?!(?:much|many|long|often|far|soon|old)\b)(?=\S)", re.IGNORECASE)
+_NOT_KNOWN: Final = re.compile(
+    r"\b(?:(?:not|n['\u2019]t|never|nobody|no\s+one|none\s+of\s+\w+)\s+(?:yet\s+)?knows?|not\s+(?:yet\s+)?(?:been\s+)?(?:known|clear|told|decided)|"
+    r"unknown|unclear|no\s+idea|(?:cannot|can['\u2019]t|can\s+not)\s+(?:say|tell|give|find))\b",
+    re.IGNORECASE,
+)
+"""What a sentence of these speaks of it does not tell."""
+
+
 def _topic(wanted: str, facts: TextFacts, *, must: bool) -> Evaluation:
     """Find a topic where all its telling words stand in one sentence; in other words it may stand anywhere."""
+    question = _QUESTION.match(wanted)
+    if must and question is not None:
+        return _explained(wanted, question, facts)
     sought = terms(wanted) - _LIGHT or terms(wanted)
     members = [] if must else list(_members(wanted, sought, facts))
     if members:
@@ -123,6 +145,8 @@ def _topic(wanted: str, facts: TextFacts, *, must: bool) -> Evaluation:
     for sentence in facts.sentences:
         said_here = facts.text[sentence.start : sentence.end]
         if not sought or not sought <= terms(said_here):
+            continue
+        if must and _NOT_KNOWN.search(said_here):
             continue
         if must:
             return _told(Holds.TRUE, [sentence], f"the text speaks of {wanted}")

@@ -39,6 +39,9 @@ _ROUNDING: Final = Fraction(2, 100)
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _DAY: Final = Fraction(86_400)
 _MOST_DAYS: Final = 31
+_MONTHS: Final = frozenset({"month", "year", "century"})
+_CALENDAR_REACH: Final = Fraction(2, 100)
+_WEEK_S: Final = 7 * _DAY
 _FIRST_YEAR: Final = 1000
 _LAST_YEAR: Final = 2999
 
@@ -159,6 +162,8 @@ def agreeing_within(amount: Amount, unit: str) -> Fraction:
 
     What is rounded to a whole number changes by half a unit at most, and by no more than the share of the greater.
     """
+    if (amount.unit in _MONTHS) != (unit in _MONTHS):
+        return _CALENDAR_REACH * abs(in_base(amount).value) + _WEEK_S  # of so many days no month is
     half = max(distance_in_base(Amount(Decimal(1), each)).value for each in (amount.unit, unit)) / 2
     return min(half, abs(in_base(amount).value) * _ROUNDING / (1 - _ROUNDING))
 

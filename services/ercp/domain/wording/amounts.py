@@ -46,6 +46,8 @@ _TIMES_MONEY: Final = re.compile(
     re.IGNORECASE,
 )
 """Behind a length of time: "two months' rent" is money, and no two months."""
+_DIGITS_ALONE: Final = re.compile(r"[\d.,]+|[a-z]+(?:-[a-z]+)?", re.IGNORECASE)
+"""What a first end of a range is written as, where only the second has the unit."""
 _PLACED: Final = frozenset(
     {EntityKind.NUMBER, EntityKind.QUANTITY, EntityKind.MONEY, EntityKind.PERCENT, EntityKind.DATE, EntityKind.TIME}
 )
@@ -100,6 +102,9 @@ def _named(text: str, value: Value) -> Named:
             raise NotUnderstoodError("what could be a date may be none: write months with a capital")
         inexact = _INEXACT.search(text, max(0, value.start - 24), value.start)
         return Named(None if inexact else _day(value.normal), value.start, value.end, behind)
+    if value.kind is EntityKind.QUANTITY and _DIGITS_ALONE.fullmatch(value.text):
+        # "2" of "between 2 and 5 years" has the unit of the second end, which ``read`` gives it.
+        return Named(None, value.start, value.end, value.end, number=_as_written(value.text))
     if _TIMES_MONEY.match(text, value.end):
         raise NotUnderstoodError("its value is what is paid for a length of time, which no operand holds")
     amount = _amount(value)
@@ -108,6 +113,13 @@ def _named(text: str, value: Value) -> Named:
     counted = "" if noun is None or noun["noun"].split()[-1] in _NOT_NOUNS else noun["noun"]
     number = _plain(value.number) if value.number is not None else None
     return Named(amount, value.start, value.end, behind, counted, is_number, number)
+
+
+def _as_written(text: str) -> Decimal | None:
+    """Return the number that stands there, without the unit that it shares; ``None`` for what is no plain number."""
+    values = scan_values(text)
+    number = values[0].number if len(values) == 1 else None
+    return None if number is None else _plain(number)
 
 
 def _day(normal: str) -> Moment | YearDay | None:

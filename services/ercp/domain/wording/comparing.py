@@ -7,10 +7,10 @@ from typing import Final
 
 from services.common.reading.lexicon import BASE_VERBS
 from services.ercp.domain.predicates import Amount, Path, Predicate, PredicateError, PredicateName, Text
-from services.ercp.domain.predicates.model import Bounds, Hour, Moment, YearDay
+from services.ercp.domain.predicates.model import Bounds, Hour, Moment, Range, YearDay
 from services.ercp.domain.predicates.text_arguments import COUNTED_PARTS, read_range
-from services.ercp.domain.predicates.units import PER, above_line
-from services.ercp.domain.wording import clauses
+from services.ercp.domain.predicates.units import PER, above_line, in_base
+from services.ercp.domain.wording import clauses, lasting
 from services.ercp.domain.wording.amounts import Named, operand_of, read
 from services.ercp.domain.wording.days import plainly_dated
 from services.ercp.domain.wording.model import NotUnderstoodError
@@ -259,6 +259,7 @@ def _range(sentence: str, named: list[Named]) -> tuple[Predicate, str] | None:
             raise NotUnderstoodError("it names more values than the two ends of a range")
         if _NEGATED.search(sentence):
             raise NotUnderstoodError("it denies a range")
+        lasting.refuse_both_ends(sentence, first.operand)
         start = opening.start() if opening is not None and opening["open"] else first.start
         rest = f"{sentence[:start]} {_without_noun(sentence, second)}"
         return _between(sentence, rest, first, second)
@@ -276,14 +277,28 @@ def _between(sentence: str, rest: str, first: Named, second: Named) -> tuple[Pre
         ends = read_range(low, high)
     except PredicateError as error:
         raise NotUnderstoodError(f"the two ends of its range do not go together: {error.fault}") from None
-    if isinstance(low, type(high)) and not isinstance(low, Amount) and _ordinal(low) > _ordinal(high):
-        raise NotUnderstoodError("its range ends before it begins")
+    _refuse_ends(sentence, ends, first, second)
     total = ("total",) if _TOTAL.search(sentence) else ()
     return Predicate(PredicateName.BETWEEN, clauses.path_of(rest, *total), ends), "range"
 
 
+def _refuse_ends(sentence: str, ends: Range, first: Named, second: Named) -> None:
+    """Refuse a range that holds nothing, or whose first end may share the thousands or millions of the second."""
+    if _ordinal(ends.low) > _ordinal(ends.high):
+        raise NotUnderstoodError("its range ends before it begins")
+    scales = [_SCALED.search(sentence, each.start, each.end) for each in (first, second)]
+    if scales[1] is not None and scales[0] is None and _ordinal(ends.low) * _THOUSAND < _ordinal(ends.high):
+        raise NotUnderstoodError("whether the first end of its range is of thousands or millions too is not plain")
+
+
+_THOUSAND: Final = 1_000
+_SCALED: Final = re.compile(r"\d\s?(?:thousand|million|billion|trillion|k|m|mn|bn|tn)\b", re.IGNORECASE)
+
+
 def _ordinal(operand: object) -> float:
     match operand:
+        case Amount():
+            return float(in_base(operand).value)
         case Moment():
             return operand.at.timestamp()
         case Hour():
@@ -319,8 +334,13 @@ def _demand(sentence: str, bound: _Bound) -> tuple[Predicate, str]:
     condition = f"per {each['each'].lower()}" if each is not None else ""
     rest = _EACH_SUBJECT.sub(" ", rest)
     if isinstance(operand, Amount) and (PER in operand.unit or operand.unit == "%"):
+        condition = condition or _period_of_share(rest, operand)
         rest = _PERIOD.sub(" ", rest)
         operand = replace(operand, unit=above_line(operand.unit)) if _TOTAL.search(sentence) else operand
+    edge = lasting.edge_of(sentence[: bound.named.start], operand)
+    if edge is not None:
+        path = clauses.path_from([*(clauses.names(rest) or ["time"]), edge.word])
+        return Predicate(edge.name, path, operand, inclusive=True, condition=condition), "limit"
     distance = _DISTANCE.match(sentence, behind)
     if distance is not None and isinstance(operand, Amount):
         said_of_time = f"{sentence[bound.start : bound.named.start]} {sentence[bound.named.end : behind]}"
@@ -329,10 +349,16 @@ def _demand(sentence: str, bound: _Bound) -> tuple[Predicate, str]:
         named = [*clauses.names(sentence[: bound.start]), distance["way"].lower(), *clauses.names(distance["event"])]
         return Predicate(name, clauses.path_from(named), operand, inclusive=inclusive, condition=condition), "limit"
     bare = _EACH.sub(" ", rest)
-    if condition and all(word in _PERIODS for word in clauses.names(bare)):
+    if each is not None and condition and all(word in _PERIODS for word in clauses.names(bare)):
         bare, condition = f"{condition.removeprefix('per ')} {bare}", ""
     path = _path(sentence, bare, operand)
     return Predicate(name, path, operand, inclusive=inclusive, condition=condition), "limit"
+
+
+def _period_of_share(rest: str, operand: Amount) -> str:
+    """Return "per year" of 5 % a year, which are not 5 % a month; an amount has its period in its unit."""
+    period = _PERIOD.search(rest) if operand.unit == "%" else None
+    return "" if period is None else f"per {period.group().split()[-1].lower()}"
 
 
 def _refuse_unsure(sentence: str, bound: _Bound, operand: object) -> None:

@@ -46,7 +46,7 @@ _THERE: Final = re.compile(
 )
 _ABOUT: Final = re.compile(
     r"\A(?:(?:them|him|her|us|people|readers?|users?|customers?|guests?|everyone|the\s+(?:reader|user|customer|patient|client)s?)\s+)?"
-    r"(?:(?:about|of|on|that|to|for|against|with)\s+)?(?:(?:how|what|when|where|who|whom|why|which|whether)\s+)?",
+    r"(?:(?:about|of|on|that|to|for|against|with)\s+)?(?:(?:what|when|where|who|whom|which|whether)\s+)?",
     re.IGNORECASE,
 )
 _NOT_SAY: Final = re.compile(
@@ -190,6 +190,8 @@ _VAGUE: Final = re.compile(
 )
 
 
+_QUESTION: Final = re.compile(r"(?:how|why)\s+(?!much\b|many\b|long\b|often\b|far\b|soon\b|old\b)", re.IGNORECASE)
+"""What has to be explained, and not only named, is kept in the topic (ADR 0221)."""
 _OF_EACH: Final = re.compile(r"\s*(?:each|every|all\s+the|both)\b", re.IGNORECASE)
 _SO_MANY: Final = re.compile(
     r"(?:exactly\s+|only\s+)?(?:\d+|two|three|four|five|six|seven|eight|nine|ten|twelve)\s+(?:[a-z]+\s+){0,2}?[a-z]+s\Z",
@@ -250,7 +252,8 @@ def _topic(name: PredicateName, what: str) -> tuple[Predicate, str]:
     topic = re.sub(r"(?<!\s)\s++(?:anywhere\b.*\Z|of\s+any\s+kind\Z)", "", topic, flags=re.IGNORECASE)
     while _DETERMINER.match(topic):
         topic = _DETERMINER.sub("", topic, count=1)
-    words = clauses.names(topic)
+    question = _QUESTION.match(topic)
+    words = clauses.names(topic if question is None else topic[question.end() :])
     if not words or len(topic.split()) > _MOST_WORDS:
         raise NotUnderstoodError("which topic is meant is not plain")
     if re.search(r"\bor\b|\beither\b", topic, re.IGNORECASE):

@@ -1,0 +1,168 @@
+"""Whether a value is plainly the one that its words seem to give (ADR 0221).
+
+"Twice £200", "£100 more than the usual £300", "£1,200 less £400" and "unlike the premium of £300" name amounts that are
+not the amount; "rises by £400" names a difference; a fall of 10 % is no rise, what begins within ten days need not be
+finished, and 4 % a month is not 4 % a year. Such values decide nothing. Linear in the text.
+"""
+
+import re
+from bisect import bisect_right
+from collections.abc import Sequence
+from typing import Final
+
+from services.common.ports.recognition import EntityKind
+from services.common.reading.clauses import clauses
+from services.common.reading.places import Place
+from services.common.reading.ratios import SHARE, TIMES
+from services.common.reading.text_types import Span as Stretch
+from services.ercp.domain.predicates.facts import TextFacts
+from services.ercp.domain.predicates.model import Path
+
+_REACH: Final = 48
+_MORE: Final = (
+    "more|less|fewer|higher|lower|longer|shorter|dearer|cheaper|greater|larger|smaller|bigger|heavier|lighter|older|younger|"
+    "earlier|later|faster|slower|better|worse"
+)
+_THAN: Final = re.compile(
+    rf"\s(?:{_MORE})\s+than\b|\s(?:above|below|over|under|off)\s+(?:the|our|your|its|their|last|what)\b", re.IGNORECASE
+)
+_RECKONED: Final = re.compile(
+    r"\s*(?:,\s*)?(?:(?:plus|minus|net\s+of|times|on\s+top\s+of|in\s+addition\s+to|added\s+to|deducted\s+from|taken\s+off)\b|"
+    r"less\s+(?=[£$€¥₹\d]|(?:an?|the|any|your|our|its)\s)|[+−×]|-\s+(?=[£$€¥₹])|x\s+(?=[£$€¥₹\d]))",  # noqa: RUF001 - signs of sums
+    re.IGNORECASE,
+)
+_MULTIPLIED: Final = re.compile(
+    r"\b(?:twice|double|triple|treble|thrice|half(?:\s+of)?|(?:a|one)\s+(?:third|quarter|fifth|tenth)\s+of|thirds\s+of|quarters\s+of|"
+    r"times|multiples?\s+of|x|×)\s+(?:(?:the|an?|of|usual|standard|normal)\s+)*\Z",  # noqa: RUF001 - a sign of sums
+    re.IGNORECASE,
+)
+MAY_RECKON: Final = re.compile(
+    r"\b(?:than|plus|minus|less|net|times|top|addition|added|deducted|off|above|over|below|under|twice|double|triple|treble|thrice|half|"
+    r"thirds?|quarters?|fifth|tenth|multiples?|unlike|contrast|compared|comparison|opposed|against|rather|apart)\b|[+−×x]",  # noqa: RUF001
+    re.IGNORECASE,
+)
+"""What a text has at least of which a value is compared or reckoned with."""
+_ASIDE: Final = re.compile(
+    r"\b(?:unlike|in\s+contrast\s+(?:to|with)|compared\s+(?:to|with)|in\s+comparison\s+(?:to|with)|as\s+opposed\s+to|as\s+against|"
+    r"rather\s+than|other\s+than|apart\s+from)\b[^,;:]*\Z",
+    re.IGNORECASE,
+)
+_BY: Final = re.compile(
+    r"\bby\s+(?:(?:up\s+to|at\s+(?:most|least)|about|around|an?|another|a\s+further|only|no\s+more\s+than)\s+)*\Z",
+    re.IGNORECASE,
+)
+_UP: Final = (
+    r"ris(?:es?|en|ing)|rose|increas(?:es?|ed|ing)|gr[eo]ws?|grown|growing|growth|climb(?:s|ed|ing)?|surge[ds]?|raise[ds]?|raising|"
+    r"go(?:es)?\s+up|went\s+up|gains?|gained"
+)
+_DOWN: Final = (
+    r"f[ae]lls?|fallen|falling|decreas(?:es?|ed|ing)|drop(?:s|ped|ping)?|declin(?:es?|ed|ing)|shrinks?|shrank|shrunk|shrinking|"
+    r"reduc(?:es?|ed|ing|tions?)|cuts?|cutting|lower(?:ed|s|ing)|go(?:es)?\s+down|went\s+down|sinks?|sank"
+)
+_BEGIN: Final = r"starts?|started|starting|begin(?:s|ning)?|began|begun|commence[ds]?|commencement|opens|opened|opening"
+_END: Final = (
+    r"ends?|ended|ending|finish(?:es|ed|ing)?|complete[ds]?|completing|completion|close|closes|closing|expir(?:es?|ed|ing|y)|"
+    r"stop(?:s|ped)?|cease[ds]?|terminat(?:es?|ed|ion)"
+)
+_COME: Final = r"arriv(?:es?|ed|ing|als?)|lands?|landed|check-?in|inbound"
+_LEAVE: Final = r"depart(?:s|ed|ing|ures?)?|leaves?|leaving|left|check-?out|outbound"
+_AXES: Final = {"change": (_UP, _DOWN), "edge": (_BEGIN, _END), "travel": (_COME, _LEAVE)}
+"""What is said of a value by one of two verbs is not said by the other."""
+_SIDES: Final = {
+    axis: tuple(re.compile(rf"(?<![^\W_])(?:{words})(?![^\W_])", re.IGNORECASE) for words in both)
+    for axis, both in _AXES.items()
+}
+_PERIODS: Final = "second|minute|hour|day|night|week|month|quarter|year"
+_FOR: Final = re.compile(
+    rf"\s*(?:/\s?|(?:per|an?|each|every|in\s+(?:any|each|every|one))\s+)(?:calendar\s+|policy\s+)?(?P<period>{_PERIODS})\b|\s+(?P<often>hourly|daily|"
+    r"weekly|monthly|quarterly|yearly|annually)\b",
+    re.IGNORECASE,
+)
+_OFTEN: Final = {"hourly": "hour", "daily": "day", "yearly": "year", "annually": "year"}
+
+
+def said_otherwise(path: Path, place: Place, text: str) -> bool:
+    """Say whether a value's clause speaks of the other verb: what ends, where the attribute is when it begins.
+
+    Where the attribute is a rise or a fall, the value's sentence has to speak of that.
+    """
+    return is_of_other_verb(path, _clause(text, place), text[place.span.start : place.span.end])
+
+
+def is_of_other_verb(path: Path, clause: str, sentence: str) -> bool:
+    """Say the same of a clause of a sentence."""
+    wanted = " ".join(path.segments).replace("_", " ")
+    for axis, both in _SIDES.items():
+        named = [side.search(wanted) is not None for side in both]
+        if sum(named) != 1:
+            continue
+        own = [side.search(clause) is not None for side in both]
+        if not any(own):
+            own = [side.search(sentence) is not None for side in both]
+        is_said, is_other = (own[named.index(True)], own[named.index(False)])
+        if not is_said and (is_other or axis == "change"):
+            return True
+    return False
+
+
+def is_difference(path: Path, place: Place, text: str) -> bool:
+    """Say whether a value is by how much something changes, and the attribute is no change: "rises by £400"."""
+    if any(side.search(" ".join(path.segments).replace("_", " ")) for side in _SIDES["change"]):
+        return False
+    before = text[max(place.span.start, place.value.start - _REACH) : place.value.start]
+    return _BY.search(before) is not None and any(side.search(_clause(text, place)) for side in _SIDES["change"])
+
+
+def period_of(text: str, end: int) -> str:
+    """Return the length of time that stands behind an amount, "year" of "5 % a year"; empty for none."""
+    match = _FOR.match(text, end)
+    if match is None:
+        return ""
+    often = (match["often"] or "").lower()
+    return (match["period"] or _OFTEN.get(often) or often.removesuffix("ly")).lower()
+
+
+def reckoned(facts: TextFacts, places: Sequence[Place]) -> frozenset[int]:
+    """Return where the values begin that are compared, multiplied or reckoned with, or stand beside such a one.
+
+    With the values of its kind in a clause: of "£100 more than the usual £300" neither is the amount.
+    """
+    found = facts.selected.get(reckoned)
+    if isinstance(found, frozenset):
+        return found
+    starts = set[int]()
+    by_clause = dict[tuple[int, int], list[Place]]()
+    for place in places:
+        if place.value.kind in _AMOUNTS:
+            stretch = _clause_span(facts.text, place)
+            by_clause.setdefault((stretch.start, stretch.end), []).append(place)
+    for (start, _), own in by_clause.items():
+        kinds = {place.value.unit for place in own if _is_reckoned(facts.text, start, place)}
+        starts |= {place.value.start for place in own if place.value.unit in kinds}
+    found = facts.selected[reckoned] = frozenset(starts)
+    return found
+
+
+_AMOUNTS: Final = frozenset({EntityKind.NUMBER, EntityKind.QUANTITY, EntityKind.MONEY, EntityKind.PERCENT})
+
+
+def _is_reckoned(text: str, start: int, place: Place) -> bool:
+    value = place.value
+    if value.unit == TIMES:
+        return False  # "twice £200": the amount behind it is told by what stands before it
+    if _RECKONED.match(text, value.end) or (value.unit != SHARE and _THAN.match(text, value.end)):
+        return bool(value.unit)
+    before = text[max(start, value.start - _REACH) : value.start]
+    if value.unit and value.unit != SHARE and _MULTIPLIED.search(before):
+        return True
+    return _ASIDE.search(text[start : value.start][-2 * _REACH :]) is not None
+
+
+def _clause(text: str, place: Place) -> str:
+    stretch = _clause_span(text, place)
+    return text[stretch.start : stretch.end]
+
+
+def _clause_span(text: str, place: Place) -> Stretch:
+    parts = clauses(text, place.span.start, place.span.end)
+    return parts[max(0, bisect_right(parts, place.value.start, key=lambda each: each.start) - 1)]
