@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from services.common.extractive.sentences import CLOSING_MARKS, Passage, quotable_passages
+from services.common.extractive.sides import stands_on_other_side
 from services.common.questions.kinds import Kind
 from services.common.questions.matching import Fit, counts, fit_terms, rarity
 from services.common.questions.reading import Question, Tense, read_needs
@@ -188,6 +189,8 @@ def _answers(
         fitting = fit_terms(need, (unit.inside, unit.over), unit.passage.text, tells)
         relevance = sources[unit.fact].relevance_score
         if not _is_answer(need, fitting, relevance, is_row=unit.passage.is_row):
+            continue
+        if stands_on_other_side(need, unit.passage.text, is_row=unit.passage.is_row):
             continue
         score = _score(need, unit, fitting, relevance) + (PAST_BONUS if asks_past and unit.past else 0.0)
         if score >= least:
