@@ -10,6 +10,7 @@ current does, or where the past is asked about.
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import date
 from typing import Final
 
 from services.common.extractive.sentences import CLOSING_MARKS, Passage, quotable_passages
@@ -69,6 +70,7 @@ class Source:
 
     Attributes:
         location: the headings that it stands under, outermost first, as the source names them; empty when unknown.
+        holds_from: first day on which it holds, of one that does not yet; ``None`` for every other.
     """
 
     fact_id: str
@@ -76,6 +78,7 @@ class Source:
     relevance_score: float
     stale: bool = False
     location: str = ""
+    holds_from: date | None = None
 
 
 @dataclass(frozen=True, slots=True)
