@@ -9,7 +9,7 @@ from crp.ckf.v1 import knowledge_service_pb2 as knowledge
 
 from services.allinone.parts import Part
 from services.cli import render
-from services.cli.commands.ingest import REFUSALS, documents, own_data, uri_of
+from services.cli.commands.ingest import REFUSALS, documents, left_out, own_data, show_left_out, uri_of
 from services.cli.connection import Suite, connect
 from services.cli.console import Output
 from services.cli.document_files import read_document_file
@@ -32,6 +32,9 @@ async def preview_all(
     async with connect(settings, Part.KNOWLEDGE) as suite:
         for path, name in files:
             told.append(await _preview_one(suite, output, path, name, most, skip_comparison=skip_comparison))
+    passed_over = left_out(paths, without=own_data(settings))
+    show_left_out(passed_over, output)
+    told += [{"path": one.path, "error": one.error, "reason": one.reason} for one in passed_over]
     output.result({"documents": told})
     refused = [one for one in told if "error" in one]
     if not refused:
