@@ -15,6 +15,7 @@ from services.cli.console import Output
 from services.cli.document_files import read_document_file
 from services.cli.exits import Exit, exit_of
 from services.cli.reading_report import show_facts, show_report
+from services.cli.source_names import all_sources, called
 from services.common.counting import counted
 from services.common.errors import CrpError, InvalidRequestError
 from services.common.settings import Settings
@@ -56,13 +57,20 @@ async def _preview_one(
         if error.reason not in REFUSALS:
             raise
         return _refused(output, path, error.message, error.reason.value)
-    show_report(str(path), found.report, output)
+    show_report(str(path), found.report, output, await _others(suite, found.report))
     if facts:
         show_facts(facts, found.report.fact_count, output)
     change = f"{counted(found.facts_created, 'fact')} would be written, {found.facts_unchanged} left as they are"
     output.say("The same bytes are stored already." if found.unchanged else f"{change}, {found.facts_stale} replaced.")
     shown = {key: value for key, value in render.response_json(found).items() if key not in _PAGED}
     return {"path": str(path), **shown, "facts": [render.response_json(fact) for fact in facts]}
+
+
+async def _others(suite: Suite, report: reading.IngestionReport) -> dict[str, str]:
+    """Return what the sources that a report names by their ids are called."""
+    if not report.duplicates and not report.disagreements:
+        return {}
+    return {each.source_id: called(each) for each in await all_sources(suite)}
 
 
 def _refused(output: Output, path: Path, error: str, reason: str) -> dict[str, Any]:
