@@ -28,6 +28,7 @@ from services.common.extractive.composing import (
     in_reading_order,
     repeats,
 )
+from services.common.extractive.named_cells import is_plainly_named
 from services.common.extractive.sentences import quotable_passages, sentence_count
 from services.common.questions.kinds import Kind
 from services.common.questions.terms import terms
@@ -104,6 +105,9 @@ def chosen(need: Need, candidates: Sequence[Candidate], models: Weights | None =
     orders = models.order.of(np.stack([each.row() for each in candidates]))
     ranked = _plainer_row_first(need, [candidates[at] for at in np.argsort(-orders, kind="stable")])
     places = sorted((float(order) for order in orders), reverse=True)
+    plain = [each for each in candidates if is_plainly_named(need.question, each.unit)]
+    if len(plain) == 1 and not (plain[0].unit.past and not need.asks_past):
+        return Chosen((plain[0],), 1.0)
     told = told_of(need, ranked, places)
     probability = 1.0 / (1.0 + math.exp(-float(models.accept.of(told[None])[0])))
     return Chosen(_with_second(ranked, places, models.second), probability)
