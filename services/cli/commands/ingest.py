@@ -44,7 +44,10 @@ REFUSALS: Final = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Ingested:
-    """What became of one file; ``report`` says how it was read, ``warnings`` what its owner should know."""
+    """What became of one file, which is stored under ``uri``.
+
+    ``report`` says how it was read, ``warnings`` what its owner should know.
+    """
 
     path: str
     source_id: str = ""
@@ -53,6 +56,7 @@ class Ingested:
     unchanged: bool = False
     error: str = ""
     reason: str = ""
+    uri: str = ""
     warnings: tuple[str, ...] = ()
     report: dict[str, Any] = field(default_factory=dict)
 
@@ -213,6 +217,7 @@ async def _ingest_one(suite: Suite, path: Path, uri: str, terms: Terms, bar: Adv
         facts_created=response.facts_created,
         facts_stale=response.facts_stale,
         unchanged=response.unchanged,
+        uri=uri,
         warnings=tuple(response.warnings),
         report=render.response_json(response.report) if response.HasField("report") else {},
     )
@@ -249,7 +254,7 @@ def show(results: list[Ingested], output: Output, passed_over: Sequence[Ingested
     """Show a line per file, and those that were not sent."""
     rows = [
         (
-            r.path,
+            r.path if r.uri in {"", f"file:{r.path}"} else f"{r.path}\n{r.uri}",
             r.error or ("unchanged" if r.unchanged else counted(r.facts_created, "fact")),
             str(r.facts_stale) if r.facts_stale else "",
         )

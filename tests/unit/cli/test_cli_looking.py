@@ -246,3 +246,31 @@ async def test_a_fact_is_withheld_and_let_go_by_the_beginning_of_its_id(alice, p
         await sources.quarantine_fact(Settings(), Output(as_json=True), "0000" if fact_id[:4] != "0000" else "1111")
     with pytest.raises(InvalidRequestError, match="first 4 or more characters"):
         await sources.restore_fact(Settings(), Output(as_json=True), "xyz")
+
+
+async def test_another_document_under_one_address_is_told_with_its_address(alice, tmp_path, capsys):
+    for folder, title, rule in (
+        ("hr", "Payslips", "Payslips come on the 25th."),
+        ("it", "Laptops", "Laptops are kept 4 years."),
+    ):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "README.md").write_text(f"# {title}\n\n{rule}\n", encoding="utf-8")
+    first = await ingested(capsys, tmp_path / "hr" / "README.md")
+    assert (first["uri"], first["warnings"]) == ("file:README.md", [])
+    await ingest.ingest(Settings(), Output(as_json=False), [tmp_path / "it" / "README.md"], ingest.Terms("internal"))
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "file:README.md" in shown
+    assert "nothing is left of what had this address before, “Payslips”" in shown
+    (tmp_path / "it" / "README.md").write_text("# Machines\n\nLaptops are kept 4 years.\n", encoding="utf-8")
+    assert (await ingested(capsys, tmp_path / "it" / "README.md"))["warnings"] == [], "a new title alone is none"
+
+
+async def test_a_superseded_document_that_comes_back_is_told(alice, path, capsys):
+    await ingested(capsys, path)
+    new = path.with_name("new.md")
+    new.write_text(NEW, encoding="utf-8")
+    await ingest.ingest(Settings(), Output(as_json=True), [new], ingest.Terms("internal", ("file:fees.md",)))
+    capsys.readouterr()
+    (warning,) = (await ingested(capsys, path))["warnings"]
+    assert "they hold again" in warning
+    assert (await ingested(capsys, path))["warnings"] == []

@@ -41,8 +41,8 @@ def plain(question, sources=SOURCES):
     return [sources[unit.fact].fact_id for unit in units_of(sources) if is_plainly_named(read, unit)]
 
 
-async def answer(question, sources=SOURCES):
-    selector = AnswerSelector(MemoryEmbeddingModel(), TableEntailment(lambda *_: (0.0, 1.0, 0.0)))
+async def answer(question, sources=SOURCES, entails=0.0):
+    selector = AnswerSelector(MemoryEmbeddingModel(), TableEntailment(lambda *_: (entails, 1.0 - entails, 0.0)))
     asked = Asked(question)
     return quoted(asked, sources, LIMITS, await selector.choose(asked, sources, LIMITS))
 
@@ -62,3 +62,31 @@ async def test_of_two_rows_that_are_named_alike_none_is_taken_for_plain():
     twice = [Source("other", PRODUCT.format("Softa-Man", "60 s", "Theatres"), 0.3), *SOURCES]
     assert len(plain(ASKED[2][0], twice)) == 2
     assert (await answer("What is the contact time of Desderman?", twice)).text == NOT_FOUND
+
+
+DRUG = "Formulary: Drug: {}; Strength: {}; Restricted: {}"
+DRUGS = [
+    Source(name, DRUG.format(name, strength, restricted), 0.9)
+    for name, strength, restricted in (
+        ("Paracetamol", "500 mg", "no"),
+        ("Vancomycin", "1 g", "yes"),
+        ("Meropenem", "1 g", "yes"),
+        ("Heparin", "5 ml", "no"),
+        ("Colistin", "1 MIU", "yes"),
+    )
+]
+
+
+async def test_a_list_has_every_row_that_matches_as_much():
+    found = await answer("Which drugs are restricted?", DRUGS, 0.9)
+    assert set(found.fact_ids) == {"Vancomycin", "Meropenem", "Colistin"}
+    assert "Further rows" not in found.text
+    assert set((await answer("Which drugs are not restricted?", DRUGS, 0.9)).fact_ids) <= {"Paracetamol", "Heparin"}
+    assert len((await answer("What is the strength of Meropenem?", DRUGS, 0.9)).fact_ids) == 1
+
+
+async def test_a_list_that_is_too_long_says_how_many_rows_are_left_out():
+    many = [Source(f"d{number}", DRUG.format(f"Drug{number}x", "1 g", "yes"), 0.9) for number in range(9)]
+    found = await answer("Which drugs are restricted?", many, 0.9)
+    assert len(found.fact_ids) == 5
+    assert found.text.endswith("\n(Further rows of this table that match: 4.)")
