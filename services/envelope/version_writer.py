@@ -301,8 +301,9 @@ def _told_former(version: SourceVersion, stored: Mapping[str, FactRecord], now: 
         text = "all facts of this document had been superseded, as by a document under another name; they hold again"
         return [f"{text}: where that is not meant, take this one away and the other in again with supersedes"]
     another = bool(former.title) and former.title != version.record.title
-    before = {fact.content for fact in stored.values()}  # under another heading a fact has another id
-    if another and not any(fact.content in before for fact in version.facts):
+    # Under another heading a fact has another id, and may begin with that heading.
+    before = {fact.content.rpartition(": ")[2] for fact in stored.values()}
+    if another and not any(fact.content.rpartition(": ")[2] in before for fact in version.facts):
         text = f"nothing is left of what had this address before, “{former.title}”: if that is another document"
         return [f"{text}, take both in under addresses of their own, as by naming a folder above both files"]
     return []
