@@ -90,7 +90,7 @@ def show_fact(
 
 @fact_app.command("quarantine")
 def quarantine_fact(
-    fact_id: Annotated[str, typer.Argument(metavar="ID", help="As `groundtrail search` shows it.")],
+    fact_id: Annotated[str, typer.Argument(metavar="ID", help="Of a fact, or its beginning.")],
     *,
     as_json: AsJson = False,
 ) -> None:
@@ -100,7 +100,9 @@ def quarantine_fact(
 
 @fact_app.command("restore")
 def restore_fact(
-    fact_id: Annotated[str, typer.Argument(metavar="ID", help="Of a withheld fact.")], *, as_json: AsJson = False
+    fact_id: Annotated[str, typer.Argument(metavar="ID", help="Of a withheld fact, or its start.")],
+    *,
+    as_json: AsJson = False,
 ) -> None:
     """Let a withheld fact be retrieved again."""
     run(partial(sources.restore_fact, fact_id=fact_id), as_json=as_json)

@@ -1,5 +1,6 @@
 """How a document was read, as people see it: what to look at before it is trusted (ADR 0113)."""
 
+from collections.abc import Mapping
 from typing import Final
 
 from crp.ckf.v1 import ingestion_pb2 as reading
@@ -13,8 +14,18 @@ _SHOWN: Final = 5
 _SHORT: Final = 160
 
 
-def show_report(name: str, report: reading.IngestionReport, output: Output) -> None:
-    """Show the counts, and the first of everything that is worth a look."""
+def show_report(
+    name: str, report: reading.IngestionReport, output: Output, sources: Mapping[str, str] | None = None
+) -> None:
+    """Show the counts, and the first of everything that is worth a look.
+
+    Args:
+        name: of the document.
+        report: how it was read.
+        output: where to.
+        sources: what other sources are called, by their ids.
+    """
+    called = sources or {}
     kinds = ", ".join(_counted_kind(one) for one in report.kinds)
     languages = ", ".join(f"{_LANGUAGES.get(one.language, one.language)} {one.fact_count}" for one in report.languages)
     declared = f" (declared {report.declared_language})" if report.declared_language else ""
@@ -42,12 +53,13 @@ def show_report(name: str, report: reading.IngestionReport, output: Output) -> N
         for one in report.suspected_instructions
     ]
     _list("Speaks to a model", speaking, output)
-    same = [f"{one.content} [{one.other_source_id}]" for one in report.duplicates]
-    _list("Also in other sources", same, output)
+    same = [f"{one.content} [{called.get(one.other_source_id, one.other_source_id)}]" for one in report.duplicates]
+    _list("Also in other sources", same, output, whole=True)
     apart = [
-        f"{one.value} here, {one.other_value} in {one.other_source_id}: {one.content}" for one in report.disagreements
+        f"{one.value} here, {one.other_value} in {called.get(one.other_source_id, one.other_source_id)}: {one.content}"
+        for one in report.disagreements
     ]
-    _list("Other values elsewhere", apart, output)
+    _list("Other values elsewhere", apart, output, whole=True)
     _list("Stays out", list(report.furniture), output)
     for warning in report.warnings:
         output.say(warning, style="yellow")
@@ -57,7 +69,7 @@ def show_facts(facts: list[reading.PreviewedFact], total: int, output: Output) -
     """Show some of a document's facts."""
     rows = [
         (
-            shortened(one.content),
+            one_line(one.content),
             _kind(one.kind) + (", fragment" if one.fragment else ""),
             enum_text(reading.FactChange, one.change).lower(),
             where(one.source_location),
@@ -67,9 +79,14 @@ def show_facts(facts: list[reading.PreviewedFact], total: int, output: Output) -
     output.table(f"Facts ({len(facts)} of {total})", ("fact", "kind", "would be", "where"), rows)
 
 
-def shortened(text: str) -> str:
+def one_line(text: str) -> str:
+    """Return a text as one line, whole: what is to be checked is not cut."""
+    return " ".join(text.split())
+
+
+def _shortened(text: str) -> str:
     """Return a text as one line that is not long."""
-    line = " ".join(text.split())
+    line = one_line(text)
     return line if len(line) <= _SHORT else f"{line[: _SHORT - 1]}…"
 
 
@@ -94,10 +111,10 @@ def _at(place: reading.FactPlace) -> str:
     return f", {text}" if text else ""
 
 
-def _list(title: str, lines: list[str], output: Output) -> None:
+def _list(title: str, lines: list[str], output: Output, *, whole: bool = False) -> None:
     if lines:
         output.say(title, style="bold")
         for line in lines[:_SHOWN]:
-            output.say(f"  {shortened(line)}")
+            output.say(f"  {one_line(line) if whole else _shortened(line)}")
         if len(lines) > _SHOWN:
             output.say(f"  and {len(lines) - _SHOWN} more (--json)", style="dim")

@@ -26,6 +26,13 @@ async def all_sources(suite: Suite) -> list[ckf.Source]:
             return sorted(found, key=lambda each: (each.ingested_at.ToNanoseconds(), each.source_id), reverse=True)
 
 
+def called(source: ckf.Source) -> str:
+    """Return what people call a source: its title, its address, and the day on which it came."""
+    name = source.uri or source.source_id
+    known = f"{source.title} ({name})" if source.title and source.title != name else name
+    return f"{known} of {source.ingested_at.ToDatetime():%Y-%m-%d}"
+
+
 async def source_id_of(suite: Suite, named: str, place: str = "SOURCE") -> str:
     """Return the id of the source that a person names.
 

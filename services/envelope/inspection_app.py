@@ -190,7 +190,7 @@ class InspectionApp:
         if version and version <= present_version(source):
             found = await self._stores.graph.get_outline(source.tenant_id, source.source_id, version)
         if found is None and one.version:
-            kept = "GetSource (`groundtrail sources show`) names those that it has"
+            kept = "`groundtrail sources show` names those that it has"
             why = f"has no version {one.version} of which the order is kept; {kept}"
             raise _not_found(one, why)
         if found is None:

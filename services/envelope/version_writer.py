@@ -126,7 +126,7 @@ class VersionWriter:
         change = replace(change, stale=tuple(sorted({*change.stale, *version.superseded} - set(change.written))))
         leaving = await self._stores.facts.get(version.record.tenant_id, change.stale)
         ends = ends_of(leaving, begins, now)
-        version = _told(version, _told_ends(ends, now))
+        version = _told(version, [*_told_ends(ends, now), *_told_former(version, stored, now)])
         records = await self._records(version, change, stored)
         count = await self._present(version, change, stored)
         number = 1 + (version.former.version if version.former is not None else 0)
@@ -290,6 +290,23 @@ def _told_ends(ends: Mapping[datetime, Sequence[str]], now: datetime) -> list[st
         for end, fact_ids in ends.items()
         if end > now
     ]
+
+
+def _told_former(version: SourceVersion, stored: Mapping[str, FactRecord], now: datetime) -> list[str]:
+    """Return what people should know of what the same address named before: another document, or a replaced one."""
+    former = version.former
+    if former is None or not stored or not version.replaces_all:
+        return []
+    if all(fact.superseded_at is not None and fact.superseded_at <= now for fact in stored.values()):
+        text = "all facts of this document had been superseded, as by a document under another name; they hold again"
+        return [f"{text}: where that is not meant, take this one away and the other in again with supersedes"]
+    another = bool(former.title) and former.title != version.record.title
+    # Under another heading a fact has another id, and may begin with that heading.
+    before = {fact.content.rpartition(": ")[2] for fact in stored.values()}
+    if another and not any(fact.content.rpartition(": ")[2] in before for fact in version.facts):
+        text = f"nothing is left of what had this address before, “{former.title}”: if that is another document"
+        return [f"{text}, take both in under addresses of their own, as by naming a folder above both files"]
+    return []
 
 
 def _stored_fact(version: SourceVersion, fact: FactRecord, asked: NewFact | None) -> StoredFact:

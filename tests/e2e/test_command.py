@@ -34,7 +34,7 @@ def run(folder, env, *arguments, expect=0):
 
 @pytest.fixture(scope="module")
 def ingested(folder, env):
-    return run(folder, env, "ingest", "docs")
+    return run(folder, env, "ingest", "docs", expect=3)
 
 
 @pytest.fixture(scope="module")
@@ -43,14 +43,15 @@ def asked(folder, env, ingested):
 
 
 def test_ingest_takes_what_it_can_read_and_says_what_it_made(ingested):
-    (document,) = ingested["documents"]
+    document, left = ingested["documents"]
     assert document["path"] == "docs/glass.md"
     assert document["facts_created"] >= 2
     assert not document["error"]
+    assert (left["path"], left["reason"], left["facts_created"]) == ("docs/notes.bin", "UNSUPPORTED_MEDIA", 0)
 
 
 def test_ingesting_again_changes_nothing(folder, env, ingested):
-    (document,) = run(folder, env, "ingest", "docs")["documents"]
+    document, _ = run(folder, env, "ingest", "docs", expect=3)["documents"]
     assert document["unchanged"]
     assert document["source_id"] == ingested["documents"][0]["source_id"]
 

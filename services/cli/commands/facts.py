@@ -24,10 +24,9 @@ _SHOWN_SIMILAR: Final = 5
 
 async def show_fact(settings: Settings, output: Output, fact_id: str) -> Exit:
     """Show one fact; the beginning of its id is enough where no other fact begins so."""
-    if not _PREFIX.fullmatch(fact_id):
-        raise InvalidRequestError.of(FieldViolation("ID", "must be a fact's id, or its first 4 or more characters"))
+    _check(fact_id)
     async with connect(settings, Part.STORED_KNOWLEDGE) as suite:
-        found = await _fact(suite, fact_id)
+        found = await _get(suite, await fact_id_of(suite, fact_id))
         fact = found.fact
         asked = knowledge.GetSourceRequest(source_id=fact.source_id)
         source = (await suite.call(suite.knowledge.GetSource, asked)).source
@@ -86,15 +85,25 @@ def _standing(found: knowledge.GetFactResponse) -> list[tuple[str, str]]:
     return rows
 
 
-async def _fact(suite: Suite, fact_id: str) -> knowledge.GetFactResponse:
-    """Return the fact that is meant.
+def _check(fact_id: str) -> None:
+    if not _PREFIX.fullmatch(fact_id):
+        raise InvalidRequestError.of(FieldViolation("ID", "must be a fact's id, or its first 4 or more characters"))
+
+
+async def fact_id_of(suite: Suite, fact_id: str) -> str:
+    """Return the whole id of the fact that is meant.
+
+    Args:
+        suite: where the facts are.
+        fact_id: an id, or its beginning, as answers print it.
 
     Raises:
         NotFoundError: FACT_NOT_FOUND.
-        InvalidRequestError: INVALID_FIELD: several begin so.
+        InvalidRequestError: INVALID_FIELD: it is neither, or several begin so.
     """
+    _check(fact_id)
     if len(fact_id) == UUID_CHARS:
-        return await _get(suite, fact_id)
+        return fact_id
     request = knowledge.ListFactsRequest(fact_id_prefix=fact_id, page_size=_SHOWN_SIMILAR + 1)
     facts: list[ckf.Fact] = list((await suite.call(suite.knowledge.ListFacts, request)).facts)
     if not facts:
@@ -103,7 +112,7 @@ async def _fact(suite: Suite, fact_id: str) -> knowledge.GetFactResponse:
         named = ", ".join(fact.fact_id for fact in facts[:_SHOWN_SIMILAR])
         more = " and more" if len(facts) > _SHOWN_SIMILAR else ""
         raise InvalidRequestError.of(FieldViolation("ID", f"several facts begin with {fact_id}: {named}{more}"))
-    return await _get(suite, facts[0].fact_id)
+    return facts[0].fact_id
 
 
 async def _get(suite: Suite, fact_id: str) -> knowledge.GetFactResponse:

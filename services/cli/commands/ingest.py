@@ -17,10 +17,15 @@ from services.cli.console import Advance, Output
 from services.cli.document_files import read_document_file
 from services.cli.exits import Exit, exit_of
 from services.common.counting import counted
-from services.common.document_kinds import SUFFIXES
+from services.common.document_kinds import ACCEPTED, SUFFIXES
+from services.common.documents.signatures import what_else
 from services.common.errors import CrpError, ErrorReason, FieldViolation, InvalidRequestError, UnavailableError
 from services.common.settings import Settings
 
+_HEAD_BYTES: Final = 4_096
+"""So much of a file tells what it is, where its name does not."""
+_MOST_BYTES: Final = 32 << 20
+_SHOWN_LEFT_OUT: Final = 20
 _SOURCE_TYPES: Final = "regulation, official-document, research, internal, user, web"
 
 
@@ -39,7 +44,10 @@ REFUSALS: Final = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Ingested:
-    """What became of one file; ``report`` says how it was read, ``warnings`` what its owner should know."""
+    """What became of one file, which is stored under ``uri``.
+
+    ``report`` says how it was read, ``warnings`` what its owner should know.
+    """
 
     path: str
     source_id: str = ""
@@ -48,6 +56,7 @@ class Ingested:
     unchanged: bool = False
     error: str = ""
     reason: str = ""
+    uri: str = ""
     warnings: tuple[str, ...] = ()
     report: dict[str, Any] = field(default_factory=dict)
 
@@ -67,12 +76,8 @@ def documents(paths: Sequence[Path], place: str = "PATH", *, without: Path | Non
     found: list[tuple[Path, str]] = []
     for path in paths:
         if path.is_dir():
-            # A file that is named is sent whatever its suffix; what begins with a dot is no document of a folder's.
-            files = sorted(
-                p
-                for p in path.rglob("*")
-                if p.suffix.lower() in SUFFIXES and _is_shown(p, path) and not _is_below(p, without)
-            )
+            # A file that is named is sent whatever its suffix.
+            files = [file for file in _in_folder(path, without) if file.suffix.lower() in SUFFIXES]
             found.extend((file, f"{path.name}/{file.relative_to(path).as_posix()}") for file in files)
         elif path.is_file():
             found.append((path, path.name))
@@ -81,10 +86,47 @@ def documents(paths: Sequence[Path], place: str = "PATH", *, without: Path | Non
             raise InvalidRequestError.of(FieldViolation(place, f"{path} {why}"))
     if not found:
         below = ", ".join(map(str, paths))
-        text = f"no file in {below} ends in one of {', '.join(SUFFIXES)}"
+        text = f"no file in {below} is of a kind that is read: {ACCEPTED}"
         raise InvalidRequestError.of(FieldViolation(place, text))
     _refuse_twins(found, place)
     return found
+
+
+def left_out(paths: Sequence[Path], *, without: Path | None = None) -> list["Ingested"]:
+    """Return the files of folders that ``documents`` passes over, each as a refused one, with what it is.
+
+    Args:
+        paths: files and folders.
+        without: as for ``documents``.
+    """
+    passed = [file for path in paths if path.is_dir() for file in _in_folder(path, without)]
+    named = {path.resolve() for path in paths if path.is_file()}
+    return [
+        Ingested(str(file), error=_why_left_out(file), reason=ErrorReason.UNSUPPORTED_MEDIA.value)
+        for file in dict.fromkeys(passed)
+        if file.suffix.lower() not in SUFFIXES and file.resolve() not in named
+    ]
+
+
+def _why_left_out(file: Path) -> str:
+    try:
+        with file.open("rb") as opened:
+            head = opened.read(_HEAD_BYTES)
+            kind = what_else(head)
+            if kind is not None and not kind.advice:  # what an Office file is may stand further behind
+                kind = what_else(head + opened.read(_MOST_BYTES))
+    except OSError as error:
+        return error.strerror or "cannot be read"
+    if kind:
+        return f"the document is {kind.name}, which is not read{kind.advice}"
+    suffix = file.suffix.lower()
+    what = f"{suffix} is no suffix of a kind" if suffix else "its name has no suffix of a kind"
+    return f"{what} that is looked for in folders; name the file to send it all the same"
+
+
+def _in_folder(folder: Path, without: Path | None) -> list[Path]:
+    """Return the files below a folder; what begins with a dot, and our own data, is no document of a folder's."""
+    return sorted(p for p in folder.rglob("*") if _is_shown(p, folder) and not _is_below(p, without))
 
 
 def own_data(settings: Settings) -> Path:
@@ -175,6 +217,7 @@ async def _ingest_one(suite: Suite, path: Path, uri: str, terms: Terms, bar: Adv
         facts_created=response.facts_created,
         facts_stale=response.facts_stale,
         unchanged=response.unchanged,
+        uri=uri,
         warnings=tuple(response.warnings),
         report=render.response_json(response.report) if response.HasField("report") else {},
     )
@@ -199,17 +242,26 @@ def _so_far(progress: knowledge.IngestionProgress) -> str:
     return f"{counted}, {progress.seconds_left:.0f} s left" if progress.HasField("seconds_left") else counted
 
 
-def show(results: list[Ingested], output: Output) -> None:
-    """Show a line per file."""
+def show_left_out(passed_over: Sequence[Ingested], output: Output) -> None:
+    """Show the files of folders that were not sent, the first of them by name."""
+    for one in passed_over[:_SHOWN_LEFT_OUT]:
+        output.say(f"{one.path}: left out: {one.error}", style="red")
+    if len(passed_over) > _SHOWN_LEFT_OUT:
+        output.say(f"and {len(passed_over) - _SHOWN_LEFT_OUT} more left out (--json)", style="red")
+
+
+def show(results: list[Ingested], output: Output, passed_over: Sequence[Ingested] = ()) -> None:
+    """Show a line per file, and those that were not sent."""
     rows = [
         (
-            r.path,
+            r.path if r.uri in {"", f"file:{r.path}"} else f"{r.path}\n{r.uri}",
             r.error or ("unchanged" if r.unchanged else counted(r.facts_created, "fact")),
             str(r.facts_stale) if r.facts_stale else "",
         )
         for r in results
     ]
     output.table("Documents", ("file", "result", "superseded"), rows)
+    show_left_out(passed_over, output)
     for one in results:
         for told in (*one.warnings, *_remarks(one.report)):
             output.say(f"{one.path}: {told}", style="yellow")
@@ -249,6 +301,7 @@ def _check_period(terms: Terms) -> None:
 async def ingest(settings: Settings, output: Output, paths: list[Path], terms: Terms) -> Exit:
     """Ingest files and folders; the exit code tells whether every file was taken."""
     files = documents(paths, without=own_data(settings))
+    passed_over = left_out(paths, without=own_data(settings))
     if terms.supersedes and len(files) > 1:
         raise InvalidRequestError.of(FieldViolation("--supersedes", "is for one file: name it alone"))
     kind = f"SOURCE_TYPE_{(terms.source_type or 'unspecified').upper().replace('-', '_')}"
@@ -257,7 +310,8 @@ async def ingest(settings: Settings, output: Output, paths: list[Path], terms: T
     _check_period(terms)
     async with connect(settings, Part.KNOWLEDGE) as suite:
         results = await ingest_all(suite, files, replace(terms, source_type=kind), output)
-    show(results, output)
+    show(results, output, passed_over)
+    results += passed_over
     output.result({"documents": [asdict(r) for r in results]})
     refused = [r for r in results if r.error]
     if not refused:

@@ -9,12 +9,13 @@ from crp.ckf.v1 import knowledge_service_pb2 as knowledge
 
 from services.allinone.parts import Part
 from services.cli import render
-from services.cli.commands.ingest import REFUSALS, documents, own_data, uri_of
+from services.cli.commands.ingest import REFUSALS, documents, left_out, own_data, show_left_out, uri_of
 from services.cli.connection import Suite, connect
 from services.cli.console import Output
 from services.cli.document_files import read_document_file
 from services.cli.exits import Exit, exit_of
 from services.cli.reading_report import show_facts, show_report
+from services.cli.source_names import all_sources, called
 from services.common.counting import counted
 from services.common.errors import CrpError, InvalidRequestError
 from services.common.settings import Settings
@@ -32,6 +33,9 @@ async def preview_all(
     async with connect(settings, Part.KNOWLEDGE) as suite:
         for path, name in files:
             told.append(await _preview_one(suite, output, path, name, most, skip_comparison=skip_comparison))
+    passed_over = left_out(paths, without=own_data(settings))
+    show_left_out(passed_over, output)
+    told += [{"path": one.path, "error": one.error, "reason": one.reason} for one in passed_over]
     output.result({"documents": told})
     refused = [one for one in told if "error" in one]
     if not refused:
@@ -53,13 +57,20 @@ async def _preview_one(
         if error.reason not in REFUSALS:
             raise
         return _refused(output, path, error.message, error.reason.value)
-    show_report(str(path), found.report, output)
+    show_report(str(path), found.report, output, await _others(suite, found.report))
     if facts:
         show_facts(facts, found.report.fact_count, output)
     change = f"{counted(found.facts_created, 'fact')} would be written, {found.facts_unchanged} left as they are"
     output.say("The same bytes are stored already." if found.unchanged else f"{change}, {found.facts_stale} replaced.")
     shown = {key: value for key, value in render.response_json(found).items() if key not in _PAGED}
     return {"path": str(path), **shown, "facts": [render.response_json(fact) for fact in facts]}
+
+
+async def _others(suite: Suite, report: reading.IngestionReport) -> dict[str, str]:
+    """Return what the sources that a report names by their ids are called."""
+    if not report.duplicates and not report.disagreements:
+        return {}
+    return {each.source_id: called(each) for each in await all_sources(suite)}
 
 
 def _refused(output: Output, path: Path, error: str, reason: str) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from services.cli.connection import Suite, connect
 from services.cli.console import Output
 from services.cli.document_files import read_document_file
 from services.cli.exits import Exit
-from services.cli.reading_report import shortened
+from services.cli.reading_report import one_line
 from services.cli.source_names import source_id_of
 from services.cli.words import where
 from services.common.errors import FieldViolation, InvalidRequestError
@@ -33,8 +33,8 @@ async def diff_sources(settings: Settings, output: Output, before: str, after: s
         )
         found: knowledge.DiffSourcesResponse = await suite.call(suite.knowledge.DiffSources, request)
     rows = [
-        *(("added", "", shortened(one.content), where(one.source_location)) for one in found.added),
-        *(("removed", shortened(one.content), "", where(one.source_location)) for one in found.removed),
+        *(("added", "", one_line(one.content), where(one.source_location)) for one in found.added),
+        *(("removed", one_line(one.content), "", where(one.source_location)) for one in found.removed),
         *(_paired("changed", found.changed)),
         *(_paired("moved", found.moved)),
     ]
@@ -51,8 +51,8 @@ def _paired(what: str, pairs: Sequence[reading.FactPair]) -> list[tuple[str, str
     return [
         (
             what,
-            shortened(one.before.content),
-            shortened(one.after.content) if what == "changed" else "",
+            one_line(one.before.content),
+            one_line(one.after.content) if what == "changed" else "",
             where(one.after.source_location)
             if one.before.source_location == one.after.source_location
             else f"{where(one.before.source_location)} → {where(one.after.source_location)}",

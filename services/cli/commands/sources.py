@@ -8,6 +8,7 @@ from rich.text import Text
 
 from services.allinone.parts import Part
 from services.cli import render
+from services.cli.commands.facts import fact_id_of
 from services.cli.connection import connect
 from services.cli.console import Output
 from services.cli.exits import Exit
@@ -63,7 +64,11 @@ async def show_source(settings: Settings, output: Output, named: str) -> Exit:
     ]
     output.table("", ("what", "value"), rows)
     versions = [
-        (f"{source.source_id}@{each.version}", str(each.fact_count), f"{each.ingested_at.ToDatetime():%Y-%m-%d %H:%M}")
+        (
+            f"{source.uri or source.source_id}@{each.version}",
+            str(each.fact_count),
+            f"{each.ingested_at.ToDatetime():%Y-%m-%d %H:%M}",
+        )
         for each in found.versions
     ]
     output.table("Versions that can be compared", ("version", "facts", "ingested (UTC)"), versions, whole="version")
@@ -83,9 +88,10 @@ async def erase_source(settings: Settings, output: Output, named: str) -> Exit:
 
 
 async def quarantine_fact(settings: Settings, output: Output, fact_id: str) -> Exit:
-    """Withhold a fact from every retrieval until it is restored."""
-    request = knowledge.QuarantineFactRequest(request_id=str(uuid.uuid4()), fact_id=fact_id)
+    """Withhold a fact from every retrieval until it is restored; the beginning of its id is enough, as for ``show``."""
     async with connect(settings, Part.KNOWLEDGE) as suite:
+        fact_id = await fact_id_of(suite, fact_id)
+        request = knowledge.QuarantineFactRequest(request_id=str(uuid.uuid4()), fact_id=fact_id)
         changed = await suite.call(suite.knowledge.QuarantineFact, request)
     output.say(f"{fact_id} is withheld until `groundtrail facts restore {fact_id}`.", style="green")
     output.result(render.response_json(changed))
@@ -93,9 +99,10 @@ async def quarantine_fact(settings: Settings, output: Output, fact_id: str) -> E
 
 
 async def restore_fact(settings: Settings, output: Output, fact_id: str) -> Exit:
-    """Make a withheld fact retrievable again."""
-    request = knowledge.RestoreFactRequest(request_id=str(uuid.uuid4()), fact_id=fact_id)
+    """Make a withheld fact retrievable again; the beginning of its id is enough."""
     async with connect(settings, Part.KNOWLEDGE) as suite:
+        fact_id = await fact_id_of(suite, fact_id)
+        request = knowledge.RestoreFactRequest(request_id=str(uuid.uuid4()), fact_id=fact_id)
         changed: knowledge.RestoreFactResponse = await suite.call(suite.knowledge.RestoreFact, request)
     output.say(f"{fact_id} is {enum_text(ckf.FactStatus, changed.status)}.", style="green")
     output.result(render.response_json(changed))

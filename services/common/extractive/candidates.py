@@ -22,6 +22,7 @@ from services.common.extractive.expecting import (
     names_other_year,
     tells_of_its_document,
 )
+from services.common.extractive.sides import stands_on_other_side
 from services.common.questions.following import joined
 from services.common.questions.kinds import asked_kind
 from services.common.questions.matching import fit_terms, rarity
@@ -175,6 +176,8 @@ def first_candidates(
         text, source = unit.passage.text, sources[unit.fact]
         everything = f"{source.location} {source.content}"
         if text in found or _answers_nothing(question.text, text, everything):
+            continue
+        if stands_on_other_side(question, text, is_row=unit.passage.is_row):
             continue
         fit = fit_terms(question, (unit.inside, unit.over), text, need.tells)
         shown = text if unit.passage.is_row else _with_heading(text, source.location)

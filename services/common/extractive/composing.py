@@ -10,9 +10,11 @@ current does, or where the past is asked about.
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import date
 from typing import Final
 
 from services.common.extractive.sentences import CLOSING_MARKS, Passage, quotable_passages
+from services.common.extractive.sides import stands_on_other_side
 from services.common.questions.kinds import Kind
 from services.common.questions.matching import Fit, counts, fit_terms, rarity
 from services.common.questions.reading import Question, Tense, read_needs
@@ -68,6 +70,7 @@ class Source:
 
     Attributes:
         location: the headings that it stands under, outermost first, as the source names them; empty when unknown.
+        holds_from: first day on which it holds, of one that does not yet; ``None`` for every other.
     """
 
     fact_id: str
@@ -75,6 +78,7 @@ class Source:
     relevance_score: float
     stale: bool = False
     location: str = ""
+    holds_from: date | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,6 +192,8 @@ def _answers(
         fitting = fit_terms(need, (unit.inside, unit.over), unit.passage.text, tells)
         relevance = sources[unit.fact].relevance_score
         if not _is_answer(need, fitting, relevance, is_row=unit.passage.is_row):
+            continue
+        if stands_on_other_side(need, unit.passage.text, is_row=unit.passage.is_row):
             continue
         score = _score(need, unit, fitting, relevance) + (PAST_BONUS if asks_past and unit.past else 0.0)
         if score >= least:

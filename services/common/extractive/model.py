@@ -8,8 +8,9 @@ from typing import Final
 from services.common.computing import compute
 from services.common.encoding import sha256_hex
 from services.common.errors import LimitExceededError, UnavailableError
-from services.common.extractive.composing import NOT_FOUND, NOTHING_NEW, Asked, ExtractLimits, Source, extract
+from services.common.extractive.composing import NOT_FOUND, NOTHING_NEW, Asked, Extract, ExtractLimits, Source, extract
 from services.common.extractive.selecting import AnswerSelector
+from services.common.extractive.times import Timed, held_then, timed
 from services.common.extractive.weighing import Chosen, quoted
 from services.common.ports.language_model import LanguageReply, LanguageRequest, LanguageStream
 from services.common.ports.tokens import TokenCounter, counting_name
@@ -44,13 +45,16 @@ class ExtractiveLanguageModel:
 
     async def complete(self, request: LanguageRequest) -> LanguageReply:
         """Compose the answer; passages are dropped from the end until it keeps to ``max_tokens``."""
-        asked = [Asked(each, request.leans_on, request.prior_texts) for each in request.parts or (request.query,)]
         sources = [
-            Source(each.fact_id, each.content, each.relevance_score, each.stale, each.location)
+            Source(each.fact_id, each.content, each.relevance_score, each.stale, each.location, each.holds_from)
             for each in request.evidence
         ]
-        found = [await self._chosen(each, sources) for each in asked]
-        return await compute(self._composed, request, sources, list(zip(asked, found, strict=True)))
+        questions = [
+            timed(Asked(each, request.leans_on, request.prior_texts), sources)
+            for each in request.parts or (request.query,)
+        ]
+        found = [await self._chosen(each.asked, each.sources) for each in questions]
+        return await compute(self._composed, request, list(zip(questions, found, strict=True)))
 
     async def _chosen(self, asked: Asked, sources: Sequence[Source]) -> Sequence[Chosen] | None:
         """Return what the encoders choose; ``None`` where they cannot be asked: the rules over words then answer."""
@@ -69,19 +73,13 @@ class ExtractiveLanguageModel:
     def _composed(
         self,
         request: LanguageRequest,
-        sources: Sequence[Source],
-        found: Sequence[tuple[Asked, Sequence[Chosen] | None]],
+        found: Sequence[tuple[Timed, Sequence[Chosen] | None]],
     ) -> LanguageReply:
         allowed = self._limits.max_passages
         text, finish_reason = "", "length"
         while allowed:
             limits = ExtractLimits(allowed, self._limits.min_score)
-            text = _joined(
-                [
-                    (extract(asked, sources, limits) if each is None else quoted(asked, sources, limits, each)).text
-                    for asked, each in found
-                ]
-            )
+            text = _joined([_answer(question, limits, each).text for question, each in found])
             if self._tokens.count([text], counting_name(self._tokens, request.model))[0] <= request.max_tokens:
                 finish_reason = "stop" if allowed == self._limits.max_passages else "length"
                 break
@@ -94,6 +92,13 @@ class ExtractiveLanguageModel:
 
     async def close(self) -> None:
         """Nothing to release."""
+
+
+def _answer(question: Timed, limits: ExtractLimits, chosen: Sequence[Chosen] | None) -> Extract:
+    """Return what answers one question at the time that it names."""
+    asked, sources = question.asked, question.sources
+    found = extract(asked, sources, limits) if chosen is None else quoted(asked, sources, limits, chosen)
+    return held_then(found, question, limits.max_passages)
 
 
 def _joined(texts: Sequence[str]) -> str:

@@ -27,9 +27,12 @@ from services.common.extractive.composing import (
     composed,
     in_reading_order,
     repeats,
+    units_of,
 )
+from services.common.extractive.named_cells import is_plainly_named, like_rows
 from services.common.extractive.sentences import quotable_passages, sentence_count
 from services.common.questions.kinds import Kind
+from services.common.questions.reading import read_question
 from services.common.questions.terms import terms
 from services.common.reading.labelled_rows import labelled_row
 
@@ -39,6 +42,8 @@ TOLD: Final = (*SIGNS, "order", "lead", "follows", "yes_no", "open", "only")
 LEAST_WITHOUT_EXPECTED: Final = 0.60
 """Lowest probability of a passage that holds no hour, sum, number, name … where one is expected."""
 _MOST_SENTENCES: Final = 2
+MORE_ROWS: Final = "(Further rows of this table that match: {}.)"
+"""What stands behind the rows of a list that is longer than an answer may be."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +109,9 @@ def chosen(need: Need, candidates: Sequence[Candidate], models: Weights | None =
     orders = models.order.of(np.stack([each.row() for each in candidates]))
     ranked = _plainer_row_first(need, [candidates[at] for at in np.argsort(-orders, kind="stable")])
     places = sorted((float(order) for order in orders), reverse=True)
+    plain = [each for each in candidates if is_plainly_named(need.question, each.unit)]
+    if len(plain) == 1 and not (plain[0].unit.past and not need.asks_past):
+        return Chosen((plain[0],), 1.0)
     told = told_of(need, ranked, places)
     probability = 1.0 / (1.0 + math.exp(-float(models.accept.of(told[None])[0])))
     return Chosen(_with_second(ranked, places, models.second), probability)
@@ -198,9 +206,15 @@ def quoted(
                 units.append(unit)
     if not units:
         return Extract(NOTHING_NEW if answers else NOT_FOUND)
+    if len(units) == 1:
+        units += like_rows(read_question(asked.question), units[0], units_of(sources))
+        more, units = len(units) - limits.max_passages, units[: limits.max_passages]
+    else:
+        more = 0
     ordered = in_reading_order(units)
+    text = composed([each.passage.text for each in ordered])
     return Extract(
-        composed([each.passage.text for each in ordered]),
+        f"{text}\n{MORE_ROWS.format(more)}" if more > 0 else text,
         tuple(each.passage.text for each in ordered),
         tuple(sources[each.fact].fact_id for each in ordered),
     )

@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
+from datetime import date
 from enum import StrEnum, unique
 from typing import Protocol, runtime_checkable
 
@@ -30,6 +31,7 @@ class EvidenceFact:
 
     Attributes:
         location: headings that it stands under in its source; empty when unknown.
+        holds_from: first day on which it holds, of one that does not yet; ``None`` for every other.
     """
 
     fact_id: str
@@ -37,6 +39,7 @@ class EvidenceFact:
     relevance_score: float
     stale: bool = False
     location: str = ""
+    holds_from: date | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -64,6 +64,17 @@ _SECTIONS_ONLY: Final = frozenset(
     )
 )
 """Words of headings that name a kind of section, not what it is about."""
+_CLAUSE: Final = re.compile(
+    r"(?:(?:section|clause|article|art\.|paragraph|para\.|rule|\u00a7)\s?\d{1,3}(?:\.\d{1,3}){0,4}[.:)]?"
+    r"|\d{1,3}(?:\.\d{1,3}){1,4}[.:)]?|\d{1,3}[.)]|\((?:\d{1,3}|[a-z]|[ivx]{1,5})\))"
+    r"(?:\s?\((?:\d{1,3}|[a-z]|[ivx]{1,5})\))?\s+(?=(?-i:[A-Z])(?-i:[a-z\s]))",
+    re.IGNORECASE,
+)
+"""The number of a clause before its sentence."""
+_SECTION: Final = re.compile(
+    r"^#*\s*(?:(?:section|chapter|part|article|\u00a7)\s?)?\d{1,2}(?:\.\d{1,3}){0,4}[.):]?\s+(?=\D)", re.IGNORECASE
+)
+"""The number of a section before its heading; a year is none."""
 _PERSONS: Final = {"we": "we", "us": "we", "our": "we", "you": "you", "your": "you"}
 _DURATIONS: Final = frozenset({"second", "month"})
 _OFTEN: Final = frozenset(map(stem, ("daily", "weekly", "monthly", "quarterly", "yearly", "annually", "annum")))
@@ -231,11 +242,18 @@ _VALUE_STEMS: Final = (
 
 
 def _sentences(fact: Stated) -> list[tuple[int, int]]:
+    behind = [(_behind_number(fact.text, start, end), end) for start, end in sentences(fact.text)]
     return [
         (start, end)
-        for start, end in sentences(fact.text)
+        for start, end in behind
         if end - start <= _SENTENCE_CHARS and _NUMERAL.search(fact.text, start, end)
     ]
+
+
+def _behind_number(text: str, start: int, end: int) -> int:
+    """Return where a sentence begins behind the number of its clause: "1.1 Full-time staff have 29 days"."""
+    number = _CLAUSE.match(text, start, end)
+    return number.end() if number else start
 
 
 def _stated(sentence: str) -> list[Value]:
@@ -314,7 +332,7 @@ def _is_beside(at: int, value: Value) -> bool:
 def _headings(location: str) -> tuple[Words, Words]:
     """Return the content words of the last heading below the document's title, and those of the title."""
     title, *below = headings_of(location) or tuple(location.split(" > "))
-    return (_content(below[-1]) - _SECTIONS_ONLY if below else frozenset()), _content(title)
+    return (_content(_SECTION.sub("", below[-1])) - _SECTIONS_ONLY if below else frozenset()), _content(title)
 
 
 def _content(text: str) -> Words:

@@ -112,7 +112,7 @@ class ProviderAdmin:
         if replayed is not None:
             return replayed
         if all(one.name != name for one in await self._store.list_providers(caller.tenant_id)):
-            text = f"there is no provider {name}; ListTenantProviders shows those that there are"
+            text = f"there is no provider {name}; `groundtrail providers list` shows those that there are"
             raise NotFoundError(ErrorReason.PROVIDER_NOT_FOUND, text, name=name)
 
         async def store(receipt: Receipt) -> None:

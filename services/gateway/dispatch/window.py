@@ -163,7 +163,14 @@ def _language_request(
         # An earlier answer is context, not evidence: quoting it would ground an answer in itself. What a tool answered
         # against a document is in the prompt, marked as disputed, and is not quoted (ADR 0161).
         evidence=tuple(
-            EvidenceFact(fact.fact_id, fact.content, fact.relevance_score, fact.stale, fact.location)
+            EvidenceFact(
+                fact.fact_id,
+                fact.content,
+                fact.relevance_score,
+                fact.stale,
+                fact.location,
+                fact.out_of_time.begins if fact.out_of_time is not None else None,
+            )
             for fact in envelope.facts
             if not fact.carried_from and fact.fact_id not in disputed
         ),

@@ -121,6 +121,11 @@ class OutOfTime:
     reason: str
     on: date | None = None
 
+    @property
+    def begins(self) -> date | None:
+        """The first day of a fact that is to come; ``None`` for one that held before, or when nobody said."""
+        return self.on if self.reason == "NOT_YET_VALID" else None
+
 
 @dataclass(frozen=True, slots=True)
 class EnvelopeFact:

@@ -9,7 +9,7 @@ from crp.ckf.v1 import ckf_pb2, knowledge_service_pb2
 from typer.testing import CliRunner
 
 from services.cli.app import app
-from services.cli.commands.ingest import Terms, documents, ingest, ingest_all, own_data
+from services.cli.commands.ingest import Terms, documents, ingest, ingest_all, left_out, own_data, show
 from services.cli.console import Output
 from services.cli.document_files import read_document_file
 from services.cli.exits import Exit
@@ -35,6 +35,30 @@ def test_two_files_of_one_name_do_not_become_versions_of_one_document(tmp_path):
         documents([one, other])
     assert caught.value.violations[0].field == "PATH"
     assert [name for _, name in documents([one, one])] == ["rules.md", "rules.md"]
+
+
+def test_what_a_folder_holds_beside_documents_is_refused_by_name(tmp_path, capsys):
+    folder = tmp_path / "policies"
+    written(folder / "leave.md", folder / ".git" / "HEAD", folder / "LICENSE", tmp_path / "data" / "x.bin")
+    (folder / "sub").mkdir()
+    (folder / "old.doc").write_bytes(
+        b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + b"\0" * 8_000 + "WordDocument".encode("utf-16-le")
+    )
+    (folder / "sub" / "a.rtf").write_bytes(b"{\\rtf1 x}")
+    (folder / "scan.png").write_bytes(b"\x89PNG\r\n\x1a\n")
+    found = left_out([folder, folder / "LICENSE", tmp_path / "data"], without=tmp_path / "data")
+    told = {Path(one.path).name: one.error for one in found}
+    assert set(told) == {"old.doc", "a.rtf", "scan.png"}  # a file that is named is sent, ours and hidden ones are none
+    assert "Word document" in told["old.doc"]
+    assert "save it as DOCX" in told["old.doc"]
+    assert "RTF document" in told["a.rtf"]
+    assert "PNG image" in told["scan.png"]
+    assert {one.reason for one in found} == {"UNSUPPORTED_MEDIA"}
+    assert "name the file to send it all the same" in left_out([folder])[0].error
+    show([], Output(as_json=False), found * 10)
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "left out: the document is an RTF document" in shown
+    assert "and 10 more left out (--json)" in shown
 
 
 async def test_a_name_that_is_no_unicode_is_sent_as_escapes(tmp_path):

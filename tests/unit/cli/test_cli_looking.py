@@ -14,7 +14,7 @@ from services.cli.commands import facts, ingest, preview_ingestion, source_diff,
 from services.cli.connection import Suite
 from services.cli.console import Output
 from services.cli.exits import Exit
-from services.common.errors import InvalidRequestError
+from services.common.errors import InvalidRequestError, NotFoundError
 from services.common.settings import Settings
 from tests.fakes.envelope_world import World
 from tests.patience import patient
@@ -160,6 +160,8 @@ async def test_differences_of_a_source_and_a_file_and_of_two_versions(alice, pat
     assert await told(f"{source_id}@1", source_id) == counts
     await source_diff.diff_sources(Settings(), Output(as_json=False), f"{source_id}@1", f"{source_id}@2", 100)
     assert "1 added, 0 removed, 1 changed, 0 moved, 1 unchanged" in capsys.readouterr().out
+    await sources.show_source(Settings(), Output(as_json=False), source_id)
+    assert "file:fees.md@2" in capsys.readouterr().out, "a version is named as `sources diff` takes it"
     for wrong in ("nowhere.md", source_id.upper(), f"{source_id}@0"):
         with pytest.raises(InvalidRequestError):
             await told(wrong, source_id)
@@ -200,3 +202,75 @@ async def test_a_fact_is_shown_with_what_stands_around_it(alice, path, capsys):
     table = capsys.readouterr().out
     assert "previous fact" in table
     assert first.fact_id in table
+
+
+ROW = "The surcharge for a {} of {} is 4.50 EUR, payable at the counter before the visit and refunded within {} days."
+LONG = (
+    "# Fees\n\n" + ROW.format("guest", "the library, the archive, the reading room and the map collection", "{}") + "\n"
+)
+
+
+async def test_what_is_to_be_checked_is_shown_whole(alice, path, capsys):
+    path.write_text(LONG.format("five working"), encoding="utf-8")
+    _, shown = await looked(capsys, path, as_json=False)
+    assert "five working days." in " ".join(shown.split())
+    assert "…" not in shown
+    source_id = (await ingested(capsys, path))["source_id"]
+    path.write_text(LONG.format("nine working"), encoding="utf-8")
+    await source_diff.diff_sources(Settings(), Output(as_json=False), source_id, str(path), 100)
+    shown = capsys.readouterr().out
+    assert "…" not in shown
+    assert all(word in shown for word in ("five", "nine", "working"))
+
+
+async def test_other_sources_are_called_by_name_and_day(alice, path, capsys):
+    source_id = (await ingested(capsys, path))["source_id"]
+    other = path.with_name("other.md")
+    other.write_text(OLD.replace("250 EUR", "300 EUR"), encoding="utf-8")
+    _, shown = await looked(capsys, other, as_json=False)
+    text = " ".join(shown.split())
+    assert "Other values elsewhere" in text
+    assert "300 EUR here, 250 EUR in Fees (file:fees.md) of 20" in text
+    assert source_id not in shown
+
+
+async def test_a_fact_is_withheld_and_let_go_by_the_beginning_of_its_id(alice, path, capsys):
+    await ingested(capsys, path)
+    fact_id = (await alice.facts())[0].fact_id
+    for change, status in ((sources.quarantine_fact, "QUARANTINED"), (sources.restore_fact, "ACTIVE")):
+        await change(Settings(), Output(as_json=False), fact_id[:8])
+        assert fact_id in " ".join(capsys.readouterr().out.split())
+        await facts.show_fact(Settings(), Output(as_json=True), fact_id[:8])
+        assert json.loads(capsys.readouterr().out)["fact"]["status"] == f"FACT_STATUS_{status}"
+    with pytest.raises(NotFoundError, match="no fact's id begins with"):
+        await sources.quarantine_fact(Settings(), Output(as_json=True), "0000" if fact_id[:4] != "0000" else "1111")
+    with pytest.raises(InvalidRequestError, match="first 4 or more characters"):
+        await sources.restore_fact(Settings(), Output(as_json=True), "xyz")
+
+
+async def test_another_document_under_one_address_is_told_with_its_address(alice, tmp_path, capsys):
+    for folder, title, rule in (
+        ("hr", "Payslips", "Payslips come on the 25th."),
+        ("it", "Laptops", "Laptops are kept 4 years."),
+    ):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "README.md").write_text(f"# {title}\n\n{rule}\n", encoding="utf-8")
+    first = await ingested(capsys, tmp_path / "hr" / "README.md")
+    assert (first["uri"], first["warnings"]) == ("file:README.md", [])
+    await ingest.ingest(Settings(), Output(as_json=False), [tmp_path / "it" / "README.md"], ingest.Terms("internal"))
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "file:README.md" in shown
+    assert "nothing is left of what had this address before, “Payslips”" in shown
+    (tmp_path / "it" / "README.md").write_text("# Machines\n\nLaptops are kept 4 years.\n", encoding="utf-8")
+    assert (await ingested(capsys, tmp_path / "it" / "README.md"))["warnings"] == [], "a new title alone is none"
+
+
+async def test_a_superseded_document_that_comes_back_is_told(alice, path, capsys):
+    await ingested(capsys, path)
+    new = path.with_name("new.md")
+    new.write_text(NEW, encoding="utf-8")
+    await ingest.ingest(Settings(), Output(as_json=True), [new], ingest.Terms("internal", ("file:fees.md",)))
+    capsys.readouterr()
+    (warning,) = (await ingested(capsys, path))["warnings"]
+    assert "they hold again" in warning
+    assert (await ingested(capsys, path))["warnings"] == []

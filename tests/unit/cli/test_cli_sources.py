@@ -71,7 +71,7 @@ async def test_a_source_is_shown_with_its_versions_and_the_latest_stands_first(a
     source_id = (await listed(capsys))[0]["source_id"]
     assert await sources.show_source(Settings(), Output(as_json=False), source_id) is Exit.OK
     shown = capsys.readouterr().out
-    assert all(f"{source_id}@{version}" in shown for version in (1, 2))
+    assert all(f"file:fees.txt@{version}" in shown for version in (1, 2))
     assert await sources.show_source(Settings(), Output(as_json=True), source_id) is Exit.OK
     assert [each["version"] for each in json.loads(capsys.readouterr().out)["versions"]] == [2, 1]
 

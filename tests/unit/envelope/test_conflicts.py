@@ -165,6 +165,52 @@ def test_no_disagreement(texts):
     assert find_conflicts(stated(*texts)) == ()
 
 
+@pytest.mark.parametrize(
+    "number",
+    [
+        "1.1",
+        "1.1.",
+        "4.2.1",
+        "3.",
+        "3)",
+        "(a)",
+        "(iv)",
+        "\u00a7 3",
+        "\u00a7 3.1",
+        "Section 4.2:",
+        "Clause 7",
+        "2.1 (b)",
+    ],
+)
+def test_the_number_of_a_clause_is_not_what_it_speaks_of(number):
+    plain, numbered = (
+        "Full-time staff have 25 days of annual leave a year.",
+        "Full-time staff have 29 days of annual leave a year.",
+    )
+    found = find_conflicts(stated(plain, f"{number} {numbered}"))
+    assert [side.text for side in found[0].sides] == ["25 days", "29 days"]
+    first, second = stated(f"9.9 {plain}", f"{number} {numbered}")
+    sides = Pairs(SubjectIndex()).between(first, second)
+    assert sides is not None
+    assert [side.text for side in sides] == ["25 days", "29 days"]
+    assert not find_conflicts(stated(f"9.9 {plain}", f"{number} {plain}"))
+
+
+def test_a_number_that_begins_a_sentence_is_no_clause():
+    sides = find_conflicts(stated("25 Members vote in 3 days.", "30 Members vote in 3 days."))[0].sides
+    assert [side.text for side in sides] == ["25", "30"]
+    sides = find_conflicts(stated("5.90 EUR is the fee for guests.", "6.90 EUR is the fee for guests."))[0].sides
+    assert [side.text for side in sides] == ["5.90 EUR", "6.90 EUR"]
+
+
+@pytest.mark.parametrize("heading", ["# Handbook > ## 3 Annual leave", "# Handbook > ## 3.1. Annual leave"])
+def test_the_number_of_a_section_is_not_what_its_heading_says(heading):
+    first = Stated("a", "a", "Full-time staff have 25 days a year.", "# Policy > ## Annual leave")
+    other = Stated("b", "b", "Full-time staff have 29 days a year.", heading)
+    assert find_conflicts([first, other])
+    assert not find_conflicts([first, Stated("b", "b", other.text, "# Handbook > ## 2026 Training")])
+
+
 def test_headings_tell_things_apart():
     facts = [
         Stated("f1", "a", "The meal allowance is 20 euros.", "# Travel > ## Germany"),

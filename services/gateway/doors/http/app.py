@@ -93,7 +93,7 @@ def create_app(
 
     async def unknown(request: Request, error: Exception) -> Response:
         status = error.status_code if isinstance(error, HTTPException) else HTTPStatus.NOT_FOUND
-        response = _refused(request, _of_http(status), clock)
+        response = _refused(request, _of_http(status, request.url.path), clock)
         response.status_code = status
         response.headers.update(getattr(error, "headers", None) or {})  # Allow, where another method is served
         return response
@@ -119,6 +119,9 @@ _DIALECTS: Final[tuple[tuple[Dialect, tuple[str, ...]], ...]] = (
     (AnthropicDialect(), (AnthropicDialect.path,)),
 )
 """Whose clients ask below these paths, and read nothing but the form's own errors."""
+_KNOWLEDGE: Final = ("/v1/sources", "/v1/facts", "/v1/communities", "/v1/state")
+"""Paths that the contract states for KnowledgeService, which Envoy alone serves (ADR 0144)."""
+_SEE: Final = "/openapi.json has what is"
 _OPEN: Final = frozenset({"/healthz", READY, WELL_KNOWN})
 """What is answered without a credential."""
 _PROBES: Final = frozenset({"/healthz", READY})
@@ -196,13 +199,18 @@ def _add_headers(message: MutableMapping[str, Any]) -> None:
     message["headers"] = [*message["headers"], *(pair for pair in added if pair[0] not in present)]
 
 
-def _of_http(status: int) -> CrpError:
+def _of_http(status: int, path: str) -> CrpError:
     """Return what the framework refused by itself as one of our errors."""
     if status == HTTPStatus.METHOD_NOT_ALLOWED:
         fault = FieldViolation("method", "must be one that /openapi.json names for this path")
         text = "this path takes another method; see /openapi.json"
         return InvalidRequestError(ErrorReason.INVALID_FIELD, text, violations=(fault,))
-    return NotFoundError(ErrorReason.PATH_NOT_FOUND, "nothing is served at this path; see /openapi.json")
+    text = "nothing is served at this path; see /openapi.json"
+    if any(path == one or path.startswith((f"{one}/", f"{one}:")) for one in _KNOWLEDGE):
+        text = (
+            f"sources and facts are not served at this port but over gRPC, and as REST by Envoy (deploy/envoy); {_SEE}"
+        )
+    return NotFoundError(ErrorReason.PATH_NOT_FOUND, text)
 
 
 def _refused(request: Request, error: CrpError, clock: Clock) -> Response:
