@@ -48,7 +48,12 @@ _DATED: Final = re.compile(
 
 
 def name_of_document(document: Document) -> str:
-    """Return how a document is called: the heading that it begins with, else its title; empty for neither."""
+    """Return how a document is called: the heading that it begins with, else its title; empty for neither.
+
+    Of parts that stand apart, as sheets of a workbook do, none is named by what heads the first.
+    """
+    if any(block.is_apart for block in document.blocks):
+        return ""
     name = _own_heading(document.blocks) or document.title
     return "" if len(name) > _MAX_NAME_CHARS or is_bare(name) else name.strip()
 

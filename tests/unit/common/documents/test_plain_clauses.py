@@ -83,10 +83,12 @@ def test_a_figure_at_the_beginning_of_a_line_begins_no_clause(text):
 
 
 def test_a_step_that_is_wrapped_before_a_name_is_no_heading():
-    text = "1. The fee is paid to the bank of\nMunich before the end of May.\n2. It is paid back by the one of\nBerlin later."
+    text = (
+        "1. The fee is paid to the bank of\nMunich before the end of May.\n2. It is paid back by that of\nBerlin later."
+    )
     assert blocks(text) == [
         ("L", 0, "The fee is paid to the bank of Munich before the end of May."),
-        ("L", 0, "It is paid back by the one of Berlin later."),
+        ("L", 0, "It is paid back by that of Berlin later."),
     ]
 
 
