@@ -10,8 +10,10 @@ from services.common.documents.pdf import read_pdf
 from tests.fakes.pdf import drawn, wrapped, write
 
 TEXTS = (
-    "Visitors who show signs of an infection are asked to stay at home until they have been free of symptoms for 48 "
-    "hours, because patients after transplantation are at particular risk.",
+    (
+        "Visitors who show signs of an infection are asked to stay at home until they have been free of symptoms for "
+        "48 hours, because patients after transplantation are at particular risk."
+    ),
     "General wards receive visitors from 14:00 to 20:00 every day, and children come with the consent of the sister.",
     "Season tickets for relatives of long-stay patients cost EUR 40 a week and are sold from Monday to Friday.",
 )
