@@ -105,6 +105,7 @@ class Block:
             level 0, its table, its code: 1.
         notes: marks of footnotes, each with the place in ``text`` where it stood: (offset, mark).
         linked: it is a link and nothing else.
+        is_apart: a HEADING that begins what nothing before it stands above: a sheet of a workbook.
     """
 
     kind: BlockKind
@@ -118,6 +119,7 @@ class Block:
     within: int = 0
     notes: tuple[tuple[int, str], ...] = ()
     linked: bool = False
+    is_apart: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,7 +28,7 @@ MAX_PARTS: Final = 200
 """Boundaries of parts: the parser compares each line with all that are open."""
 MAX_FORWARDED: Final = 5
 MAX_HEAD_BYTES: Final = 1 << 20
-_HEADS: Final = ("From", "To", "Cc", "Date")
+_HEADS: Final = (("From", "of"), ("Date", "sent on"), ("To", "to"), ("Cc", "copied to"))
 _BOUNDARY: Final = re.compile(rb"boundary\s*=", re.IGNORECASE)
 _HEAD_END: Final = re.compile(rb"\r?\n\r?\n")
 _LINES: Final = re.compile(r"lines? (\d+)(?:-(\d+))?")
@@ -98,10 +98,9 @@ def _read(
     subject = _head(message, "Subject")
     if subject:
         blocks.append(Block(BlockKind.HEADING, subject, min(1 + depth, 6), Place(path=f"{where}subject")))
-    for name in _HEADS:
-        value = _head(message, name)
-        if value:
-            blocks.append(Block(BlockKind.DEFINITION, value, place=Place(path=f"{where}head {name}"), term=name))
+    said = _sent(message)
+    if said:
+        blocks.append(Block(BlockKind.LIST_ITEM, said, place=Place(path=f"{where}heads")))
     words = MailWords(parseaddr(_head(message, "From"))[0])
     for text in mail.html or mail.plain:
         if mail.html:
@@ -169,6 +168,12 @@ def _decoded(written: str) -> str:
 
 def _head(message: Message, name: str) -> str:
     return _decoded(str(message.get(name, "")))
+
+
+def _sent(message: Message) -> str:
+    """Return what the heads say, as a sentence: a bare date would be taken for that of what the mail is about."""
+    said = ", ".join(f"{word} {value}" for name, word in _HEADS if (value := _head(message, name)))
+    return f"E-mail {said.rstrip('.')}." if said else ""
 
 
 def _date(message: Message) -> str:

@@ -15,6 +15,8 @@ _GREETING: Final = re.compile(
     r"(?P<whom>[^\n,:!.;?]{0,60})(?P<end>[,:!.]|$)",
     re.IGNORECASE,
 )
+_CALLED: Final = re.compile(r"[^\W\d_][\w'\u2019-]*(?:(?: and| und| et| &|,)? [^\W\d_][\w'\u2019.-]*){0,3},")
+_JOINING: Final = frozenset({"and", "und", "et", "all", "team", "both", "zusammen"})
 _TITLE: Final = re.compile(r"\b(Dr|Mr|Mrs|Ms|Prof|St)\.", re.IGNORECASE)
 _TITLE_CHARS: Final = 60
 _MAX_WHOM_WORDS: Final = 8
@@ -154,6 +156,12 @@ def after_greeting(line: str) -> str | None:
     return rest
 
 
+def is_called(line: str) -> bool:
+    """Say whether a line is nothing but the name of whom it calls, and a comma; at the top of a mail alone."""
+    words = line.replace(",", " ").split()
+    return bool(_CALLED.fullmatch(line)) and all(word[:1].isupper() or word in _JOINING for word in words)
+
+
 def after_sign_off(line: str) -> str | None:
     """Return the name behind a sign-off on its line, empty when it stands alone; ``None`` where there is none."""
     match = _SIGN_OFF.fullmatch(line)
@@ -208,13 +216,22 @@ def attribution_of(text: str, *, quoted_below: bool) -> str:
     """Return the lead-in to a quoted mail that a line gives, without address and colon; empty where it gives none."""
     if len(text) > _MAX_ATTRIBUTION or not text.rstrip().endswith(":"):
         return ""
+    lead = " ".join(_ADDRESS.sub("", text).split()).rstrip(": ")
     small = f" {text.lower().rstrip(': ')} "
-    if small.strip() in _VERBS or not any(f" {verb} " in small for verb in _VERBS):
+    if lead.lower() in _VERBS or not any(f" {verb} " in small for verb in _VERBS):
         return ""
     dated = small[1:].startswith(_OPENINGS) and _DATED.search(small) is not None
     if not (dated or quoted_below or "@" in text):
         return ""
-    return " ".join(_ADDRESS.sub("", text).split()).rstrip(": ")
+    return lead
+
+
+def attribution_within(text: str) -> tuple[str, ...]:
+    """Return a line that says who wrote what follows on it in two, as they were before a page ran them together."""
+    end = text.find(": ", 0, _MAX_ATTRIBUTION)
+    while end >= 0 and not attribution_of(text[: end + 1], quoted_below=False):
+        end = text.find(": ", end + 1, _MAX_ATTRIBUTION)
+    return (text,) if end < 0 else (text[: end + 1], text[end + 2 :])
 
 
 def is_marker(line: str) -> bool:

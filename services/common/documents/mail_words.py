@@ -18,8 +18,10 @@ from services.common.documents.mail_phrases import (
     after_greeting,
     after_sign_off,
     attribution_of,
+    attribution_within,
     contact_of,
     heads_of,
+    is_called,
     is_marker,
     is_notice,
     without_courtesy,
@@ -37,6 +39,7 @@ _NAME_WORDS: Final = 3
 _MAX_HEADS: Final = 12
 _RULE: Final = "--"
 """Stands above a signature by custom."""
+_CONTACT: Final = "Contact of "
 _TEXTS: Final = frozenset({BlockKind.PARAGRAPH, BlockKind.LIST_ITEM, BlockKind.DEFINITION, BlockKind.HEADING})
 
 
@@ -116,7 +119,8 @@ class MailWords:
                 self._voice(depth).fresh = False
                 yield from led(block, self._voice(depth).lead)
                 continue
-            for lead, kept in self._paragraph(depth, [Line(0, block.text)]):
+            lines = attribution_within(block.text) if depth else (block.text,)
+            for lead, kept in self._paragraph(depth, [Line(0, line) for line in lines]):
                 text = " ".join(line.text for line in kept)
                 yield from led(replace(block, text=text, notes=block.notes if text == block.text else ()), lead)
 
@@ -162,9 +166,7 @@ class MailWords:
             while end < len(lines) and not _opens(texts, end, quoted_below=quoted_below):
                 end += 1
             voice = self._voice(depth)
-            kept = self._said(voice, lines[at:end])
-            if kept:
-                found.append((voice.lead, kept))
+            found.extend((voice.lead, kept) for kept in self._said(voice, lines[at:end]) if kept)
             at = end
         return found
 
@@ -178,12 +180,12 @@ class MailWords:
             return heads.lines
         lead, count = _attribution(texts, at, quoted_below=quoted_below)
         if lead:
-            self._begin(lead, depth, quoted_below=True)
+            self._begin(lead, depth, quoted_below=at + count == len(texts))
             return count
         return 0
 
-    def _said(self, voice: _Voice, lines: list[Line]) -> list[Line]:
-        """Return the lines of a paragraph without greeting, sign-off and signature."""
+    def _said(self, voice: _Voice, lines: list[Line]) -> tuple[list[Line], list[Line]]:
+        """Return the lines of a paragraph without greeting, sign-off and signature, and the contact that it gives."""
         kept: list[Line] = []
         contacts: list[str] = []
         sentence = _is_sentence(" ".join(line.text.strip() for line in lines))
@@ -192,6 +194,8 @@ class MailWords:
             below = voice.signed and not sentence and not text.lower().startswith(_POSTSCRIPT)
             rest = after_greeting(text) if voice.fresh and not kept else None
             name = after_sign_off(text)
+            if rest is None and name is None and voice.fresh and not kept and is_called(text):
+                rest = ""
             if rest is not None:
                 self.furniture.append(text.removesuffix(rest).strip())
                 kept += [Line(line.number, rest)] if rest else []
@@ -208,10 +212,9 @@ class MailWords:
             if self._quoted and not voice.lead and leans(kept[0].text.strip() if kept else ""):
                 kept[0] = Line(kept[0].number, f"{self.author or 'The sender'} answers: {kept[0].text.strip()}")
             self._quoted = bool(voice.lead)
-        if contacts:
-            who = voice.name or self.author or "the sender"
-            kept.append(Line(lines[-1].number, f"Contact of {who}: {'; '.join(contacts)}"))
-        return kept
+        who = voice.name or self.author or "the sender"
+        contact = f"{_CONTACT}{who}: {'; '.join(contacts).rstrip('.')}."
+        return kept, [Line(lines[-1].number, contact)] if contacts else []
 
     def _is_name(self, voice: _Voice, text: str) -> bool:
         """Say whether a line is nothing but part of the name of who speaks."""
@@ -249,13 +252,18 @@ def _opens(texts: list[str], at: int, *, quoted_below: bool) -> bool:
 
 
 def _attribution(texts: list[str], at: int, *, quoted_below: bool) -> tuple[str, int]:
-    """Return the lead-in that the last line of a paragraph gives, or the last two, and how many they are."""
+    """Return the lead-in that a line of a paragraph gives, or it and the next, and how many they are.
+
+    Where the words stand right below it, in the same paragraph, it must say when they were written.
+    """
     left = len(texts) - at
-    if left == 1:
-        return attribution_of(texts[at], quoted_below=quoted_below), 1
-    if left > 2 or texts[at].endswith((".", "!", "?", ":")) or attribution_of(texts[at + 1], quoted_below=quoted_below):  # noqa: PLR2004
+    alone = attribution_of(texts[at], quoted_below=quoted_below and left == 1)
+    if left == 1 or alone:
+        return alone, 1
+    last = quoted_below and left == 2  # noqa: PLR2004 - it and the next
+    if texts[at].endswith((".", "!", "?", ":")) or attribution_of(texts[at + 1], quoted_below=last):
         return "", 0
-    return attribution_of(f"{texts[at]} {texts[at + 1]}", quoted_below=quoted_below), 2
+    return attribution_of(f"{texts[at]} {texts[at + 1]}", quoted_below=last), 2
 
 
 def _polite(lines: list[Line]) -> list[Line]:
@@ -280,7 +288,7 @@ def led(block: Block, lead: str) -> Iterator[Block]:
         caption = f"{lead}: {block.table.caption}".rstrip(": ")
         yield replace(block, table=replace(block.table, caption=caption))
     elif block.kind in _TEXTS:
-        for part in _portions(block.text):
+        for part in [block.text] if block.text.startswith(_CONTACT) else _portions(block.text):
             yield replace(block, text=f"{lead}: {part}", notes=())
     else:
         yield block

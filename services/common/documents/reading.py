@@ -105,9 +105,12 @@ def _read_text_kind(found: Detected, content: bytes, language: str) -> Document:
 
 
 def _without_text(media: MediaType) -> InvalidRequestError:
+    scanned = KIND_OF[media].binary
     return InvalidRequestError(
         ErrorReason.DOCUMENT_WITHOUT_TEXT,
-        "the document holds no text; a scanned document needs text recognition first",
+        "the document holds no text; a scanned document needs text recognition first"
+        if scanned
+        else "the document holds no text: it is empty, or nothing of it is for readers",
         violations=(FieldViolation("content", "must hold extractable text"),),
         media_type=media.value,
     )

@@ -20,12 +20,15 @@ _FIGURE: Final = re.compile(
 )
 _YEAR: Final = re.compile(r"(?:(?:19|20|21)\d\d|Q[1-4](?:\s(?:19|20)\d\d)?)")
 _UNIT: Final = re.compile(
-    r"[\[(]?(?:%|‰|°[CF]?|[$€£¥]|EUR|USD|GBP|CHF|k?m[²³]?|cm|mm|k?g|t|l|ml|h|s|min|k?Wh?|MW|V|A|Hz|bar|k?Pa|K|pcs?|"
-    r"m\^[23]|[km]?g?/(?:m[²³]?|l|h|s|d)|EUR/\w{1,5}|n|no\.?|yyyy-mm-dd|days?|hours?|years?|pieces?|persons?)[\])]?",
+    r"[\[(]?(?:%|‰|°[CF]?|[$€£¥]|[kTM]?(?:EUR|USD|GBP|CHF)|(?:EUR|USD|GBP|CHF|€|[$£]) ?m(?:io|n)?\.?|[µmckh]?m[²³23]?"
+    r"|[mµkn]?g|t|[mhc]?l|dl|h|s|ms|min|[kMGT]?Wh?|kVA|[mk]?V|m?A|[kMG]?Hz|m?bar|[kMh]?Pa|K|ha|mm ?Hg|kcal|k?J"
+    r"|[mµn]?mol|pcs?|m\^[23]|[µmk]?(?:g|mol)?/(?:m[²³]?|d?l|h|s|d)|(?:km|m|l|m[²³]|kWh)/(?:h|s|d|a|min)|[kMG]?bit/s|(?:EUR|€|USD|[$£])/.{1,5}"
+    r"|n|no\.?|yyyy-mm-dd|per ?cent|minutes?|days?|weeks?|months?|hours?|years?|pieces?|persons?|FTE)[\])]?",
     re.IGNORECASE,
 )
 _BRACKETED: Final = re.compile(r"\[[^\[\]]{1,16}\]|\([^()\d][^()]{0,15}\)")
 """In a row of its own below names it can be nothing but a unit, whatever it measures."""
+_UNIT_CHARS: Final = 12
 _EMPTY: Final = frozenset({"", "-", "\u2013", "\u2014", "n/a", "na", "."})
 
 Grid = Sequence[Sequence[str]]
@@ -53,7 +56,7 @@ def header_rows_of(rows: Grid, spanned: frozenset[tuple[int, int]] = frozenset()
     end = _end_of_spans(rows, spanned)
     named = end < len(rows) and all(_names(rows[index], gaps=True) for index in range(1, end))
     count = max(marked, end if named else 1)
-    if count < len(rows) - 1 and _are_units(rows[count]):
+    if count < len(rows) - 1 and (_are_units(rows[count]) or _go_on(rows, count)):
         return count + 1
     if marked or count > 1 or _differs(rows, count) or _looks_like_names(rows, count):
         return count
@@ -129,7 +132,34 @@ def _counts(row: Sequence[str]) -> bool:
 
 def _are_units(row: Sequence[str]) -> bool:
     filled = [cell for cell in row if cell not in _EMPTY]
-    return bool(filled) and all(_UNIT.fullmatch(cell) or _BRACKETED.fullmatch(cell) for cell in filled)
+    return bool(filled) and all(map(_is_unit, filled))
+
+
+def _go_on(rows: Grid, count: int) -> bool:
+    """Say whether a row below the heads goes on with them: units below names, and names where none stood above.
+
+    Its first cell is blank though the rows below have names there; what is no unit that is known measures figures.
+    """
+    row, above = rows[count], rows[count - 1]
+    body = rows[count + 1 : count + 1 + _LOOKED_AT_ROWS]
+    if row[0] or 2 * sum(bool(one[0]) for one in body) <= len(body) or not _has_unit(row):
+        return False
+    for column, cell in enumerate(row):
+        if cell in _EMPTY or _is_unit(cell):
+            continue
+        counted = [one[column] for one in body if one[column] not in _EMPTY]
+        measures = len(cell) <= _UNIT_CHARS and " " not in cell and bool(counted) and all(map(is_figure, counted))
+        if is_figure(cell) or len(cell) > _HEAD_CHARS or not (measures or not above[column]):
+            return False
+    return True
+
+
+def _has_unit(row: Sequence[str]) -> bool:
+    return any(cell not in _EMPTY and _is_unit(cell) for cell in row)
+
+
+def _is_unit(cell: str) -> bool:
+    return bool(_UNIT.fullmatch(cell) or _BRACKETED.fullmatch(cell))
 
 
 def _differs(rows: Grid, count: int) -> bool:

@@ -11,7 +11,7 @@ from services.common.injection.masking import Finding
 from services.common.ports.documents import CutDocument
 from services.envelope.domain.fragments import is_fragment
 from services.envelope.domain.instructions import Treatment, Written, found_in
-from services.envelope.domain.languages import language_of
+from services.envelope.domain.languages import languages_of
 from services.envelope.domain.suspect_columns import suspect_columns
 
 LISTED: Final = 100
@@ -124,7 +124,9 @@ def document_report(cut: CutDocument, fact_ids: Sequence[str], looked: Sequence[
         declared_language=cut.language,
         fact_count=len(drafts),
         kinds=dict(Counter(draft.kind for _, draft in drafts).most_common()),
-        languages=dict(Counter(language_of(draft.content) for _, draft in drafts).most_common()),
+        languages=languages_of(
+            ((draft.content, draft.kind is FactKind.TABLE_ROW) for _, draft in drafts), cut.language
+        ),
         fragment_ids=tuple(fragments[:LISTED]),
         fragment_count=len(fragments),
         doubtful=doubtful[:LISTED],

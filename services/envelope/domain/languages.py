@@ -6,10 +6,12 @@ For people who look at a document: the rules and the default models were made fo
 import re
 import unicodedata
 from collections import Counter
+from collections.abc import Iterable
 from typing import Final
 
 from services.common.function_words import FUNCTION_WORDS
 from services.common.grounding.words import STOP_WORDS
+from services.common.reading.lexicon import AUXILIARIES, NEGATORS
 
 UNDETERMINED: Final = "und"
 _WORD: Final = re.compile(r"[^\W\d_]+")
@@ -17,7 +19,7 @@ _LISTED_IN: Final[dict[str, list[str]]] = {}
 for _code, _listed in FUNCTION_WORDS.items():
     for _word in _listed.split():
         _LISTED_IN.setdefault(_word, []).append(_code)
-for _word in STOP_WORDS - {"d", "ll", "m", "o", "re", "s", "t", "ve"}:
+for _word in (STOP_WORDS | NEGATORS | AUXILIARIES) - {"d", "ll", "m", "o", "re", "s", "t", "ve"}:
     _LISTED_IN.setdefault(_word, []).append("en")
 _SCRIPTS: Final = {
     "CYRILLIC": "Cyrl", "GREEK": "Grek", "ARABIC": "Arab", "HEBREW": "Hebr", "CJK": "Hani", "HANGUL": "Hang",
@@ -39,6 +41,30 @@ def language_of(text: str) -> str:
         return UNDETERMINED
     most = max(counts.values())
     return "en" if counts["en"] == most else min(code for code, count in counts.items() if count == most)
+
+
+def languages_of(texts: Iterable[tuple[str, bool]], declared: str) -> dict[str, int]:
+    """Return how many texts are in which language, the most frequent first.
+
+    A row of a table holds names and figures, and seldom a word that tells: it is in the language that the document
+    declares, or else in that of most of its other texts.
+
+    Args:
+        texts: each with whether it is a row of a table.
+        declared: ISO 639-1 code; empty where the document says nothing.
+    """
+    counts: Counter[str] = Counter()
+    rows = 0
+    for text, is_row in texts:
+        code = language_of(text)
+        if is_row and code == UNDETERMINED:
+            rows += 1
+        else:
+            counts[code] += 1
+    told = {code: count for code, count in counts.items() if not code.startswith(UNDETERMINED)}
+    if rows:
+        counts[declared or max(told, key=lambda code: (told[code], code == "en"), default=UNDETERMINED)] += rows
+    return dict(counts.most_common())
 
 
 def _other_script(text: str) -> str:

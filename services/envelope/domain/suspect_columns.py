@@ -15,7 +15,12 @@ _MIN_CELLS: Final = 5
 _MAX_ODD_RATIO: Final = 0.2
 """Where more cells differ the column is mixed, and nothing is odd about it."""
 _MAX_NAME_CHARS: Final = 60
-_NUMBER: Final = re.compile(r"[^\w\s]{0,2}\s?(?:[^\W\d_]{1,3}\s?)?[-+\u2212]?\d")
+_NUMBER: Final = re.compile(
+    r"[^\w\s]{0,2}\s?(?:(?:EUR|USD|GBP|CHF|JPY|CNY|INR|AUD|CAD|[SND]?kr|SEK|NOK|DKK|PLN|CZK|Fr|Rs|ca|max|min)\.?\s?)?"
+    r"[-+\u2212]?\d(?:[\d.,:'\u2019\s]|[-\u2013](?=\s?\d))*(?:[^\W\d_]{1,5}(?![\w-])|[^\w-]|$|(?<=\s))",
+    re.IGNORECASE,
+)
+"""A figure, perhaps with a currency before or a unit behind; "HbA1c", "B12" and "25-OH vitamin D" are names."""
 _DIGIT: Final = re.compile(r"\d")
 _NONE: Final = frozenset(
     {"", "-", "\u2013", "\u2014", "n/a", "n.a.", "na", "none", "nil", "free", "unlimited", "?", "*"}
@@ -43,7 +48,9 @@ def _suspect(rows: Sequence[FactDraft]) -> Iterator[DoubtfulTable]:
         most, odd, kind = max((numbers, wordy, "no number"), (wordy, numbers, "a number"))
         if len(told) >= _MIN_CELLS and 0 < odd <= _MAX_ODD_RATIO * len(told) and most + odd == len(told):
             why = f"column {name[:_MAX_NAME_CHARS]}: {odd} of {len(told)} cells {'is' if odd == 1 else 'are'} {kind}"
-            yield DoubtfulTable(rows[0].section.rpartition("# ")[2], len(rows), len(columns), why, rows[0].place)
+            across = rows[0].place.columns
+            width = across[1] - across[0] + 1 if across else len(columns)
+            yield DoubtfulTable(rows[0].section.rpartition("# ")[2], len(rows), width, why, rows[0].place)
 
 
 def _cells(text: str) -> Iterator[tuple[str, str]]:

@@ -212,9 +212,12 @@ def of_passages(passages: Sequence[Passage]) -> list[Validity]:
 
 
 def _unheaded(text: str, section: str) -> str:
-    """Return a text without the heading that it carries ("Fees: Valid until …")."""
+    """Return a text without the headings that it carries ("House rules: Fees: Valid until …")."""
     heading, colon, rest = text.partition(": ")
-    return rest if colon and heading and heading in section else text
+    while colon and heading and heading in section:
+        text = rest
+        heading, colon, rest = text.partition(": ")
+    return text
 
 
 def _note(sections: dict[str, Validity], section: str, found: Validity) -> None:

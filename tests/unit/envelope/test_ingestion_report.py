@@ -1,5 +1,7 @@
 """What a report finds in a document: scraps, languages, text for models; by hand."""
 
+from dataclasses import replace
+
 import pytest
 
 from services.common.documents.document import DoubtfulTable, HiddenText, Place
@@ -9,7 +11,7 @@ from services.envelope.domain import instructions
 from services.envelope.domain.fragments import is_fragment
 from services.envelope.domain.ingestion_report import LISTED, document_report
 from services.envelope.domain.instructions import as_written, why_suspected
-from services.envelope.domain.languages import language_of
+from services.envelope.domain.languages import language_of, languages_of
 from services.envelope.domain.suspect_columns import suspect_columns
 
 
@@ -46,6 +48,7 @@ def test_what_can_be_read_alone(text, kind, fragment):
         ("Премия выплачивается в первый день квартала.", "und-Cyrl"),
         ("保険料は四半期の初日に支払われます。", "und-Jpan"),
         ("XK-42", "und"),
+        ("Drug: Ibuprofen tablets; Strength: 400 mg; Restricted: no", "en"),
     ],
 )
 def test_the_language_of_a_fact(text, language):
@@ -99,11 +102,32 @@ def rows(*fees: str) -> list[FactDraft]:
         (("10 EUR", "12 EUR", "9 EUR", "n/a", "8 EUR", "7 EUR"), ""),
         (("10 EUR", "low", "9 EUR", "high", "8 EUR", "7 EUR"), ""),
         (("10 EUR", "low"), ""),
+        (("Blood count", "HbA1c", "Ferritin", "Lipids", "Iron", "Zinc"), ""),
+        (("Calcium", "Vitamin D", "25-OH vitamin D", "Folate", "Iron", "Zinc"), ""),
+        (("10 EUR", "EUR12", "9kg", "10-20", "1 000", "see below"), "column Fee: 1 of 6 cells is no number"),
+        (("low", "high", "low", "3.5 mmol/l", "low", "low"), "column Fee: 1 of 6 cells is a number"),
         (("10 EUR", "12 EUR", "9 EUR", "up to 4 EUR", "8 EUR", "7 EUR"), ""),
     ],
 )
 def test_a_cell_that_is_of_another_make_than_its_column(fees, why):
     assert [one.why for one in suspect_columns(rows(*fees))] == ([why] if why else [])
+
+
+def test_a_table_is_as_wide_as_its_place_says():
+    """What the rows carry before them is no column of the table."""
+    place = Place(table=1, rows=(2, 2), columns=(1, 2))
+    found = suspect_columns([replace(row, place=place) for row in rows("low", "high", "low", "30 days", "low", "low")])
+    assert [one.columns for one in found] == [2]
+
+
+def test_rows_are_in_the_language_of_their_document():
+    said = ("Sick pay is paid for up to 26 weeks.", False)
+    row = ("Grade: N5; Full pay (weeks): 10", True)
+    assert languages_of([said, row, row], "") == {"en": 3}
+    assert languages_of([row], "de") == {"de": 1}
+    assert languages_of([row, ("XK-42", False)], "") == {"und": 2}
+    german = ("Das Krankengeld wird bis zu 26 Wochen gezahlt.", False)
+    assert languages_of([german, german, said, row], "") == {"de": 3, "en": 1}
 
 
 def test_counts_are_exact_and_lists_are_bounded():

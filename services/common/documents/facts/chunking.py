@@ -11,6 +11,7 @@ from services.common.documents.document import Document
 from services.common.documents.facts.draft import FactDraft
 from services.common.documents.facts.kinds import kind_of
 from services.common.documents.facts.leaning import CountTokens
+from services.common.documents.facts.of_itself import name_of_document, named
 from services.common.documents.facts.units import join_fragments
 from services.common.documents.facts.walk import BlockWalk
 from services.common.documents.facts.windows import windows
@@ -25,9 +26,10 @@ def chunk(document: Document, count: CountTokens) -> tuple[FactDraft, ...]:
         count: tokens of a text in the ingestion tokenizer.
     """
     units = join_fragments(BlockWalk(document.blocks, count).units(), count)
+    name = name_of_document(document)
     drafts: dict[tuple[str, str], FactDraft] = {}
     for unit in units:
-        for text in windows(unit.text, count):
+        for text in windows(named(unit, name), count):
             if has_words(text):
                 kind = kind_of(text, unit.title, unit.kind)
                 drafts.setdefault((unit.section, text), FactDraft(text, unit.section, unit.location, kind, unit.place))

@@ -15,9 +15,10 @@ class Headings:
         self._path: list[tuple[int, str]] = []
 
     def open(self, level: int, text: str, *, own: bool) -> None:
-        """Put a heading below those of a higher level; ``own``: the document begins with it."""
+        """Put a heading below those of a higher level; ``own``: the document, or a part of its own, begins with it."""
+        level = _OWN_LEVEL if own else level
         self._path = [entry for entry in self._path if entry[0] < level]
-        self._path.append((_OWN_LEVEL if own else level, text))
+        self._path.append((level, text))
 
     @property
     def title(self) -> str:

@@ -107,7 +107,7 @@ class BlockWalk:
         self._numbered = self._numbered if block.within else None
         if block.kind is BlockKind.HEADING and len(block.text) <= MAX_CONTEXT_CHARS:
             self._close_lead_in()
-            self._headings.open(block.level, block.text, own=index == 0 and block.level == 1)
+            self._headings.open(block.level, block.text, own=block.is_apart or (index == 0 and block.level == 1))
             self._last_sentence = ""
             for _, mark in block.notes:
                 if told := self._notes.text(mark, index):

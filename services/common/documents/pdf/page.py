@@ -18,6 +18,7 @@ from services.common.documents.pdf.lines import Piece, Whole, pieces_of, place_s
 from services.common.documents.pdf.open_tables import find_open_tables
 from services.common.documents.pdf.ruled import Grid, Rule, find_grids, split_rules
 from services.common.documents.pdf.seen import is_scan, split_hidden
+from services.common.documents.pdf.stretched import join_stretched
 from services.common.documents.pdf.tags import Tag, is_tagged, read_tags
 from services.common.documents.pdf.texts import without_shifts
 from services.common.documents.pdf.words import Characters, Run, Word
@@ -244,7 +245,7 @@ def _place(content: PageContent, words: list[Word], drawings: Drawings) -> None:
     content.turned = _turned_lines([word for word in rest if word.run.turn != frame.turn])
     boxes = [turned_box(frame.turn, box) for box in drawings.frames] + [box for box, _ in fills]
     upright_words = _boxed(upright_words, boxes, wholes, frame)
-    content.pieces = _without_open_tables(content, pieces_of(upright_words), wholes)
+    content.pieces = _without_open_tables(content, join_stretched(pieces_of(upright_words)), wholes)
     for whole in wholes:
         content.pieces += _strips(whole)
     content.words = words

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from services.common.documents.document import Block, BlockKind, Document, Place, Table, place_of_lines
+from services.common.documents.plain.clauses import clause_numbers, parts_of_paragraph
 from services.common.documents.plain.tables import table_in
 from services.common.documents.plain.torn_words import join_lines, known_words
 from services.common.documents.wording import collapse
@@ -65,12 +66,16 @@ class _Known:
         marks: of the notes that it refers to.
         bullets: rows of stars that begin so many lines that they are bullets, not marks of notes.
         titles: first lines of paragraphs that stand alone above text like others of the text.
+        heads: first lines of numbered headings without a blank line below them.
+        is_titled: it begins with its title, a few words above its first heading.
     """
 
     words: frozenset[str]
     marks: frozenset[str]
     bullets: frozenset[str] = frozenset()
     titles: frozenset[int] = frozenset()
+    heads: frozenset[int] = frozenset()
+    is_titled: bool = False
 
 
 def read_text(text: str) -> Document:
@@ -78,13 +83,17 @@ def read_text(text: str) -> Document:
     normal = text.replace("\r\n", "\n").replace("\r", "\n")
     pages = normal.split("\f")
     furniture: list[str] = []
-    paragraphs = list(_paragraphs(pages, _running(pages), furniture))
-    lines = [line for paragraph in paragraphs for line in paragraph.lines]
+    whole = list(_paragraphs(pages, _running(pages), furniture))
+    lines = [line for paragraph in whole for line in paragraph.lines]
+    heads: set[int] = set()
+    paragraphs = list(_divided(whole, lines, heads))
     known = _Known(
         known_words(lines),
         frozenset(mark for line in lines for mark in _REFERRED.findall(line)),
         _bullets(lines),
         _titles(paragraphs),
+        frozenset(heads),
+        is_titled=_is_titled(paragraphs),
     )
     blocks: list[Block] = []
     for index, paragraph in enumerate(paragraphs):
@@ -93,6 +102,20 @@ def read_text(text: str) -> Document:
     merged = _levelled(list(_noted(blocks)))
     title = next((block.text for block in merged[:1] if block.kind is BlockKind.HEADING and block.level == 1), "")
     return Document("text/plain", title, tuple(merged), furniture=tuple(dict.fromkeys(furniture)))
+
+
+def _divided(paragraphs: Sequence[_Paragraph], lines: Sequence[str], heads: set[int]) -> Iterator[_Paragraph]:
+    """Yield the paragraphs, of which those with clauses and headings within in parts; notes what is a heading."""
+    clauses = clause_numbers(lines)
+    width = max(map(len, lines), default=0)
+    for paragraph in paragraphs:
+        parts = parts_of_paragraph(paragraph.lines, clauses, width)
+        whole = len(parts) == 1 or _is_code(paragraph.lines) or table_in(paragraph.lines, 1)[0] is not None
+        if whole:
+            yield paragraph
+        else:
+            heads.update(paragraph.first + part.start for part in parts if part.is_heading)
+            yield from (_Paragraph(paragraph.lines[one.start : one.end], paragraph.first + one.start) for one in parts)
 
 
 def _bullets(lines: Sequence[str]) -> frozenset[str]:
@@ -111,9 +134,21 @@ def _titles(paragraphs: Sequence[_Paragraph]) -> frozenset[int]:
     return frozenset(found if len(found) > 1 else ())
 
 
+def _is_titled(paragraphs: Sequence[_Paragraph]) -> bool:
+    """Say whether a text begins with one or two lines like titles right above a heading."""
+    if len(paragraphs) < 3 or len(paragraphs[0].lines) > 2:  # noqa: PLR2004 - title, heading and text
+        return False
+    first, second, third = paragraphs[:3]
+    return all(map(_is_title_line, first.lines)) and _heading(second, third, opens=False) is not None
+
+
 def _is_title(paragraph: _Paragraph) -> bool:
-    line = paragraph.lines[0].rstrip()
-    short = len(paragraph.lines) == 1 and len(line) <= _SHORT_CHARS and len(line.split()) <= _TITLE_WORDS
+    return len(paragraph.lines) == 1 and _is_title_line(paragraph.lines[0])
+
+
+def _is_title_line(line: str) -> bool:
+    line = line.rstrip()
+    short = len(line) <= _SHORT_CHARS and len(line.split()) <= _TITLE_WORDS
     return short and line[:1].isupper() and line[-1].isalnum() and not _CODE_LINE.search(line)
 
 
@@ -196,8 +231,10 @@ def _blocks(paragraph: _Paragraph, following: _Paragraph | None, known: _Known, 
         yield Block(BlockKind.CODE, textwrap.dedent("\n".join(lines)), place=place)
         return
     heading = _heading(paragraph, following, opens=opens)
-    if heading is None and paragraph.first in known.titles:
-        heading = (_LONE_LEVEL, collapse(lines[0]))
+    if heading is None and opens and known.is_titled:
+        heading = (1, collapse(" ".join(lines)))
+    if heading is None and (paragraph.first in known.titles or paragraph.first in known.heads):
+        heading = (2 if paragraph.first in known.heads else _LONE_LEVEL, collapse(lines[0]))
     if heading is not None:
         level, text = heading
         yield Block(BlockKind.HEADING, text, level, place)

@@ -6,7 +6,7 @@ and feet. Lost: charts, pictures, formulas as such, colours.
 """
 
 from bisect import bisect_left
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from openpyxl.utils import get_column_letter
@@ -57,7 +57,8 @@ def read_xlsx(content: bytes, max_chars: int) -> Document:
             reading.read(book, name, sheet, seen=seen, alone=alone)
         properties = {**core_properties(book.properties), **custom_properties(book.custom, KIND)}
     names = {name for name, _, _ in sheets}
-    headings = (block.text for block in reading.blocks if block.kind is BlockKind.HEADING and block.text not in names)
+    first = reading.blocks if alone else reading.blocks[: reading.first_end]
+    headings = (block.text for block in first if block.kind is BlockKind.HEADING and block.text not in names)
     return Document(
         MediaType.XLSX.value,
         own_title(properties) or next(headings, ""),
@@ -120,6 +121,8 @@ class _Reading:
         self.blocks: list[Block] = []
         self.hidden: list[HiddenText] = []
         self.furniture: list[str] = []
+        self.first_end = 0
+        """How many blocks the first sheet gave that has any."""
 
     def warnings(self) -> tuple[str, ...]:
         counted = (
@@ -150,7 +153,13 @@ class _Reading:
             return
         self.furniture.extend(parts.running)
         sheet = self._visible(name, cells, parts)
+        start = len(self.blocks)
         self._write(sheet, alone=alone)
+        if not alone:
+            self.first_end = self.first_end or len(self.blocks)
+        first = self.blocks[start] if len(self.blocks) > start else None
+        if first is not None and first.kind is BlockKind.HEADING:
+            self.blocks[start] = replace(first, is_apart=True)
         for box in parts.boxes:
             lines = box.split("\n")
             texts = [joined_lines(lines)] if len(box) <= _MAX_BOX_CHARS else lines
@@ -254,14 +263,28 @@ class _Reading:
         self.blocks.append(Block(BlockKind.PARAGRAPH, text, place=place))
         return titled
 
+    def _take_caption(self, parts: Parts) -> str:
+        """Take the line right above a table back that was written as text, where it is short enough to name it."""
+        columns = own_cells(parts, parts.titles - 1) if parts.titles else []
+        above = self.blocks[-1] if len(columns) == 1 else None
+        if above is None or above.kind is not BlockKind.PARAGRAPH or not _is_caption(above.text):
+            return ""
+        self.blocks.pop()
+        return above.text
+
     def _table(self, sheet: _Sheet, parts: Parts) -> None:
         rows = parts.rows[parts.titles : len(parts.rows) - parts.notes]
         top, left, width = parts.first_row + parts.titles, parts.first_column, len(rows[0])
         places = tuple(sheet.place((top + row, left), (top + row, left + width - 1)) for row in range(len(rows)))
         whole = sheet.place((top, left), (top + len(rows) - 1, left + width - 1))
         spanned = frozenset((row - parts.titles, column) for row, column in parts.spanned)
-        table = Table(tuple(map(tuple, rows)), parts.heads, parts.head_columns, "", spanned, places)
+        caption = self._take_caption(parts)
+        table = Table(tuple(map(tuple, rows)), parts.heads, parts.head_columns, caption, spanned, places)
         self.blocks.append(Block(BlockKind.TABLE, "", place=whole, table=table))
+
+
+def _is_caption(text: str) -> bool:
+    return len(text) <= _TITLE_CHARS and not text.endswith((".", ":", "!", "?"))
 
 
 def _is_head(position: Position, heads: dict[int, tuple[int, int]]) -> bool:

@@ -164,3 +164,11 @@ def test_bytes_of_no_kind_under_a_binary_name_get_no_advice_on_charsets(name, de
     assert f"called {name}" in said or declared in said
     assert "charset" not in said
     assert "declare its charset" in refusal(bytes(range(128, 256)) * 20, "a.txt")
+
+
+@pytest.mark.parametrize("name", ["a.md", "a.txt", "a.html"])
+def test_blank_text_is_told_to_be_empty_and_not_to_be_scanned(name):
+    with pytest.raises(CrpError) as caught:
+        read_document(b"  \n\n \n", "", name, LIMITS)
+    assert caught.value.reason.value == "DOCUMENT_WITHOUT_TEXT"
+    assert caught.value.message == "the document holds no text: it is empty, or nothing of it is for readers"

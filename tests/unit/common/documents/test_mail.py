@@ -4,6 +4,7 @@ from email.message import EmailMessage
 
 import pytest
 
+from services.common.documents.facts.chunking import chunk
 from services.common.documents.reading import ReadingLimits, read_document
 from services.common.errors import CrpError
 
@@ -35,9 +36,11 @@ def test_heads_and_plain_text():
     assert found.title == "Fees für März"
     assert kinds(found) == [
         ("HEADING", "", "Re: Fees für März"),
-        ("DEFINITION", "From", "Ann Münch <ann@example.org>"),
-        ("DEFINITION", "To", "bob@example.org"),
-        ("DEFINITION", "Date", "Tue, 12 Mar 2024 09:41:00 +0100"),
+        (
+            "LIST_ITEM",
+            "",
+            "E-mail of Ann Münch <ann@example.org>, sent on Tue, 12 Mar 2024 09:41:00 +0100, to bob@example.org.",
+        ),
         ("PARAGRAPH", "", "The fee is 3 EUR."),
     ]
     assert (found.properties["author"], found.properties["date"]) == ("Ann Münch <ann@example.org>", "2024-03-12")
@@ -50,12 +53,36 @@ def test_the_html_part_is_read_instead_of_the_plain_one():
     assert [block.text for block in read(message).blocks][-1] == "The fee is 4 EUR."
 
 
+def test_the_date_of_a_mail_is_told_as_the_mail_s():
+    """Under its subject alone, it answered when the test is that the mail is about."""
+    message = mail("It moves to 18 March 2026 at 06:00 for all of the house.\n", "Re: Generator test")
+    said = [fact.content for fact in chunk(read(message), lambda text: len(text.split()))]
+    sent = "E-mail of Ann Münch <ann@example.org>, sent on Tue, 12 Mar 2024 09:41:00 +0100, to bob@example.org."
+    assert said == [
+        f"Re: Generator test: {sent}",
+        "Re: Generator test: It moves to 18 March 2026 at 06:00 for all of the house.",
+    ]
+
+
+def test_heads_that_are_missing_are_not_told():
+    content = b"Subject: Fees\nDate: Tue, 12 Mar 2024 09:41:00 +0100\n\nThe fee is 3 EUR.\n"
+    assert [block.text for block in read(content).blocks] == [
+        "Fees",
+        "E-mail sent on Tue, 12 Mar 2024 09:41:00 +0100.",
+        "The fee is 3 EUR.",
+    ]
+    assert [block.text for block in read(b"Subject: Fees\n\nThe fee is 3 EUR.\n").blocks] == [
+        "Fees",
+        "The fee is 3 EUR.",
+    ]
+
+
 def test_attachments_are_named_and_not_read():
     message = mail()
     message.add_attachment(b"%PDF-1.4 x", maintype="application", subtype="pdf", filename="plan.pdf")
     found = read(message)
     assert found.warnings == ("attachment plan.pdf was not read: bring it by itself",)
-    assert len(found.blocks) == 5
+    assert len(found.blocks) == 3
 
 
 def test_a_forwarded_mail_is_read_under_its_own_head():
@@ -68,7 +95,7 @@ def test_a_forwarded_mail_is_read_under_its_own_head():
 
 def test_quoted_lines_are_told_as_whose_words_they_are_and_flowed_lines_lose_their_breaks():
     text = "I agree.\n\nOn Monday Bob wrote:\n> The fee\n> is 3 EUR.\n>> Older.\nBye\n-- \nAnn, Sales\n"
-    assert [block.text for block in read(mail(text)).blocks][4:] == [
+    assert [block.text for block in read(mail(text)).blocks][2:] == [
         "I agree.",
         "On Monday Bob wrote: The fee is 3 EUR.",
         "An earlier mail that is quoted says: Older.",

@@ -4,7 +4,14 @@ import pytest
 
 from evaluation.documents import LIMITS
 from services.common.documents.facts.chunking import chunk
-from services.common.documents.mail_phrases import after_greeting, after_sign_off, attribution_of, heads_of, is_notice
+from services.common.documents.mail_phrases import (
+    after_greeting,
+    after_sign_off,
+    attribution_of,
+    heads_of,
+    is_called,
+    is_notice,
+)
 from services.common.documents.mail_words import MailWords
 from services.common.documents.reading import read_document
 
@@ -70,7 +77,7 @@ def read(body, kind="plain", author="Jonas Wirth <j@pumps.example>"):
 
 def facts(document):
     said = [fact.content for fact in chunk(document, lambda text: len(text.split()))]
-    return [text.removeprefix("Pump: ") for text in said if not text.startswith(("Pump: From:", "From:"))]
+    return [text.removeprefix("Pump: ") for text in said if "E-mail of " not in text]
 
 
 def test_a_plain_mail_says_whose_words_each_fact_holds():
@@ -81,7 +88,7 @@ def test_a_plain_mail_says_whose_words_each_fact_holds():
         "On Tue, Mar 4, 2025 at 10:12 AM Marta Lind wrote: The old one costs us 300 EUR a month in repairs.",
         "On Monday 3 March Jonas Wirth wrote: The KP-30 was taken off the list.",
         "Please tell us the flange size by Friday.",
-        "Contact of Jonas Wirth: Tel.: +49 241 555 017",
+        "Contact of Jonas Wirth: Tel.: +49 241 555 017.",
         "PS: Our office is closed on 14 March.",
     ]
     assert {"Dear Ms Lind,", "Dear Mr Wirth,", "Kind regards,", "Sales engineer", "Marta Lind"} <= set(
@@ -101,7 +108,7 @@ def test_a_page_says_so_as_well_and_its_table_stays_a_table():
     assert facts(document) == [
         "From 1 July the car park costs 30 EUR a month.",
         "Row: C; Who: Visitors",
-        "Contact of Dana Frey: Phone: 0300 555 44",
+        "Contact of Dana Frey: Phone: 0300 555 44.",
         "On Fri, 30 May 2025, Tom Reed wrote: The car park was free until now.",
         "On Fri, 30 May 2025, Tom Reed wrote: Shift workers come by car.",
         "On Fri, 30 May 2025, Tom Reed wrote: Row A is full by six.",
@@ -126,7 +133,7 @@ def test_what_is_said_below_a_quotation_is_not_the_quoted_one_s():
         "The desk answers on 3000.",
         "On 5 June 2024 Ward 9 wrote: Will the printers work?",
         "Label printers work from the spare computer.",
-        "Contact of Hanna Weiss: Phone 0300 555 1",
+        "Contact of Hanna Weiss: Phone 0300 555 1.",
     ]
     quoted = "<div>On Fri, 30 May 2025, Tom Reed wrote:</div><blockquote><p>Is it free?</p></blockquote>"
     answer = f"{quoted}<p>It is not free.</p>"
@@ -204,3 +211,84 @@ def test_a_signature_without_end_is_read_in_linear_time():
     lines = list(words.lines("Yes, we do.\n\nKind regards\n" + "Somebody of the office\n" * 50_000))
     assert [line.text for line, _ in lines] == ["Yes, we do.", ""]
     assert len(words.furniture) == 50_001
+
+
+FORWARDED = """Ben,
+
+please read below, the test of the generator is moved.
+
+Best regards
+Marta
+
+Marta Lind
+Head of Facilities
+Tel. +44 20 5550 1234
+
+> On Tue, 3 Mar 2026 at 16:40, Theo Okafor
+> <theo@wvh.example> wrote:
+> Hello Marta,
+> is the test still on 11 March at 05:30? The fuel contract pays for
+> 1,200 litres a quarter only.
+>
+> Theo
+> Tel. +44 20 5550 7777
+>
+>> On Mon, 2 Mar 2026 Marta Lind wrote:
+>> The test is on 11 March 2026 and takes 60 minutes.
+
+The lifts stay out of service until 07:30 that morning.
+"""
+
+
+def test_who_wrote_stands_within_what_is_quoted():
+    """As programs write it that set a whole thread in: the line before a quotation is quoted itself."""
+    theo = "On Tue, 3 Mar 2026 at 16:40, Theo Okafor wrote"
+    document = read(FORWARDED, author="Marta Lind <marta@wvh.example>")
+    assert facts(document) == [
+        "Please read below, the test of the generator is moved.",
+        "Contact of Marta: Tel. +44 20 5550 1234.",
+        f"{theo}: Is the test still on 11 March at 05:30?",
+        f"{theo}: The fuel contract pays for 1,200 litres a quarter only.",
+        f"{theo}: Contact of Theo: Tel. +44 20 5550 7777.",
+        "On Mon, 2 Mar 2026 Marta Lind wrote: The test is on 11 March 2026 and takes 60 minutes.",
+        "The lifts stay out of service until 07:30 that morning.",
+    ]
+    assert {"Ben,", "Hello Marta,", "Theo"} <= set(document.furniture)
+
+
+def test_a_page_that_runs_the_line_and_the_words_together():
+    quoted = "On Mon, 2 Mar 2026 at 11:20, Max Orr wrote:<br>Hi Zoe,<br>when is it defrosted? Group B needs two days."
+    said = facts(read(f"<p>Freezer 7 is out of use until Monday.</p><blockquote><p>{quoted}</p></blockquote>", "html"))
+    assert said[1:] == [
+        "On Mon, 2 Mar 2026 at 11:20, Max Orr wrote: When is it defrosted?",
+        "On Mon, 2 Mar 2026 at 11:20, Max Orr wrote: Group B needs two days.",
+    ]
+
+
+def test_what_the_writer_tells_of_others_stays_the_writer_s():
+    told = "On 28 March 2026 our carrier wrote: the ferry is late. We send the desks by train now."
+    assert facts(read(f"<p>{told}</p>", "html")) == [told]
+    assert facts(read(f"{told}\n")) == [told]
+
+
+@pytest.mark.parametrize(
+    ("line", "calls"),
+    [
+        ("Ben,", True),
+        ("Rosa and Tim,", True),
+        ("Ann-Marie O'Neil,", True),
+        ("All,", True),
+        ("Ben", False),
+        ("Ben, the pump", False),
+        ("In the end,", False),
+        ("Room 4,", False),
+        ("", False),
+    ],
+)
+def test_a_name_and_a_comma_calls_somebody(line, calls):
+    assert is_called(line) is calls
+
+
+def test_a_name_and_a_comma_in_the_middle_of_a_mail_is_said():
+    said = facts(read("The desks went to three towns of the coast:\n\nBerlin,\n\nand to others that nobody knows.\n"))
+    assert any("Berlin" in text for text in said)

@@ -11,6 +11,7 @@ from openpyxl.styles import Color, Font
 from openpyxl.worksheet.table import Table as ListObject
 
 from services.common.documents.document import BlockKind
+from services.common.documents.facts.chunking import chunk
 from services.common.documents.reading import ReadingLimits, read_document
 from services.common.documents.xlsx.formats import hides, shown
 from services.common.errors import LimitExceededError
@@ -331,3 +332,87 @@ def test_units_in_brackets_below_the_heads_and_a_plain_title_above_a_blank_row()
 def test_a_line_alone_on_a_sheet_is_text_and_no_title():
     (block,) = read(filled({"A1": "Stock is counted every week"})).blocks
     assert (block.kind, block.text) == (BlockKind.PARAGRAPH, "Stock is counted every week")
+
+
+def rows_said(document):
+    return [fact.content for fact in chunk(document, lambda text: len(text.split()))]
+
+
+def test_units_that_no_list_has_are_read_by_where_they_stand():
+    """Below names, above figures, with nothing in the first column: megawatt hours, sieverts, beds."""
+    sheet = [("Site", "Heat", "Dose", "Size"), (None, "MWh", "mSv/h", "beds"), ("A", 8120, 0.2, 30), ("B", 22, 0.1, 9)]
+    assert rows_said(read(grid(sheet)))[0] == "Site: A; Heat, MWh: 8120; Dose, mSv/h: 0.2; Size, beds: 30"
+
+
+def test_a_name_in_the_row_of_units_names_its_column():
+    sheet = [("Grade", "Rate", None, "Supplement"), (None, "EUR", "Change on 2025", "%"), ("N5", 24.8, "+3.1%", 25)]
+    assert rows_said(read(grid([*sheet, ("N7", 29, "+2.8%", 25)])))[0] == (
+        "Grade: N5; Rate, EUR: 24.8; Change on 2025: +3.1%; Supplement, %: 25"
+    )
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        (None, "closed", "closed", "closed"),
+        (None, 12, "kg", 3),
+        ("C", "kg", "kg", "kg"),
+        (None, "not measured", "kg", "not measured"),
+    ],
+)
+def test_a_row_of_data_is_no_row_of_units(row):
+    sheet = [("Site", "Mon", "Tue", "Wed"), row, ("A", 3, 4, 5), ("B", 6, 7, 8)]
+    (table,) = tables(read(grid(sheet)))
+    assert table.header_rows == 1
+
+
+def grid(rows, name="Sheet", book=None):
+    if book is None:
+        book = openpyxl.Workbook()
+        sheet = book.active
+    else:
+        sheet = book.create_sheet()
+    sheet.title = name
+    for row in rows:
+        sheet.append(row)
+    return book
+
+
+def test_each_sheet_is_headed_by_its_own_title_alone():
+    book = grid([("Bed plan of the General",), (), ("Ward", "Beds"), ("3A", 28), ("3B", 24)], "Plan")
+    book = grid([("Grade", "Rate"), ("N5", 24.8), ("N7", 29)], "Rates", book)
+    book = grid([("Waste 2025",), (), ("Site", "Tonnes"), ("A", 3), ("B", 4)], "Waste", book)
+    found = read(book)
+    assert found.title == "Bed plan of the General"
+    assert rows_said(found) == [
+        "Bed plan of the General: Ward: 3A; Beds: 28",
+        "Bed plan of the General: Ward: 3B; Beds: 24",
+        "Rates: Grade: N5; Rate: 24.8",
+        "Rates: Grade: N7; Rate: 29",
+        "Waste 2025: Site: A; Tonnes: 3",
+        "Waste 2025: Site: B; Tonnes: 4",
+    ]
+
+
+def test_a_workbook_is_not_called_as_a_later_sheet_is():
+    book = grid([("Grade", "Rate"), ("N5", 24.8), ("N7", 29)], "Rates")
+    said = "This policy is effective from 1 May 2026 for whoever works in the house"
+    book = grid([("Waste 2025",), (), ("Site", "Note"), ("A", said), ("B", "none")], "Waste", book)
+    found = read(book)
+    assert found.title == ""
+    assert f"Waste 2025: Site: A; Note: {said}" in rows_said(found)
+
+
+def test_a_line_right_above_a_table_is_its_caption():
+    rows = [("Bed plan",), (), ("Ward", "Beds"), ("3A", 28), ("3B", 24), ()]
+    below = [("Equipment on loan",), ("Equipment", "Number"), ("Pump", 140), ("Monitor", 95)]
+    found = read(grid([*rows, *below]))
+    assert [table.caption for table in tables(found)] == ["", "Equipment on loan"]
+    assert rows_said(found)[2] == "Bed plan, Equipment on loan: Equipment: Pump; Number: 140"
+
+
+def test_a_sentence_right_above_a_table_stays_one():
+    sentence = "All equipment is lent for a year and comes back whole."
+    found = read(grid([("Bed plan",), (), (sentence,), ("Equipment", "Number"), ("Pump", 140), ("Monitor", 95)]))
+    assert sentence in [block.text for block in found.blocks]
+    assert [table.caption for table in tables(found)] == [""]

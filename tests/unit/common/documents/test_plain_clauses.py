@@ -1,0 +1,118 @@
+"""Plain text whose numbered clauses and headings stand below each other without a blank line."""
+
+import pytest
+
+from services.common.documents.facts.chunking import chunk
+from services.common.documents.plain import read_text
+from services.common.documents.plain.clauses import clause_numbers
+
+POLICY = """WEIR VALLEY HOSPITALS
+ANNUAL LEAVE POLICY
+This policy is effective from 1 April 2027.
+
+1. Entitlement
+1.1 Full-time staff have 27 days of annual leave a year.
+1.2 Staff with more than ten years of service have 33 days of annual leave
+a year.
+2. Requests
+2.1 Leave is requested at least 6 weeks in advance.
+"""
+
+
+def blocks(text):
+    return [(block.kind.name[0], block.level, block.text) for block in read_text(text).blocks]
+
+
+def test_clauses_right_below_their_headings():
+    assert blocks(POLICY) == [
+        ("H", 1, "WEIR VALLEY HOSPITALS ANNUAL LEAVE POLICY"),
+        ("P", 0, "This policy is effective from 1 April 2027."),
+        ("H", 2, "1. Entitlement"),
+        ("P", 0, "1.1 Full-time staff have 27 days of annual leave a year."),
+        ("P", 0, "1.2 Staff with more than ten years of service have 33 days of annual leave a year."),
+        ("H", 2, "2. Requests"),
+        ("P", 0, "2.1 Leave is requested at least 6 weeks in advance."),
+    ]
+    assert [block.place.path for block in read_text(POLICY).blocks][:4] == ["lines 1-2", "line 3", "line 5", "line 6"]
+
+
+def test_each_clause_is_a_fact_under_its_heading():
+    facts = chunk(read_text(POLICY), lambda text: len(text.split()))
+    name = "WEIR VALLEY HOSPITALS ANNUAL LEAVE POLICY"
+    assert [(fact.section.rpartition("# ")[2], fact.content) for fact in facts] == [
+        (name, f"{name}: This policy is effective from 1 April 2027."),
+        ("1. Entitlement", "1. Entitlement: 1.1 Full-time staff have 27 days of annual leave a year."),
+        (
+            "1. Entitlement",
+            "1. Entitlement: 1.2 Staff with more than ten years of service have 33 days of annual leave a year.",
+        ),
+        ("2. Requests", "2.1 Leave is requested at least 6 weeks in advance."),
+    ]
+
+
+@pytest.mark.parametrize("line", ["1. Spaces", "1 Spaces", "\u00a7 1 Spaces"])
+def test_a_numbered_heading_right_above_its_text(line):
+    text = f"{line}\nEach flat has one space. Guests park in the\nstreet.\n{line.replace('1', '2')}\nCars may load."
+    assert blocks(text) == [
+        ("H", 2, line),
+        ("P", 0, "Each flat has one space. Guests park in the street."),
+        ("H", 2, line.replace("1", "2")),
+        ("P", 0, "Cars may load."),
+    ]
+
+
+def test_headings_of_several_numbers_have_their_levels():
+    text = "3. Passwords\n3.1 Length\nThey have at least 14 characters.\n3.2 Change\nThey are changed once a year.\n"
+    assert [one for one in blocks(text) if one[0] == "H"] == [
+        ("H", 2, "3. Passwords"),
+        ("H", 3, "3.1 Length"),
+        ("H", 3, "3.2 Change"),
+    ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The pot holds\n1.5 litres of water, or\n2.5 of milk that was boiled.",
+        "Prices rose by\n1.1 million euros and fell again.",
+        "Bring to a boil the water of the well with\n1.1 spoons of salt.",
+    ],
+)
+def test_a_figure_at_the_beginning_of_a_line_begins_no_clause(text):
+    assert blocks(text) == [("P", 0, " ".join(text.split()))]
+
+
+def test_a_step_that_is_wrapped_before_a_name_is_no_heading():
+    text = (
+        "1. The fee is paid to the bank of\nMunich before the end of May.\n2. It is paid back by that of\nBerlin later."
+    )
+    assert blocks(text) == [
+        ("L", 0, "The fee is paid to the bank of Munich before the end of May."),
+        ("L", 0, "It is paid back by that of Berlin later."),
+    ]
+
+
+def test_steps_without_headings_stay_steps():
+    assert blocks("1. Stop it.\n2. Check it.\n") == [("L", 0, "Stop it."), ("L", 0, "Check it.")]
+
+
+def test_a_title_in_small_letters_above_the_first_heading():
+    text = "Weir Valley\nOvertime policy\n\n1. Approval\n\nOvertime is approved in advance.\n"
+    assert blocks(text)[:2] == [("H", 1, "Weir Valley Overtime policy"), ("H", 2, "1. Approval")]
+    assert read_text(text).title == "Weir Valley Overtime policy"
+    assert blocks("Things to bring\n\n1. Passport\n\n2. Ticket\n")[0] == ("P", 0, "Things to bring")
+
+
+def test_which_numbers_count_on():
+    lines = [
+        "2. Rent",
+        "2.1 It is due.",
+        "2.2 It is low.",
+        "2.2.1 a",
+        "2.2.2 b",
+        "4.5 litres",
+        "7.1 million",
+        "3.1 x",
+        "3.2 y",
+    ]
+    assert clause_numbers(lines) == {(2, 1), (2, 2), (2, 2, 1), (2, 2, 2), (3, 1), (3, 2)}
