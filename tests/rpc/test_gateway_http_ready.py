@@ -1,4 +1,4 @@
-"""``/healthz`` and ``/readyz`` of the gateway's HTTP port: alive to its end, ready until it drains (ADR 0220)."""
+"""``/healthz`` and ``/readyz`` of the gateway's HTTP port: alive to its end, ready until it drains (ADR 0226)."""
 
 import asyncio
 from typing import Any

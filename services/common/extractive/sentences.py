@@ -90,10 +90,17 @@ def _leans(sentence: str) -> bool:
 
 
 def _after_heading(text: str, start: int, location: str) -> int:
-    """Return where a fact's sentence begins behind the heading that it repeats ("Outcomes: The file …")."""
+    """Return where a fact's sentence begins behind the heading that it repeats ("Outcomes: The file …").
+
+    "Travel policy: This policy is effective from …" is not to be told without its heading.
+    """
     prefix = location.rpartition(" > ")[2].lstrip("# ").rstrip() + ": "
     behind = start + len(prefix)
-    return behind if text.startswith(prefix, start) and text[behind : behind + 1].isupper() else start
+    is_repeated = text.startswith(prefix, start) and text[behind : behind + 1].isupper()
+    return behind if is_repeated and not _OF_ITSELF.match(text, behind) else start
+
+
+_OF_ITSELF: Final = re.compile(r"(?:this|these|the\s(?:present|above))\s", re.IGNORECASE)
 
 
 def sentence_count(text: str) -> int:

@@ -1,4 +1,4 @@
-"""``/readyz`` of the gateway's HTTP port: whether a load balancer should send calls here (ADR 0220).
+"""``/readyz`` of the gateway's HTTP port: whether a load balancer should send calls here (ADR 0226).
 
 Without a credential, and so without names: what a backend answers is told at the telemetry port.
 """
