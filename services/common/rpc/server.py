@@ -54,6 +54,7 @@ class ServedService:
             ``/readyz``.
         http_port: that the service is reached at over HTTP too; it listens already.
         limits: what its callers may ask for in a minute; ``None`` = as much as they want.
+        started: called once everything of the process listens; a start that fails does not come so far.
     """
 
     name: str
@@ -66,6 +67,7 @@ class ServedService:
     work: Mapping[str, Work] = field(default_factory=dict)
     http_port: int | None = None
     limits: RateLimits | None = None
+    started: Callable[[], Awaitable[None]] | None = None
 
 
 class RpcServer:
@@ -143,6 +145,9 @@ class RpcServer:
         self._heartbeat.start()
         await self._telemetry_http.start()
         await self._readiness.start()
+        for service in self._services:
+            if service.started is not None:
+                await service.started()
 
     async def drain(self) -> None:
         """Say NOT_SERVING, take no new calls, let those in flight finish within the grace period, and stop.
