@@ -17,6 +17,7 @@ from urllib.parse import urlsplit
 from services.cli.console import Output
 from services.cli.exits import Exit
 from services.cli.forms import UNFINISHED
+from services.cli.key_findings import key_faults, key_traces
 from services.cli.log_findings import log_faults
 from services.cli.render import coloured
 from services.common.answering import answering_milvus, answering_neo4j, answering_vector_engine
@@ -194,6 +195,25 @@ async def _logs(settings: Settings) -> list[Finding]:
     advice = "the tenant's writes are refused; keep the file and restore a backup (docs/how-to/verify-a-chain.md)"
     found = [Finding("log", Level.PROBLEM, f"tenant {tenant}: {detail}", advice) for tenant, detail in faults]
     return found or [Finding("log", Level.OK, "every leaf, tree and kept head fits")]
+
+
+async def _master_keys(settings: Settings) -> list[Finding]:
+    """Hold the configured master keys against sessions.db; none is made."""
+    path = Path(settings.store.data_dir) / SESSIONS_FILE
+    if settings.store.sessions != "sqlite" or not await asyncio.to_thread(path.is_file):
+        return []
+    advice = "put the key back from its backup; the sessions need not have been changed (docs/errors.md)"
+    try:
+        traces = await asyncio.to_thread(key_traces, path)
+        faults = [fault async for fault in key_faults(settings, traces)] if traces.versions else []
+    except sqlite3.Error:
+        return []  # the check of the logs says so
+    except SettingsError as error:
+        return [Finding("master key", Level.PROBLEM, "; ".join(error.problems), advice)]
+    except UnavailableError as error:
+        return [Finding("master key", Level.PROBLEM, error.message, advice)]
+    found = [Finding("master key", Level.PROBLEM, fault, advice) for fault in faults]
+    return found or [Finding("master key", Level.OK, "it is the one that the sessions were made with")]
 
 
 def _store(path: Path) -> Finding:
@@ -388,6 +408,7 @@ _CHECKS: Final[tuple[Callable[[Settings], Awaitable[list[Finding]]], ...]] = (
     _data_dir,
     _stores,
     _logs,
+    _master_keys,
     _milvus,
     _vector_engine,
     _copies,

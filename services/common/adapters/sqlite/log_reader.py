@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from services.common.adapters.sqlite import log_rows
+from services.common.adapters.sqlite.key_checks import kept_key_checks
 from services.common.ports.transparency_log import LogRow, LogState
 
 _WAIT_S: Final = 2.0
@@ -17,6 +18,14 @@ class LogReader:
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
+
+    def key_checks(self) -> dict[int, bytes]:
+        """Return what tells the master keys of the records from all others, by version.
+
+        Raises:
+            sqlite3.Error: the file is of a version before them.
+        """
+        return kept_key_checks(self._connection)
 
     def tenants(self) -> list[str]:
         """Return every tenant that has a log, or what is left of one."""
