@@ -1,4 +1,4 @@
-"""deploy/envoy/envoy.yaml sends what the gateway serves over HTTP to its port, and transcodes what is of the contract alone."""
+"""deploy/envoy/envoy.yaml sends to the HTTP port what the gateway serves there, and transcodes what it does not."""
 
 import re
 from pathlib import Path
