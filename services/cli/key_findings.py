@@ -2,10 +2,8 @@
 
 import hmac
 from collections.abc import AsyncIterator
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from sqlite3 import OperationalError
 
 from services.common.adapters.sqlite.log_reader import LogReader, reading_logs
 from services.common.errors import LogInconsistentError
@@ -51,11 +49,8 @@ def key_traces(path: Path) -> KeyTraces:
         sqlite3.Error: the file cannot be read, or is of a version before the kept heads.
     """
     with reading_logs(path) as logs:
-        checks: dict[int, bytes] = {}
-        with suppress(OperationalError):  # of a version before them
-            checks = logs.key_checks()
         heads = {tenant: head for tenant in logs.tenants() if (head := _head(logs, tenant)) is not None}
-        return KeyTraces(checks, heads)
+        return KeyTraces(logs.key_checks(), heads)
 
 
 async def key_faults(settings: Settings, traces: KeyTraces) -> AsyncIterator[str]:

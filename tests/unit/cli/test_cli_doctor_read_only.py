@@ -1,5 +1,6 @@
 """``groundtrail doctor`` on a folder that cannot be written: sound files are called sound, and no backup is advised."""
 
+import os
 import sqlite3
 from contextlib import closing
 
@@ -19,7 +20,7 @@ def stored(tmp_path, monkeypatch):
         database.execute("PRAGMA journal_mode = WAL")
         database.execute("CREATE TABLE t (x)")
     assert [each.name for each in tmp_path.iterdir()] == ["sessions.db"]
-    monkeypatch.setattr(looking.os, "access", lambda *_: False)
+    monkeypatch.setattr(os, "access", lambda *_: False)
     return path
 
 
@@ -54,7 +55,7 @@ async def test_its_logs_are_not_said_to_need_a_migration(stored):
 @pytest.mark.parametrize("writable", [True, False])
 def test_a_damaged_file_still_needs_its_backup(tmp_path, monkeypatch, writable):
     (tmp_path / "graph.db").write_bytes(b"no database at all, but long enough to be read as one" * 40)
-    monkeypatch.setattr(looking.os, "access", lambda *_: writable)
+    monkeypatch.setattr(os, "access", lambda *_: writable)
     finding = doctor._store(tmp_path / "graph.db")
     assert (finding.level, "backup" in finding.advice) == (Level.PROBLEM, True)
 

@@ -42,8 +42,9 @@ def served():
     settings, clock = Settings(), SystemClock()
     channels, adapters = cast("Any", Mock()), cast("Any", SimpleNamespace(clock=clock))
     routes = _rpc_routes(settings, adapters, channels, open_gate())
-    app = create_app(ErcpStub(), open_gate(), settings.http, clock, "0.1.0", routes)
-    found = {(method, route.path) for route in app.routes for method in getattr(route, "methods", None) or ()}
+    app = create_app(cast("Any", ErcpStub()), open_gate(), settings.http, clock, "0.1.0", routes)
+    routed: list[Any] = list(app.routes)
+    found = {(method, route.path) for route in routed for method in getattr(route, "methods", None) or ()}
     chats = {("POST", OpenAiDialect.path), ("POST", AnthropicDialect.path), ("GET", MODELS), ("GET", f"{MODELS}/{{m}}")}
     return {(method, path) for method, path in found | chats if path not in {"/docs", "/redoc"}}
 

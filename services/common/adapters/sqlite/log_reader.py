@@ -21,12 +21,11 @@ class LogReader:
         self._connection = connection
 
     def key_checks(self) -> dict[int, bytes]:
-        """Return what tells the master keys of the records from all others, by version.
-
-        Raises:
-            sqlite3.Error: the file is of a version before them.
-        """
-        return kept_key_checks(self._connection)
+        """Return what tells the master keys from all others; nothing in a file of before it was kept."""
+        try:
+            return kept_key_checks(self._connection)
+        except sqlite3.OperationalError:
+            return {}
 
     def tenants(self) -> list[str]:
         """Return every tenant that has a log, or what is left of one."""
