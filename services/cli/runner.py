@@ -22,6 +22,7 @@ _HINTS: Final = {
     "or where the data are, without GROUNDTRAIL_CLIENT__SERVER",
     ErrorReason.SERVICE_UNAVAILABLE: "is `groundtrail serve` running at GROUNDTRAIL_CLIENT__SERVER, and does "
     "GROUNDTRAIL_CLIENT__CA_FILE fit its TLS?",
+    ErrorReason.MASTER_KEY_MISMATCH: "`groundtrail doctor` names the versions; docs/errors.md says what to do",
     ErrorReason.SESSION_NOT_FOUND: "`groundtrail sessions` lists the sessions of this tenant",
     ErrorReason.REPORT_NOT_FOUND: "`groundtrail sessions` lists the reports of this tenant",
     ErrorReason.AI_SYSTEM_NOT_FOUND: "`groundtrail systems list` lists those that are registered, `groundtrail systems "

@@ -73,9 +73,11 @@ async def build(settings: Settings, adapters: Adapters) -> list[ServedService]:
     Raises:
         SettingsError: a master key is malformed, missing or readable by others, or a secret of the event sink is.
         StartupError: the command that gives master keys fails.
+        UnavailableError: MASTER_KEY_MISMATCH: the sessions were made with another master key.
     """
-    master_keys = await usable_master_keys(settings.dag, settings.store.data_dir, adapters.clock)
-    inner, sealer = await adapters.session_store(), Sealer(master_keys)
+    inner = await adapters.session_store()
+    master_keys = await usable_master_keys(settings.dag, settings.store.data_dir, adapters.clock, inner)
+    sealer = Sealer(master_keys)
     unkept = SealedSessionStore(inner, sealer)
     signers = await _signers(settings, adapters, master_keys, unkept)
     keeper = LogKeeper(unkept, master_keys, signers)

@@ -52,6 +52,14 @@ class SealedSessionStore:
         """Return the inner store's id."""
         return await self._inner.store_id()
 
+    async def key_checks(self) -> dict[int, bytes]:
+        """Return what tells the master keys of the records from all others."""
+        return await self._inner.key_checks()
+
+    async def keep_key_check(self, version: int, value: bytes) -> None:
+        """Keep the value, unless one is kept for the version."""
+        await self._inner.keep_key_check(version, value)
+
     async def write(self, *changes: SessionChange) -> None:
         """Seal the changes' content, add their leaves, and write them.
 

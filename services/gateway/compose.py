@@ -280,6 +280,8 @@ async def _http(settings: Settings, adapters: Adapters, backlog: Backlog, shared
     server = await HttpServer.open(app, settings.http, adapters.clock, gate.addresses)
     adapters.closing(server.close)
     _LOG.info("HTTP on %s:%s", settings.http.host, server.port)
+    if settings.http.behind_proxy and not settings.edge.trusted_proxies:
+        _LOG.warning("all clients count as one address: name the proxy in GROUNDTRAIL_EDGE__TRUSTED_PROXIES")
     return ServedHttp(channels, server.port, ready.follow)
 
 

@@ -103,6 +103,12 @@ class TestIdentity:
         assert len(found) == 1
         assert re.fullmatch(r"[0-9a-f]{16}", *found)
 
+    async def test_what_tells_a_master_key_is_kept_once(self, store):
+        assert await store.key_checks() == {}
+        for version, value in ((1, b"one"), (12, b"twelve"), (1, b"another")):
+            await store.keep_key_check(version, value)
+        assert await store.key_checks() == {1: b"one", 12: b"twelve"}
+
 
 class TestRecords:
     async def test_every_field_comes_back(self, store):

@@ -114,7 +114,10 @@ def test_one_that_wants_a_key_says_so_and_who_has_the_directory_is_told_to_a_sec
         assert "GROUNDTRAIL_CLIENT__API_KEY" in error["hint"]
         second = command(tmp_path, "serve", "dag", "--port", "0", env=data)
         assert second.returncode == 1
-        assert f"dag: cannot start: sessions.db: a server (process {server.process.pid} on" in second.stderr
+        assert (
+            f"dag: cannot start: STORE_UNAVAILABLE: sessions.db: a server (process {server.process.pid} on"
+            in second.stderr
+        )
         assert f"listening on {server.address}" in second.stderr
         assert "Traceback" not in second.stderr
         server.kill()

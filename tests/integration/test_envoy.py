@@ -102,6 +102,38 @@ def test_a_run_and_its_description_and_health_are_reached(client):
     assert client.get("/healthz").text == "alive\n"
 
 
+CHECK = {"answer": "The fee is 7 euros.", "facts": ["The fee is 5 euros."], "report": False}
+
+
+def test_the_gateways_own_http_is_reached_as_its_how_tos_have_it(client, suite):
+    """Not the transcoder's form: the key in x-api-key, the risk beside the answer, server-sent events, refusals."""
+    url, keyed = client.base_url.join("/v1/check"), {"x-api-key": suite[1]}
+    checked = httpx.post(url, json=CHECK, headers=keyed, timeout=patient(30))
+    assert checked.status_code == 200, checked.text
+    assert checked.headers["x-content-type-options"] == "nosniff"  # what the gateway's HTTP adds
+    assert client.get("/v1/models").json()["data"]
+    assert client.get("/.well-known/crp-gateway.json").status_code == 200
+    refused = client.post("/v1/dispatch", json={"query": ""})
+    assert (refused.status_code, refused.json()["error"]["reason"]) == (400, "INVALID_FIELD")
+
+
+def test_a_dispatch_is_streamed_in_events(client):
+    body = {"query": "When does the fee change?", "stream": True}
+    with client.stream("POST", "/v1/dispatch", json=body) as response:
+        assert response.headers["content-type"].startswith("text/event-stream"), response.read()
+        assert "event: " in "".join(response.iter_text())
+
+
+def test_paths_of_the_contract_alone_are_transcoded_as_before(client):
+    page = client.get("/v1/sessions", params={"page_size": 1})
+    assert (page.status_code, page.headers["content-type"]) == (200, "application/json"), page.text
+    missing = client.post("/v1/sessions/crp_sess_none/audit", json={"event_type": "x"})
+    assert missing.status_code in {400, 404}
+    assert "code" in missing.json()  # google.rpc.Status, not the gateway's form
+    read = client.get("/v1/sessions/crp_sess_none/audit")
+    assert "reason" in read.json()["error"]
+
+
 def test_a_run_is_streamed(client):
     body = {"problem": PROBLEM, "config": {"max_iterations": 3}}
     with client.stream("POST", "/ercp/v1/run", json=body, headers=EVENTS) as response:

@@ -3,10 +3,13 @@
 import asyncio
 import contextlib
 import re
+import socket
+import sys
 from pathlib import Path
 
 import grpc
 import pytest
+import structlog
 from crp.ckf.v1 import ckf_pb2, knowledge_service_pb2, knowledge_service_pb2_grpc
 from crp.common.v1 import taxonomy_pb2 as taxonomy
 from crp.dag.v1 import session_service_pb2, session_service_pb2_grpc
@@ -40,6 +43,7 @@ from services.common.settings import (
     Settings,
     SettingsError,
     StoreSettings,
+    TelemetrySettings,
 )
 from services.common.settings.http import HttpSettings
 from services.gateway.compose import build as build_gateway
@@ -50,6 +54,7 @@ from tests.patience import patient
 from tests.tenth import WHOLE
 
 HANDBOOK = Path(__file__).resolve().parents[2] / "examples" / "handbook"
+FIRST_KEY = re.compile(r"first API key, an administrator's without expiry .*: (crp_gw_dev_\w{32})\n")
 PAGES = ("02-claims-reporting-deadlines.md", "16-broker-commissions.md")
 
 
@@ -299,15 +304,46 @@ async def test_keys_of_the_embedded_system(tmp_path):
         assert not await caller.system.accepts("crp_gw_dev_" + "x" * 32)
 
 
-async def test_the_first_key_is_printed_once(tmp_path, capsys):
+async def test_the_first_key_is_printed_once_on_a_terminal(tmp_path, capsys, monkeypatch):
     settings = Settings(store=StoreSettings(data_dir=tmp_path), server=ServerSettings(port=0))
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
     printed = []
     async with MemoryAdapters(settings) as adapters:
         for _ in range(2):
             async with running_server("allinone", build, settings, adapters=adapters) as server:
-                printed.append(capsys.readouterr().out.count("first API key (shown once; keep it): crp_gw_dev_"))
+                printed.append(FIRST_KEY.findall(capsys.readouterr().out))
                 assert server.readiness.ready
-    assert printed == [1, 0]
+    assert [len(keys) for keys in printed] == [1, 0]
+
+
+async def test_no_key_comes_to_what_is_no_terminal(tmp_path, capsys):
+    settings = Settings(store=StoreSettings(data_dir=tmp_path), server=ServerSettings(port=0))
+    async with MemoryAdapters(settings) as adapters:
+        with structlog.testing.capture_logs() as logs:
+            async with running_server("allinone", build, settings, adapters=adapters):
+                pass
+        assert await (await adapters.credentials()).count_keys() == 0
+    assert "crp_gw_" not in "".join(capsys.readouterr()) + str(logs)
+    advice = [line["advice"] for line in logs if line["event"] == "no API key is stored yet"]
+    assert advice == ["make one in the data directory: groundtrail keys create --label NAME --role admin"]
+
+
+@pytest.mark.parametrize("taken", ["server", "telemetry"])
+async def test_a_start_that_fails_makes_no_key(tmp_path, capsys, monkeypatch, taken):
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = other.getsockname()[1]
+        settings = Settings(
+            store=StoreSettings(data_dir=tmp_path),
+            server=ServerSettings(port=port if taken == "server" else 0),
+            telemetry=TelemetrySettings(http_port=port if taken == "telemetry" else None),
+        )
+        async with MemoryAdapters(settings) as adapters:
+            with pytest.raises(SettingsError, match=str(port)):
+                async with running_server("allinone", build, settings, adapters=adapters):
+                    pass
+            assert await (await adapters.credentials()).count_keys() == 0
+    assert "crp_gw_" not in capsys.readouterr().out
 
 
 async def test_a_gateway_alone_is_told_what_peers_it_lacks_along_with_its_policy(tmp_path):

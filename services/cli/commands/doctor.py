@@ -7,7 +7,9 @@ import socket
 import sqlite3
 import stat
 import sys
+from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator
+from contextlib import closing
 from dataclasses import asdict, dataclass
 from enum import StrEnum, unique
 from pathlib import Path
@@ -17,8 +19,10 @@ from urllib.parse import urlsplit
 from services.cli.console import Output
 from services.cli.exits import Exit
 from services.cli.forms import UNFINISHED
+from services.cli.key_findings import key_faults, key_traces
 from services.cli.log_findings import log_faults
 from services.cli.render import coloured
+from services.common.adapters.sqlite.looking import is_read_only, looking_uri
 from services.common.answering import answering_milvus, answering_neo4j, answering_vector_engine
 from services.common.composition import (
     FACTS_FILE,
@@ -35,6 +39,7 @@ from services.common.settings import Settings, SettingsError
 from services.common.settings.server import is_loopback
 
 MIN_FREE_BYTES: Final = 512 * 1024 * 1024
+_ELSEWHERE: Final = "mount the folder so that it can be written, or copy the file with its -wal file to where it can"
 
 
 @unique
@@ -64,9 +69,16 @@ async def doctor(settings: Settings, output: Output) -> Exit:
             findings.extend(await check(settings))
             bar.step()
     rows = [(f.check, coloured(f.level.value), f.detail, f.advice) for f in findings]
-    output.table(f"{len(rows)} findings of {len(_CHECKS)} checks", ("check", "finding", "detail", "what to do"), rows)
+    output.table(_title(findings), ("check", "finding", "detail", "what to do"), rows)
     output.result({"findings": [asdict(f) for f in findings]})
     return Exit.VERDICT if any(f.level is Level.PROBLEM for f in findings) else Exit.OK
+
+
+def _title(findings: list[Finding]) -> str:
+    """Return what there is to look into; what is as it should be stands in the table, and is no finding."""
+    levels = Counter(finding.level for finding in findings)
+    found = [counted(levels[level], level.value) for level in (Level.PROBLEM, Level.WARNING) if levels[level]]
+    return f"{len(_CHECKS)} checks: {' and '.join(found) or 'nothing found'}"
 
 
 async def _python(_: Settings) -> list[Finding]:
@@ -190,19 +202,44 @@ async def _logs(settings: Settings) -> list[Finding]:
     try:
         faults = await asyncio.to_thread(lambda: list(log_faults(path)))
     except sqlite3.Error as error:
-        return [Finding("log", Level.WARNING, f"cannot be looked at: {error}", "start the server once: it migrates")]
+        advice = _ELSEWHERE if is_read_only(path) else "start the server once: it migrates"
+        return [Finding("log", Level.WARNING, f"cannot be looked at: {error}", advice)]
     advice = "the tenant's writes are refused; keep the file and restore a backup (docs/how-to/verify-a-chain.md)"
     found = [Finding("log", Level.PROBLEM, f"tenant {tenant}: {detail}", advice) for tenant, detail in faults]
     return found or [Finding("log", Level.OK, "every leaf, tree and kept head fits")]
+
+
+async def _master_keys(settings: Settings) -> list[Finding]:
+    """Hold the configured master keys against sessions.db; none is made."""
+    path = Path(settings.store.data_dir) / SESSIONS_FILE
+    if settings.store.sessions != "sqlite" or not await asyncio.to_thread(path.is_file):
+        return []
+    advice = "put the key back from its backup; the sessions need not have been changed (docs/errors.md)"
+    try:
+        traces = await asyncio.to_thread(key_traces, path)
+        faults = [fault async for fault in key_faults(settings, traces)] if traces.versions else []
+    except sqlite3.Error:
+        return []  # the check of the logs says so
+    except SettingsError as error:
+        return [Finding("master key", Level.PROBLEM, "; ".join(error.problems), advice)]
+    except UnavailableError as error:
+        return [Finding("master key", Level.PROBLEM, error.message, advice)]
+    found = [Finding("master key", Level.PROBLEM, fault, advice) for fault in faults]
+    return found or [Finding("master key", Level.OK, "it is the one that the sessions were made with")]
 
 
 def _store(path: Path) -> Finding:
     if not path.is_file():
         return Finding(path.name, Level.OK, "not there yet; made at first use")
     try:
-        with sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True, timeout=2.0) as database:
+        with closing(sqlite3.connect(looking_uri(path), uri=True, timeout=2.0)) as database:
             verdict = database.execute("PRAGMA quick_check").fetchone()[0]
     except sqlite3.Error as error:
+        if isinstance(error, sqlite3.OperationalError) and is_read_only(path):
+            detail = (
+                f"cannot be looked at: {path.parent} is read-only, and the file has a log that was not written back"
+            )
+            return Finding(path.name, Level.WARNING, detail, _ELSEWHERE)
         return Finding(path.name, Level.PROBLEM, str(error), "restore the file from a backup (docs/operations.md)")
     if verdict != "ok":
         return Finding(path.name, Level.PROBLEM, verdict, "restore the file from a backup (docs/operations.md)")
@@ -388,6 +425,7 @@ _CHECKS: Final[tuple[Callable[[Settings], Awaitable[list[Finding]]], ...]] = (
     _data_dir,
     _stores,
     _logs,
+    _master_keys,
     _milvus,
     _vector_engine,
     _copies,

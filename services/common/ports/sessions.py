@@ -311,6 +311,18 @@ class SessionStore(TransparencyLog, SessionLists, Protocol):
         """Return what tells this store from every other one: 16 hex digits, drawn once and kept with its records."""
         ...
 
+    async def key_checks(self) -> dict[int, bytes]:
+        """Return what tells the master keys of these records from all others, by version (ADR 0220)."""
+        ...
+
+    async def keep_key_check(self, version: int, value: bytes) -> None:
+        """Keep the value with the records, unless one is kept for the version.
+
+        Raises:
+            LimitExceededError: STORAGE_FULL.
+        """
+        ...
+
     async def write(self, *changes: SessionChange) -> None:
         """Apply changes of different sessions of one tenant in one transaction; all of them or nothing, durable.
 

@@ -136,7 +136,8 @@ def run(name: str, build: Build, argv: Sequence[str] | None = None) -> None:
             sys.stderr.write(f"{name}: {told}\n")
         sys.exit(EXIT_SETTINGS)
     except (StartupError, CrpError) as error:  # of delivered files; of a store that is away, damaged or another's
-        sys.stderr.write(f"{name}: cannot start: {error}\n")
+        reason = f"{error.reason.value}: " if isinstance(error, CrpError) else ""
+        sys.stderr.write(f"{name}: cannot start: {reason}{error}\n")
         sys.exit(EXIT_STARTUP)
 
 

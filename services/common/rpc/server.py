@@ -55,6 +55,7 @@ class ServedService:
         http_port: that the service is reached at over HTTP too; it listens already.
         limits: what its callers may ask for in a minute; ``None`` = as much as they want.
         readiness: given, before the first call is accepted, whether this process can serve, for a port of its own.
+        started: called once everything of the process listens; a start that fails does not come so far.
     """
 
     name: str
@@ -68,6 +69,7 @@ class ServedService:
     http_port: int | None = None
     limits: RateLimits | None = None
     readiness: Callable[[Readiness], None] | None = None
+    started: Callable[[], Awaitable[None]] | None = None
 
 
 class RpcServer:
@@ -145,6 +147,9 @@ class RpcServer:
         self._heartbeat.start()
         await self._telemetry_http.start()
         await self._readiness.start()
+        for service in self._services:
+            if service.started is not None:
+                await service.started()
 
     async def drain(self) -> None:
         """Say NOT_SERVING, take no new calls, let those in flight finish within the grace period, and stop.

@@ -125,6 +125,7 @@ STATUS: Final[Mapping[ErrorReason, StatusRow]] = {
     ErrorReason.SERVICE_UNAVAILABLE: _UNAVAILABLE,
     ErrorReason.QUALITY_UNREACHABLE: StatusRow(grpc.StatusCode.UNAVAILABLE, retryable=False),
     ErrorReason.QUALITY_DEGRADED: StatusRow(grpc.StatusCode.UNAVAILABLE, retryable=False),
+    ErrorReason.MASTER_KEY_MISMATCH: StatusRow(grpc.StatusCode.UNAVAILABLE, retryable=False),
     ErrorReason.DEADLINE_EXCEEDED: StatusRow(grpc.StatusCode.DEADLINE_EXCEEDED, retryable=True),
     ErrorReason.CHAIN_BROKEN: StatusRow(grpc.StatusCode.DATA_LOSS, retryable=False),
     ErrorReason.LOG_INCONSISTENT: StatusRow(grpc.StatusCode.DATA_LOSS, retryable=False),

@@ -19,6 +19,7 @@ PROVIDER_INFO: Final = b"groundtrail-provider-seal-v1"
 HOLDING_INFO: Final = b"groundtrail-holding-v1"
 LOG_INFO: Final = b"groundtrail-log-sign-v1"
 LOG_HEAD_INFO: Final = b"groundtrail-log-head-v1"
+CHECK_INFO: Final = b"groundtrail-master-key-check-v1"
 KEY_BYTES: Final = 32
 
 
@@ -96,6 +97,11 @@ def log_signing_seed(master: MasterKey, tenant_id: str) -> bytes:
 def log_head_key(master: MasterKey, tenant_id: str) -> bytes:
     """Return the key of the MAC over the kept head of the tenant's transparency log (ADR 0099)."""
     return _derive(master.secret, tenant_id, LOG_HEAD_INFO)
+
+
+def key_check(master: MasterKey) -> bytes:
+    """Return what tells this master key from every other one, and opens nothing (ADR 0220)."""
+    return _derive(master.secret, "", CHECK_INFO)
 
 
 def _derive(secret: bytes, salt: str, info: bytes) -> bytes:

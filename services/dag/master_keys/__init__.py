@@ -6,18 +6,21 @@ All three are one port, ``services.dag.ports.MasterKeys``. Secrets are never log
 from pathlib import Path
 
 from services.common.clock import Clock, SystemClock
-from services.common.errors import StartupError, UnavailableError
+from services.common.errors import ErrorReason, StartupError, UnavailableError
+from services.common.ports.sessions import SessionStore
 from services.common.settings import SettingsError
 from services.common.settings.dag import DagSettings
 from services.dag.master_keys.command import CommandMasterKeys
-from services.dag.master_keys.folder import FolderMasterKeys, add_key, key_folder
+from services.dag.master_keys.folder import FolderMasterKeys, add_key, holds_keys, key_folder
 from services.dag.master_keys.given import FixedMasterKeys, from_settings
+from services.dag.master_keys.known import KnownMasterKeys, holds_records, not_here
 from services.dag.ports import MasterKeys
 
 __all__ = [
     "CommandMasterKeys",
     "FixedMasterKeys",
     "FolderMasterKeys",
+    "KnownMasterKeys",
     "add_key",
     "key_folder",
     "open_master_keys",
@@ -52,16 +55,35 @@ def open_master_keys(settings: DagSettings, data_dir: Path, clock: Clock | None 
     return FolderMasterKeys(folder, clock)
 
 
-async def usable_master_keys(settings: DagSettings, data_dir: Path, clock: Clock) -> MasterKeys:
-    """Return the configured keys after the signing one was had once: a missing key stops the start, not a request.
+async def usable_master_keys(
+    settings: DagSettings, data_dir: Path, clock: Clock, store: SessionStore
+) -> KnownMasterKeys:
+    """Return the configured keys after they were held against the records: a wrong key stops the start, not a request.
+
+    Args:
+        settings: of the dag service.
+        data_dir: the store's data directory.
+        clock: tells from when on a key signs.
+        store: the records, as they are stored; where there are some, no first key is made.
 
     Raises:
         SettingsError: as ``open_master_keys``.
         StartupError: the command that gives keys fails.
+        UnavailableError: MASTER_KEY_MISMATCH: the records were made with another key than the one that is here.
     """
-    keys = open_master_keys(settings, data_dir, clock)
+    if settings.create_master_key and await holds_records(store):
+        settings = settings.model_copy(update={"create_master_key": False})
+        if _from_files(settings) and not holds_keys(key_folder(settings, data_dir)):
+            raise not_here()
+    keys = KnownMasterKeys(open_master_keys(settings, data_dir, clock), store)
     try:
-        await keys.current()
+        await keys.check()
     except UnavailableError as error:
-        raise StartupError(error.message) from None
+        if error.reason is ErrorReason.SERVICE_UNAVAILABLE:
+            raise StartupError(error.message) from None
+        raise
     return keys
+
+
+def _from_files(settings: DagSettings) -> bool:
+    return settings.master_key is None and not settings.master_key_command

@@ -110,6 +110,11 @@ def key_folder(settings: DagSettings, data_dir: Path) -> Path:
     return settings.master_key_dir or data_dir / "keys"
 
 
+def holds_keys(folder: Path) -> bool:
+    """Say whether there is a key file, usable or not."""
+    return bool(_paths(folder))
+
+
 def add_key(folder: Path, *, signs_from: datetime | None = None, only_first: bool = False) -> int:
     """Write a fresh key under the next version, whole or not at all, and return the version.
 

@@ -21,6 +21,7 @@ KEYS = {
     "heads": ("tenant_id",),
     "cosigned_heads": ("tenant_id",),
     "store_identity": ("store_id",),
+    "key_checks": ("key_version",),
     "receipts": ("tenant_id", "rpc", "request_id"),
     "feed_positions": ("consumer", "tenant_id"),
     "feed_claims": ("consumer",),
@@ -30,6 +31,7 @@ LOG = ("leaves", "trees", "heads")
 BOOKKEEPING = {
     "cosigned_heads": "what witnesses cosigned is no record, and is asked for again",
     "store_identity": "which store it is is no record",
+    "key_checks": "which master key the records were made with is no record, and is looked at when a process starts",
     "receipts": "a remembered answer is no record",
     "feed_positions": "how far the event sink has read is no record",
     "feed_claims": "who sends to the event sink is no record",

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from services.common.adapters.memory.sessions import MemorySessionStore
 from services.common.errors import ErrorReason, StartupError, UnavailableError
 from services.common.settings.dag import DagSettings
 from services.dag.master_keys import CommandMasterKeys, open_master_keys, usable_master_keys
@@ -153,7 +154,7 @@ async def test_another_version_than_was_asked_for(system):
 )
 async def test_a_command_that_fails_stops_the_start(tmp_path, command, said):
     with pytest.raises(StartupError, match=said):
-        await usable_master_keys(DagSettings(master_key_command=command), tmp_path, TurnedClock())
+        await usable_master_keys(DagSettings(master_key_command=command), tmp_path, TurnedClock(), MemorySessionStore())
 
 
 async def test_a_command_that_hangs_is_killed(tmp_path):

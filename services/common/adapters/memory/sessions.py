@@ -36,10 +36,19 @@ class MemorySessionStore(MemorySessionLists):
         self._feed = MemoryEventFeed(self._logs)
         self._cosigned: dict[str, tuple[int, str]] = {}
         self._store_id = secrets.token_hex(STORE_ID_BYTES)
+        self._key_checks: dict[int, bytes] = {}
 
     async def store_id(self) -> str:
         """Return this store's id."""
         return self._store_id
+
+    async def key_checks(self) -> dict[int, bytes]:
+        """Return the kept values by version."""
+        return dict(self._key_checks)
+
+    async def keep_key_check(self, version: int, value: bytes) -> None:
+        """Keep the value, unless one is kept for the version."""
+        self._key_checks.setdefault(version, value)
 
     async def write(self, *changes: SessionChange) -> None:
         """Apply the changes if nobody came first to any of their sessions."""

@@ -59,5 +59,6 @@ SESSIONS_SCHEMA: Final = GraphSchema(
             "CREATE INDEX sessions_by_status IF NOT EXISTS FOR (n:Session) ON (n.tenant_key, n.status, n.status_us)",
             _REPEAT_THE_TRAIL,
         ),
+        ("CREATE CONSTRAINT key_check IF NOT EXISTS FOR (n:KeyCheck) REQUIRE n.key_version IS UNIQUE",),
     ),
 )

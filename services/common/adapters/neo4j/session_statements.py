@@ -15,6 +15,8 @@ STORE_ID: Final = """
 MERGE (n:StoreIdentity {store: 'sessions'}) ON CREATE SET n.store_id = $fresh
 RETURN n.store_id AS store_id
 """
+KEY_CHECKS: Final = "MATCH (n:KeyCheck) RETURN n.key_version AS version, n.value AS value"
+KEEP_KEY_CHECK: Final = "MERGE (n:KeyCheck {key_version: $version}) ON CREATE SET n.value = $value"
 
 CREATE_SESSION: Final = "CREATE (s:Session) SET s = $session"
 

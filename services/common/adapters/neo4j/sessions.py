@@ -92,6 +92,15 @@ class Neo4jSessionStore(Neo4jSessionLists):
         rows = await self._rows(session_statements.STORE_ID, fresh=secrets.token_hex(STORE_ID_BYTES))
         return str(rows[0]["store_id"])
 
+    async def key_checks(self) -> dict[int, bytes]:
+        """Return the kept values by version, without those that are none."""
+        rows = await self._rows(session_statements.KEY_CHECKS)
+        return {row["version"]: row["value"] for row in rows if isinstance(row["value"], bytes)}
+
+    async def keep_key_check(self, version: int, value: bytes) -> None:
+        """Keep the value, unless one is kept for the version."""
+        await self._rows(session_statements.KEEP_KEY_CHECK, version=version, value=value)
+
     async def write(self, *changes: SessionChange) -> None:
         """Apply the changes if nobody came first to any of their sessions; all or nothing.
 

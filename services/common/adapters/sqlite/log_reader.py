@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import Final
 
 from services.common.adapters.sqlite import log_rows
+from services.common.adapters.sqlite.key_checks import kept_key_checks
+from services.common.adapters.sqlite.looking import looking_uri
 from services.common.ports.transparency_log import LogRow, LogState
 
 _WAIT_S: Final = 2.0
@@ -17,6 +19,13 @@ class LogReader:
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
+
+    def key_checks(self) -> dict[int, bytes]:
+        """Return what tells the master keys from all others; nothing in a file of before it was kept."""
+        try:
+            return kept_key_checks(self._connection)
+        except sqlite3.OperationalError:
+            return {}
 
     def tenants(self) -> list[str]:
         """Return every tenant that has a log, or what is left of one."""
@@ -42,7 +51,7 @@ def reading_logs(path: Path) -> Iterator[LogReader]:
     Raises:
         sqlite3.Error: the file cannot be read, or is of a version before the kept heads.
     """
-    with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True, timeout=_WAIT_S)) as connection:
+    with closing(sqlite3.connect(looking_uri(path), uri=True, timeout=_WAIT_S)) as connection:
         connection.isolation_level = None
         connection.execute("BEGIN")
         yield LogReader(connection)

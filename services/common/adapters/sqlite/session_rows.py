@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from services.common.adapters.sqlite.connections import Schema
 from services.common.adapters.sqlite.event_feed import FEED_SCHEMA
+from services.common.adapters.sqlite.key_checks import KEY_CHECKS_SCHEMA
 from services.common.adapters.sqlite.log_rows import HEADS_SCHEMA, LOG_SCHEMA
 from services.common.adapters.sqlite.published_log import COSIGNED_SCHEMA
 from services.common.adapters.sqlite.receipts import RECEIPTS_OF_SESSIONS, RECEIPTS_SCHEMA
@@ -155,6 +156,7 @@ SESSIONS_SCHEMA: Final = Schema(
         STORE_ID_SCHEMA,
         ("ALTER TABLE sessions ADD COLUMN budget_ceiling REAL NOT NULL DEFAULT 1.0",),
         LISTS_SCHEMA,
+        KEY_CHECKS_SCHEMA,
     ),
 )
 

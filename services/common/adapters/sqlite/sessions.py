@@ -10,6 +10,7 @@ from services.common.adapters.sqlite import log_rows, published_log, session_rea
 from services.common.adapters.sqlite.database import PLAIN_WRITE, Database
 from services.common.adapters.sqlite.event_feed import SqliteEventFeed
 from services.common.adapters.sqlite.fetching import Row, damaged_pages, fetch, fetch_one
+from services.common.adapters.sqlite.key_checks import KEEP_KEY_CHECK, kept_key_checks
 from services.common.adapters.sqlite.receipts import get_receipt, put_receipt
 from services.common.adapters.sqlite.session_lists import SqliteSessionLists
 from services.common.adapters.sqlite.session_rows import (
@@ -92,6 +93,14 @@ class SqliteSessionStore(SqliteSessionLists):
         """Return this file's id; empty when somebody took it out."""
         row = await self._database.read(lambda one: fetch_one(one, "SELECT store_id FROM store_identity"))
         return shown(row[0]) if row else ""
+
+    async def key_checks(self) -> dict[int, bytes]:
+        """Return the kept values by version, without those that are none."""
+        return await self._database.read(kept_key_checks)
+
+    async def keep_key_check(self, version: int, value: bytes) -> None:
+        """Keep the value, unless one is kept for the version."""
+        await self._database.write(lambda c: c.execute(KEEP_KEY_CHECK, (version, value)), _HEAD)
 
     async def write(self, *changes: SessionChange) -> None:
         """Apply the changes if nobody came first to any of their sessions; all or nothing.
