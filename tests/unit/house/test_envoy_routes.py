@@ -17,6 +17,7 @@ from services.gateway.doors.http.app import create_app
 from services.gateway.doors.http.chat.forms import OpenAiDialect
 from services.gateway.doors.http.chat.models import MODELS
 from services.gateway.doors.http.messages.forms import AnthropicDialect
+from services.gateway.doors.http.ready_routes import ReadyRoutes
 from tests.fakes.ercp_stub import ErcpStub
 from tests.fakes.open_gate import open_gate
 from tools.descriptor_set import descriptor_set
@@ -41,7 +42,7 @@ def served():
     """Return method and path of everything that the gateway's HTTP serves."""
     settings, clock = Settings(), SystemClock()
     channels, adapters = cast("Any", Mock()), cast("Any", SimpleNamespace(clock=clock))
-    routes = _rpc_routes(settings, adapters, channels, open_gate())
+    routes = [ReadyRoutes(), *_rpc_routes(settings, adapters, channels, (open_gate(), cast("Any", Mock())))]
     app = create_app(cast("Any", ErcpStub()), open_gate(), settings.http, clock, "0.1.0", routes)
     routed: list[Any] = list(app.routes)
     found = {(method, route.path) for route in routed for method in getattr(route, "methods", None) or ()}
