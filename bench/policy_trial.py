@@ -78,7 +78,7 @@ async def _copies(settings: Settings, session_id: str, windows: int) -> int:
     """Store the session's report under further ids, in the tenant's other sessions; its size in bytes."""
     async with Adapters(settings) as adapters:
         inner = await adapters.session_store()
-        master_keys = await usable_master_keys(settings.dag, settings.store.data_dir, adapters.clock)
+        master_keys = await usable_master_keys(settings.dag, settings.store.data_dir, adapters.clock, inner)
         store = SealedSessionStore(inner, Sealer(master_keys))
         found = await store.snapshot(TENANT, session_id)
         if found is None:

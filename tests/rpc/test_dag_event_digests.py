@@ -1,5 +1,7 @@
 """The digest that stands for an event's erased data is covered: blanked, changed or put where data is, it is BROKEN."""
 
+from types import SimpleNamespace
+
 import pytest
 from crp.common.v1 import taxonomy_pb2 as taxonomy
 from crp.dag.v1 import session_service_pb2 as pb
@@ -16,8 +18,8 @@ async def raw(tmp_path):
     async with raw.serving() as client:
         whole, erased = await client.window(), await client.window()
         await client.erase(erased.session.session_id)
-    raw.whole, raw.erased = whole.session.session_id, erased.session.session_id
-    return raw
+    ids = whole.session.session_id, erased.session.session_id
+    return SimpleNamespace(serving=raw.serving, rows=raw.rows, run=raw.run, whole=ids[0], erased=ids[1])
 
 
 async def integrity(raw, session_id):

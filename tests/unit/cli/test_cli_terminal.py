@@ -114,10 +114,10 @@ def response_type(request):
 COMMANDS = {
     "sources list": (sources, sources.list_sources),
     "sources erase": (sources, lambda s, o: sources.erase_source(s, o, TEXT)),
-    "facts quarantine": (sources, lambda s, o: sources.quarantine_fact(s, o, TEXT)),
+    "facts quarantine": (sources, lambda s, o: sources.quarantine_fact(s, o, ID)),
     "facts show": (facts, lambda s, o: facts.show_fact(s, o, ID)),
     "facts show PREFIX": (facts, lambda s, o: facts.show_fact(s, o, ID[:8])),
-    "facts restore": (sources, lambda s, o: sources.restore_fact(s, o, TEXT)),
+    "facts restore": (sources, lambda s, o: sources.restore_fact(s, o, ID)),
     "keys list": (keys, keys.list_keys),
     "keys create": (keys, lambda s, o: keys.create(s, o, keys.Wish(TEXT, ["reader"]))),
     "keys revoke": (keys, lambda s, o: keys.revoke(s, o, ID)),

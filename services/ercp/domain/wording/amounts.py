@@ -8,6 +8,7 @@ from itertools import pairwise
 from typing import Final
 
 from services.common.ports.recognition import EntityKind
+from services.common.reading.intervals import APART
 from services.common.reading.text_types import Value
 from services.common.reading.values import scan_values
 from services.ercp.domain.predicates import Amount, Moment
@@ -92,6 +93,8 @@ def read(text: str) -> list[Named]:
 
 
 def _named(text: str, value: Value) -> Named:
+    if value.kind is EntityKind.PERCENT or (value.unit in _LENGTHS and value.per != APART):
+        value = replace(value, per="")  # no operand holds a share or a length of time for a length of time
     period = _PER.match(text, value.end) if value.per else None
     behind = period.end() if period is not None else value.end
     if value.kind is EntityKind.TIME:
@@ -113,6 +116,9 @@ def _named(text: str, value: Value) -> Named:
     counted = "" if noun is None or noun["noun"].split()[-1] in _NOT_NOUNS else noun["noun"]
     number = _plain(value.number) if value.number is not None else None
     return Named(amount, value.start, value.end, behind, counted, is_number, number)
+
+
+_LENGTHS: Final = frozenset({"second", "month", "working day"})
 
 
 def _as_written(text: str) -> Decimal | None:
