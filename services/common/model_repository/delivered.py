@@ -2,5 +2,5 @@
 
 from typing import Final
 
-MANIFEST_SHA256: Final = "1936e190dd9ff6b0b142e1be8b823f392b01f546e868788e6f82ab6fbb3cd048"
+MANIFEST_SHA256: Final = "573d2cd21f49d5d84188934ec789159592a559e3bd9a31b17930055355ff7a53"
 """SHA-256 of the delivered ``model_repository/MANIFEST.json``, which pins every other file of it."""
