@@ -22,6 +22,8 @@ REPLIES: Final = FOLDER.with_name("replies")
 """Answers of several sentences, as chat models write them."""
 SHORT_ANSWERS: Final = FOLDER.with_name("short_answers")
 """Answers of a word or a few, which mean nothing without their question."""
+DAILY: Final = FOLDER.with_name("daily_answers")
+"""Answers of one to three sentences to a case that somebody puts, about documents of daily life."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@
     python -m tools.evaluate_verdicts answers [--part development | --part test --open-test]
     python -m tools.evaluate_verdicts replies [--part development | --part test --open-test]
     python -m tools.evaluate_verdicts short-answers [--part development | --part test --open-test]
+    python -m tools.evaluate_verdicts daily-answers [--part development | --part test --open-test]
     python -m tools.evaluate_verdicts questions [--part development | --part test --open-test]
     python -m tools.evaluate_verdicts misquotes | neighbours | planted --open-test [--data DIR] [--documents DIR]
 
@@ -52,9 +53,10 @@ SETS: Final = {
     "answers": (whole_documents.FOLDER, "{part}"),
     "replies": (whole_documents.REPLIES, "{part}"),
     "short-answers": (whole_documents.SHORT_ANSWERS, "{part}"),
+    "daily-answers": (whole_documents.DAILY, "{part}"),
 }
 """Folder of each set, and the file without which it is not there."""
-WHOLE_DOCUMENTS: Final = frozenset({"answers", "replies", "short-answers"})
+WHOLE_DOCUMENTS: Final = frozenset({"answers", "replies", "short-answers", "daily-answers"})
 EVERY: Final = ("pairs", "corpus", "rewordings", "second-opinion", *SETS)
 
 
@@ -77,7 +79,7 @@ def parser() -> argparse.ArgumentParser:
         type=pairs.Part,
         choices=tuple(pairs.Part),
         default=pairs.Part.DEVELOPMENT,
-        help="half of pairs, questions, and of answers, replies and short answers",
+        help="half of pairs, questions, and of answers, replies, short and daily answers",
     )
     found.add_argument("--open-test", action="store_true", help="open what is held back, which is done once")
     found.add_argument("--kind", action="append", metavar="KIND", help="of the pairs these kinds alone; repeatable")
