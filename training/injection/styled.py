@@ -16,6 +16,9 @@ FILES: Final = (
     "styles_public.txt",
     "styles_prompts.txt",
     "styles_technical.txt",
+    "styles_letters.txt",
+    "styles_everyday.txt",
+    "styles_kept.txt",
 )
 SHARE: Final = "styled"
 _MARKS: Final = str.maketrans("", "", "⟦⟧")

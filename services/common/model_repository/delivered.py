@@ -2,5 +2,5 @@
 
 from typing import Final
 
-MANIFEST_SHA256: Final = "573d2cd21f49d5d84188934ec789159592a559e3bd9a31b17930055355ff7a53"
+MANIFEST_SHA256: Final = "732e44438238be441816e5b5a469f04b211d532b0a2b31d2defeb34f78231ebf"
 """SHA-256 of the delivered ``model_repository/MANIFEST.json``, which pins every other file of it."""
