@@ -8,6 +8,8 @@ import socket
 import uuid
 from contextlib import asynccontextmanager
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
 
 import grpc
 import httpx
@@ -18,6 +20,7 @@ from bench import http2_frames as h2
 from services.common.clock import SystemClock
 from services.common.settings.http import HttpSettings
 from services.gateway.doors.http.app import create_app
+from services.gateway.doors.http.ready_routes import ReadyRoutes
 from services.gateway.doors.http.server import HttpServer
 from tests.e2e.processes import command, environment, start
 from tests.fakes.ercp_stub import ErcpStub
@@ -182,7 +185,9 @@ def test_where_nobody_listens_the_refusal_has_the_one_shape(binary, suite):
 async def in_front_of(stub, binary, clusters, **options):
     """Serve a stub's HTTP surface with an Envoy before it; yield the URL of a run."""
     settings = HttpSettings(port=0, event_interval_s=0.5, drain_grace_s=1)
-    server = await HttpServer.open(create_app(stub, open_gate(), settings, SystemClock(), "0.1.0"), settings)
+    ready = ReadyRoutes()
+    ready.follow(cast("Any", SimpleNamespace(ready=True, draining=False)))  # what Envoy asks before it sends calls
+    server = await HttpServer.open(create_app(stub, open_gate(), settings, SystemClock(), "0.1.0", [ready]), settings)
     opened = envoy.running(binary, clusters | {"gateway_http": server.port}, **options)
     try:
         proxy = await asyncio.to_thread(opened.__enter__)
