@@ -121,7 +121,7 @@ _PER: Final = _compile(
     rf"(?P<period>{_PERIODS})\b|\s(?P<often>daily|weekly|monthly|quarterly|yearly|annually)\b"
 )
 _RIGHT_PER: Final = _compile(
-    rf"\s(?:per|an?|each|every|in\s(?:an?|any|each|every)(?:\sone)?)\s(?:calendar\s)?(?P<period>{_PERIODS})\b(?P<often>(?!))?"
+    rf"\s(?:per|an?|each|every|in\s(?:an?|any|each|every)(?:\sone)?)\s(?:calendar\s)?(?P<period>{_PERIODS})\b"
 )
 _OFTEN: Final = {
     "daily": "day", "weekly": "week", "monthly": "month", "quarterly": "quarter", "yearly": "year", "annually": "year",
@@ -235,10 +235,21 @@ _MIN_PLURAL: Final = 5
 
 def _per(text: str, value: Value) -> str:
     """Return the length of time that an amount is for."""
-    match = (_RIGHT_PER if value.unit in _LENGTHS_OF_TIME else _PER).match(text, value.end)
+    match = _period_behind(text, value)
     if match is None:
         return ""
-    return match["period"].lower() if match["period"] else _OFTEN[match["often"].lower()]
+    found = match.groupdict()
+    return found["period"].lower() if found["period"] else _OFTEN[found["often"].lower()]
+
+
+def _period_behind(text: str, value: Value) -> re.Match[str] | None:
+    return (_RIGHT_PER if value.unit in _LENGTHS_OF_TIME else _PER).match(text, value.end)
+
+
+def with_period(text: str, value: Value) -> Value:
+    """Return an amount with the words behind it that say for which length of time it is: "60 days a year"."""
+    match = _period_behind(text, value) if value.per else None
+    return value if match is None else replace(value, text=text[value.start : match.end()], end=match.end())
 
 
 def _normal(magnitude: Decimal, unit: str) -> str:

@@ -60,12 +60,8 @@ def told_hours(claim: Reading, sources: list[Reading]) -> tuple[Reading, ...]:
     if said is None:
         return ()
     value, is_begin = said
-    rest = claim.content - _OWN_WORDS - roots(value.text)
-    return tuple(
-        one.source
-        for one in _hours(claim, sources)
-        if agrees(value, one.begins if is_begin else one.ends) and rest <= one.source.known
-    )
+    listed = _hours(claim, sources)
+    return tuple(one.source for one in listed if agrees(value, one.begins if is_begin else one.ends))
 
 
 def _said(claim: Reading) -> tuple[Value, bool] | None:
@@ -81,11 +77,9 @@ def _said(claim: Reading) -> tuple[Value, bool] | None:
 
 def _hours(claim: Reading, sources: list[Reading]) -> Iterator[_Hours]:
     """Yield the range of times of sentences with one, which hold what the claim says besides."""
+    rest = claim.content - _OWN_WORDS - roots(" ".join(value.text for value in claim.once(values_of)))
     for source in sources:
-        if not _HELD.search(source.text):
-            continue
-        rest = claim.content - _OWN_WORDS - roots(" ".join(value.text for value in claim.once(values_of)))
-        if not rest or not rest <= source.known:
+        if not rest or not rest <= source.known or not _HELD.search(source.text):
             continue
         times = [value for value in source.once(values_of) if value.kind is EntityKind.TIME][:_MOST]
         ranges = [pair for pair in pairwise(times) if _RANGE.fullmatch(source.text[pair[0].end : pair[1].start])]

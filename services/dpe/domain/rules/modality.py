@@ -395,11 +395,13 @@ def _named_act(reading: Reading, cue: re.Match[str]) -> str:
     """Return the root of the act that a force is said of as its subject: "Jumping from the jetty is prohibited"."""
     if not _IS.match(cue.group()) or cue.group().lower().endswith(" to"):
         return ""
-    named = _ACT_NAMED.search(reading.text[: cue.start()])
+    named = _ACT_NAMED.search(reading.text, max(0, cue.start() - _ACT_CHARS), cue.start())
     return root(named["act"].lower()) if named is not None and finite_verb_at(words(named["rest"])) is None else ""
 
 
 _IS: Final = re.compile(_BE, re.IGNORECASE)
+_ACT_CHARS: Final = 120
+"""So far before its force the act may stand."""
 _NO_VERB: Final = re.compile(r"(?:not )?(?:allowed|permitted|forbidden|prohibited|banned)", re.IGNORECASE)
 _ACT_NAMED: Final = re.compile(
     r"(?:^|[,;:.]\s|\b(?:because|as|since|that|and|but|so|while|where|when)\s)\W{0,3}(?P<act>[a-z]{3,20}ing)\b"

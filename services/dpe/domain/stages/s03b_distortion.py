@@ -5,7 +5,6 @@ DEGRADED, for paraphrased contradictions are then not seen; with one and the gro
 a turned negation are also found where words differ (``encoder_distortions``). The verdict on a claim is stage 3's.
 """
 
-import re
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -16,6 +15,7 @@ from services.common.ports.recognition import Entity, EntityKind
 from services.common.reading.clauses import finite_verb_at
 from services.common.reading.ratios import TIMES
 from services.common.reading.text_types import Claim, ClaimType, Span, Value
+from services.common.reading.values import with_period
 from services.common.reading.words import containment, content_stems, words
 from services.common.taxonomy import StageStatus
 from services.dpe.domain.alignment import (
@@ -220,18 +220,8 @@ def _with_periods(analysis: Analysis, pair: AlignedValue) -> AlignedValue:
     if not is_other or pair.fact_index is None:
         return pair
     fact = analysis.outputs.text.fact_views[pair.fact_index].fact.content
-    claimed, known = _with_period(analysis.input.answer, claimed), _with_period(fact, known)
+    claimed, known = with_period(analysis.input.answer, claimed), with_period(fact, known)
     return replace(pair, claimed=claimed, known=known, is_applied=False)
-
-
-def _with_period(text: str, value: Value) -> Value:
-    match = _PERIOD.match(text, value.end)
-    return value if match is None else replace(value, text=text[value.start : match.end()], end=match.end())
-
-
-_PERIOD: Final = re.compile(
-    r"\s?/\s?[a-z]{3,7}|\s(?:per|an?|each|every|in\s(?:an?|any|each|every)(?:\sone)?)\s(?:calendar\s)?[a-z]{3,7}|\s[a-z]{4,8}ly\b"
-)
 
 
 def _type_of_bound(value: Value) -> DistortionType:
