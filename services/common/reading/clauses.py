@@ -89,12 +89,15 @@ def clauses(text: str, start: int, end: int) -> list[Span]:
             right = [word for word in right if word.start < following]
         # After a semicolon a subject is enough: its verb may be one that the lists do not know.
         needs_verb = kind != "hard"
-        if kind in _JOINING and (
-            _is_conditioned(sentence, chosen[-1], left_end, marks, right_start)
-            or _goes_on(sentence, left_end, right)
-            or _BETWEEN.search(sentence, max(chosen[-1], left_end - _BETWEEN_CHARS), left_end)
-            or _EVEN.search(sentence, max(chosen[-1], left_end - _EVEN_CHARS), right_start + _THOUGH_CHARS)
-            or read.awaits_verb(chosen[-1], left_end, either=_OR.match(sentence, right_start) is not None)
+        if _WHICHEVER.match(sentence, left_end) or (
+            kind in _JOINING
+            and (
+                _is_conditioned(sentence, chosen[-1], left_end, marks, right_start)
+                or _goes_on(sentence, left_end, right)
+                or _BETWEEN.search(sentence, max(chosen[-1], left_end - _BETWEEN_CHARS), left_end)
+                or _EVEN.search(sentence, max(chosen[-1], left_end - _EVEN_CHARS), right_start + _THOUGH_CHARS)
+                or read.awaits_verb(chosen[-1], left_end, either=_OR.match(sentence, right_start) is not None)
+            )
         ):
             continue
         is_clause = _is_clause(sentence, right, kind) or (kind == "hard" and read.main_follows(sentence, right, later))
@@ -104,6 +107,10 @@ def clauses(text: str, start: int, end: int) -> list[Span]:
             chosen.append(right_start)
     bounds = [*chosen, len(sentence)]
     return [_trimmed(sentence, left, right, start) for left, right in pairwise(bounds)]
+
+
+_WHICHEVER: Final = re.compile(r",?\s(?:or\s[^.;:]{1,60}?,?\s)?whichever\b", re.IGNORECASE)
+"""Of two ends of one thing: "for 6 months or 6,000 miles, whichever you reach first"."""
 
 
 @dataclass(frozen=True, slots=True)

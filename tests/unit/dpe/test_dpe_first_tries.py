@@ -6,6 +6,7 @@ Whatever tells the two apart is a rule's work.
 import pytest
 
 from services.common.reading.agreement import agrees
+from services.common.reading.clauses import clauses
 from services.common.reading.reckoning import slips
 from services.common.reading.values import scan_values
 from services.dpe.domain.names import akin
@@ -171,3 +172,14 @@ async def test_a_clause_without_words_of_its_own_is_claimed_with_the_one_before(
 async def test_politeness_is_no_way_around_the_check(text, kind):
     finished = await analyse(text, "The talk is in the hall.")
     assert {str(one.claim_type) for one in finished.analysis.outputs.text.claims} == {kind}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "It lasts 6 months or 6,000 miles, whichever you reach first.",
+        "It runs from then and ends at the period or the limit, whichever comes first.",
+    ],
+)
+def test_two_ends_of_one_thing_are_one_claim(text):
+    assert [text[one.start : one.end] for one in clauses(text, 0, len(text))] == [text]
