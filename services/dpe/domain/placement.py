@@ -291,11 +291,10 @@ def place(want: Wanted, claim: Claim, places: Sequence[Place]) -> Placed:
     ]
     if not agreeing:
         rivals = [one for one in rivals if one.value.kind is value.kind] or rivals
-        rivals = [] if _ranges_around(value, rivals) else rivals
-    else:
-        around = _ranges_around(value, rivals)
-        least = max((want.score(one) for one in around), default=None)
-        rivals = [one for one in rivals if least is None or (one not in around and want.score(one) > least)]
+    around = _ranges_around(value, rivals)
+    if around:  # it says what a range does, unless another place is said of more of the claim
+        least = max(want.score(one) for one in around)
+        rivals = [one for one in rivals if one not in around and want.score(one) > least]
     best, rival = _best(want, agreeing), _best(want, rivals)
     if best is None and rival is not None and _holds(value, want, rival.place):
         rival = None
@@ -397,7 +396,8 @@ def _ranges_around(value: Value, places: Sequence[Place]) -> list[Place]:
     found: list[Place] = []
     for low, high in pairwise(places):
         bounds = (low.value.magnitude, value.magnitude, high.value.magnitude)
-        is_range = high.cue in {"to", "and"} and low.span == high.span and low.fact_index == high.fact_index
+        is_joined = high.cue == "to" or (high.cue == "and" and low.cue == "between")
+        is_range = is_joined and low.span == high.span and low.fact_index == high.fact_index
         if is_range and None not in bounds and bounds[0] <= bounds[1] <= bounds[2]:  # type: ignore[operator]
             found += [low, high]
     return found

@@ -80,6 +80,46 @@ async def test_a_wrong_answer_turns_red(facts, answer):
     assert "CONTRADICTED" in await verdicts(answer, *facts)
 
 
+FUEL = "Storage of fuel in the flat is forbidden."
+YARD = "Parking is permitted in the yard but forbidden in front of the garage."
+TALK = "Attending the talk is mandatory before a second resit, but optional before a first."
+POOL = "Diving into the pool is prohibited, but allowed from the board on Sundays."
+LUNCH = "Lunch is held from 12 pm to 2 pm; the kitchen closes at 12 pm on Sundays."
+GRILL = "Grilling is allowed on the lawn, but not allowed on balconies."
+WORK = "Work 8 hours a day and 48 hours a week."
+SHOP = "The shop is open from 9 am to 5 pm, on Sundays it opens at 5 pm."
+
+
+@pytest.mark.parametrize(
+    ("fact", "answer"),
+    [
+        (FUEL, "You may not store fuel in the flat."),
+        (YARD, "Parking is allowed in the yard and forbidden in front of the garage."),
+        (TALK, "Before a first resit, it's up to you whether you attend the talk."),
+        (FLAT, "As smoking is prohibited in the flat, smoke on the balcony."),
+        (POOL, "Diving is allowed from the board on Sundays."),
+        (LUNCH, "The kitchen closes at 12 pm on Sundays."),
+        (GRILL, "Grilling is not allowed on balconies."),
+        (SHOP, "On Sundays the shop opens at 5 pm."),
+    ],
+)
+async def test_what_is_said_of_another_case_turns_nothing_red(fact, answer):
+    assert set(await verdicts(answer, fact)) == {"SUPPORTED"}
+
+
+@pytest.mark.parametrize(
+    ("fact", "answer"),
+    [
+        (POOL, "Diving into the pool is allowed."),
+        (GRILL, "Grilling is not allowed on the lawn."),
+        (WORK, "You work 48 hours a day."),
+        (FLAT, "You may not smoke on the balcony."),
+    ],
+)
+async def test_the_case_that_is_named_is_the_one_that_counts(fact, answer):
+    assert "CONTRADICTED" in await verdicts(answer, fact)
+
+
 @pytest.mark.parametrize(
     ("fact", "answer"),
     [

@@ -7,7 +7,6 @@ though the time stands in the sentence; and "closes at 17:00" denies nothing of 
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Final
 
 from services.common.ports.recognition import EntityKind
@@ -26,8 +25,8 @@ _OWN_WORDS: Final = roots(
     "open opens opening close closes closing shut shuts start starts begin begins end ends finish finishes hours"
 )
 _REACH: Final = 24
-_MOST: Final = 16
-"""Times of a sentence that are read."""
+_ENDS_OF_ONE: Final = 2
+"""With a third time a sentence speaks of another day, or of another thing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,12 +75,11 @@ def _said(claim: Reading) -> tuple[Value, bool] | None:
 
 
 def _hours(claim: Reading, sources: list[Reading]) -> Iterator[_Hours]:
-    """Yield the range of times of sentences with one, which hold what the claim says besides."""
+    """Yield the range of times of sentences with no time besides, which hold what the claim says besides."""
     rest = claim.content - _OWN_WORDS - roots(" ".join(value.text for value in claim.once(values_of)))
     for source in sources:
         if not rest or not rest <= source.known or not _HELD.search(source.text):
             continue
-        times = [value for value in source.once(values_of) if value.kind is EntityKind.TIME][:_MOST]
-        ranges = [pair for pair in pairwise(times) if _RANGE.fullmatch(source.text[pair[0].end : pair[1].start])]
-        if len(ranges) == 1:
-            yield _Hours(source, *ranges[0])
+        times = [value for value in source.once(values_of) if value.kind is EntityKind.TIME]
+        if len(times) == _ENDS_OF_ONE and _RANGE.fullmatch(source.text[times[0].end : times[1].start]):
+            yield _Hours(source, times[0], times[1])

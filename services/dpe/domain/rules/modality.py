@@ -41,7 +41,7 @@ class Force(StrEnum):
 
 
 _BE: Final = r"(?:is|are|was|were|be|been|being|['\u2019](?:re|s|m)(?=\s))"
-_ELLIPTIC: Final = r"(?<=but\s)"
+_ELLIPTIC: Final = r"(?:(?<=but\s)|(?<=and\s))"
 """What follows has no verb of its own: "prohibited in the flat, but allowed on the balcony"."""
 _FORBIDDEN: Final = (
     rf"{_ELLIPTIC}(?:not (?:allowed|permitted)|forbidden|prohibited|banned)"
@@ -57,11 +57,12 @@ _NEED_NOT: Final = (
     r"need not|needn't|(?:(?:do|does|did) not|don't|doesn't) (?:need(?: to)?|require|have to)"
     r"|(?:needs?|requires?) no|no need (?:to|for)"
     rf"|{_BE} not (?:required|obliged|necessary|mandatory|compulsory|needed)(?: to)?"
-    rf"|{_BE} (?:optional|voluntary|up to you)"
+    rf"|{_BE} (?:optional|voluntary|up to you)|{_ELLIPTIC}(?:not (?:required|mandatory|compulsory)|optional|voluntary)"
 )
 _SHOULD: Final = rf"should|ought to|{_BE} (?:recommended|advised|encouraged|advisable)(?: to)?|recommends?|advises?"
 _MUST: Final = (
     rf"must|shall|ha(?:s|ve) to|needs? to|{_BE} (?:required|obliged|mandatory|compulsory|obligatory)(?: to)?|requires?"
+    rf"|{_ELLIPTIC}(?:required|mandatory|compulsory|obligatory)"
 )
 _CUES: Final = (
     (Force.FORBIDDEN, _FORBIDDEN),
@@ -175,14 +176,17 @@ def _of_the_case(claim: Reading, own: _Said, source: Reading, theirs: list[_Said
     if len({one.force for one in same}) < 2:  # noqa: PLR2004 - one force is of every case
         return same
     ends = [*(one.start for one in theirs[1:]), len(source.text)]
-    reach = {one.start: roots(source.text[one.end : end]) for one, end in zip(theirs, ends, strict=True)}
-    reach = {at: case - {own.verb} for at, case in reach.items()}
+    cases = [roots(source.text[one.end : end]) - {own.verb} for one, end in zip(theirs, ends, strict=True)]
+    reach = {one.start: case for one, case in zip(theirs, cases, strict=True)}
+    said = roots(_REACH.split(claim.text[own.end :])[0])
     for one in same:
         case = reach[one.start]
-        if case and case <= claim.content and frozenset({own.force, one.force}) in _APART:
-            return same if _SET_APART.search(claim.text) else [one]
+        if case and case <= said and frozenset({own.force, one.force}) in _APART:
+            return same if _SET_APART.search(claim.text[: own.start] + claim.text[own.end :]) else [one]
+    # What holds of one case alone is not what holds where the claim names no case.
+    same = [one for one in same if not reach[one.start] or reach[one.start] & claim.content]
     named = [len(reach[one.start] & claim.content) for one in same]
-    best = max(named)
+    best = max(named, default=0)
     return [same[named.index(best)]] if named.count(best) == 1 else same
 
 
@@ -402,7 +406,11 @@ def _named_act(reading: Reading, cue: re.Match[str]) -> str:
 _IS: Final = re.compile(_BE, re.IGNORECASE)
 _ACT_CHARS: Final = 120
 """So far before its force the act may stand."""
-_NO_VERB: Final = re.compile(r"(?:not )?(?:allowed|permitted|forbidden|prohibited|banned)", re.IGNORECASE)
+_NO_VERB: Final = re.compile(
+    r"(?:not )?(?:allowed|permitted|forbidden|prohibited|banned|required|mandatory|compulsory|obligatory|optional"
+    r"|voluntary)",
+    re.IGNORECASE,
+)
 _ACT_NAMED: Final = re.compile(
     r"(?:^|[,;:.]\s|\b(?:because|as|since|that|and|but|so|while|where|when)\s)\W{0,3}(?P<act>[a-z]{3,20}ing)\b"
     r"(?P<rest>[^,;:.]{0,80})$",

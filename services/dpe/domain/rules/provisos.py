@@ -17,7 +17,7 @@ from services.common.reading.words import words
 from services.dpe.domain.conditions import Condition, Kind, conditions, without_conditions
 from services.dpe.domain.findings import DistortionType, Rule
 from services.dpe.domain.rules.finding import Departure
-from services.dpe.domain.rules.reading import Reading, nearest_to, roots, share
+from services.dpe.domain.rules.reading import Reading, acts, nearest_to, roots, share
 from services.dpe.domain.rules.rows import values_of
 
 SAME_CONDITION: Final = 0.4
@@ -57,10 +57,10 @@ def changed_condition(claim: Reading, sources: list[Reading]) -> Departure | Non
         return None
     main = roots(without_conditions(claim.text))
     for condition in own:
-        governed = roots(condition.governed)
+        governed = acts(condition.governed)
         for _, source in nearest_to(claim, sources)[:_READ]:
             for other in conditions(source.text):
-                theirs = roots(other.governed)
+                theirs = acts(other.governed)
                 same = max(share(governed, theirs), share(theirs, governed))
                 rest = roots(without_conditions(source.text)) | source.context
                 if same < SAME_CONDITION or share(main, rest | theirs) < SAME_MAIN:

@@ -32,16 +32,7 @@ _IRREGULAR: Final = {
     "shown": "show", "seen": "see", "saw": "see", "done": "do", "did": "do", "begun": "begin", "began": "begin",
     "drawn": "draw", "drew": "draw", "withdrawn": "withdraw", "withdrew": "withdraw", "children": "child",
     "people": "person", "men": "man", "women": "woman", "data": "data",
-    "photo": "photograph", "photos": "photograph", "photography": "photograph", "registration": "register",
-    "application": "apply", "cancellation": "cancel", "cancelled": "cancel", "cancelling": "cancel",
-    "notification": "notify", "delivery": "deliver", "admission": "admit", "permission": "permit",
-    "explanation": "explain", "decision": "decide", "extension": "extend", "submission": "submit",
-    "choice": "choose", "complaint": "complain", "qualification": "qualify", "repetition": "repeat",
-    "description": "describe", "production": "produce", "destruction": "destroy", "expiry": "expire",
-    "signature": "sign", "storage": "store", "attendance": "attend", "consumption": "consume", "death": "die",
-    "prescription": "prescribe", "subscription": "subscribe", "vaccination": "vaccinate", "residence": "reside",
-    "reduction": "reduce", "suspension": "suspend", "inclusion": "include", "exclusion": "exclude",
-    "conversion": "convert", "division": "divide", "marriage": "marry",
+    "photo": "photograph", "photos": "photograph", "photography": "photograph",
 }  # fmt: skip
 
 
@@ -60,7 +51,7 @@ def root(word: str) -> str:
     single = word.removesuffix("'s").removesuffix("'").removesuffix("s")
     if single in _PARTIES:
         return single
-    bare = _IRREGULAR.get(word) or _IRREGULAR.get(word.removesuffix("s"), word)
+    bare = _IRREGULAR.get(word, word)
     bare = stem(bare)
     for suffix in _SUFFIXES:
         if bare.endswith(suffix) and len(bare) - len(suffix) >= _MIN_ROOT:
@@ -80,6 +71,20 @@ def is_content(word: Word, text: str) -> bool:
 def roots(text: str) -> frozenset[str]:
     """Return the roots of the words of content of a text, digits included."""
     return frozenset(root(word.text) for word in words(text) if is_content(word, text))
+
+
+_ACTS: Final = {
+    "registration": "register", "application": "apply", "cancellation": "cancel", "notification": "notify",
+    "delivery": "deliver", "admission": "admit", "permission": "permit", "extension": "extend",
+    "submission": "submit", "qualification": "qualify", "attendance": "attend", "subscription": "subscribe",
+    "vaccination": "vaccinate", "suspension": "suspend", "signature": "sign", "approval": "approve",
+}  # fmt: skip
+"""Nouns of acts that share no root with their verbs."""
+
+
+def acts(text: str) -> frozenset[str]:
+    """Return the roots of a text, those of a noun for an act as its verb's: "registration" and "register"."""
+    return frozenset(root(_ACTS.get(word.text, word.text)) for word in words(text) if is_content(word, text))
 
 
 def share(inner: Iterable[str], outer: frozenset[str]) -> float:
