@@ -140,9 +140,10 @@ class TestItHolds:
         assert response.headers["CRP-Safety-Policy-Applied"] == TENANT
 
     @pytest.mark.parametrize("path", BODIES)
-    async def test_over_a_stream_nothing_wrong_leaves(self, doors, path):
+    @pytest.mark.parametrize("headers", [{}, {"CRP-Stream-Safety-Mode": "pass-through"}], ids=["held", "passing"])
+    async def test_over_a_stream_nothing_wrong_leaves(self, doors, path, headers):
         doors.provider.answer = lambda _: f"{FEE} {WRONG}"
-        response = await doors.chatted(path, stream=True)
+        response = await doors.chatted(path, headers=headers, stream=True)
         events = events_of(response.text)
         said = "".join(
             (data.get("delta") or {}).get("text", "")

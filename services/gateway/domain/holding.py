@@ -3,6 +3,7 @@
 from enum import StrEnum, unique
 
 from services.gateway.domain.outcome import PolicyInForce
+from services.gateway.domain.policy import SafetyPolicy
 from services.gateway.domain.vocabulary import OversightMode
 
 _DECIDED_AFTERWARDS = frozenset({OversightMode.HUMAN_REVIEW, OversightMode.HALT})
@@ -32,8 +33,11 @@ def hold_of(wish: Hold | None, force: PolicyInForce, *, strict: bool, rewritten:
     """
     if strict or rewritten or force.oversight in _DECIDED_AFTERWARDS:
         return Hold.ALL
-    if wish is not None:
+    if wish is not None and not (force.enforcing and _takes_back(wish, force.floor)):
         return wish
-    policy = force.directives
-    whole = (policy.require_completeness, policy.require_flow, policy.require_quality, policy.require_relevance)
-    return Hold.ALL if any(one is not None for one in whole) else Hold.SENTENCES
+    return Hold.ALL if force.directives.is_of_the_whole else Hold.SENTENCES
+
+
+def _takes_back(wish: Hold, floor: SafetyPolicy) -> bool:
+    """Say whether a request would show what its tenant's policy may withhold (ADR 0219)."""
+    return (wish is Hold.NOTHING and floor.withholds) or (wish is Hold.SENTENCES and floor.is_of_the_whole)

@@ -87,10 +87,35 @@ class SafetyPolicy:
         return "; ".join(text for field in fields(self) if (text := _print(field.name, getattr(self, field.name))))
 
     @property
+    def withholds(self) -> bool:
+        """Say whether a directive is given by which an answer can be withheld, not only warned of or reported."""
+        return any(getattr(self, one.name) not in (None, False) for one in fields(self) if one.name not in _TELLING)
+
+    @property
+    def is_of_the_whole(self) -> bool:
+        """Say whether a directive is about the whole answer, and says nothing of a beginning."""
+        whole = (self.require_completeness, self.require_flow, self.require_quality, self.require_relevance)
+        return any(one is not None for one in whole)
+
+    @property
     def effective_oversight(self) -> OversightMode:
         """Return the stricter of ``oversight`` and ``require-oversight``; AUTO when neither is given."""
         given = [mode for mode in (self.oversight, self.require_oversight) if mode is not None]
         return max(given, key=lambda mode: mode.rank, default=OversightMode.AUTO)
+
+
+_TELLING: Final = frozenset(
+    {
+        "warn_on",
+        "warn_on_contradiction",
+        "warn_on_undecided",
+        "incomplete_risk",
+        "upgrade_on_risk",
+        "report_uri",
+        "report_to",
+    }
+)
+"""Directives by which nothing is withheld."""
 
 
 def policy_hash(applied: str, *, continues: bool = False) -> str:

@@ -117,6 +117,26 @@ def test_what_waits(wish, policy, more, expected):
     assert hold_of(wish, policy, **({"strict": False} | more)) is expected
 
 
+def of_tenant(text, request=""):
+    return policy_in_force(PolicyRequest(request), text, "")
+
+
+@each(
+    ("wish", "policy", "expected"),
+    [
+        (Hold.NOTHING, of_tenant("halt-on HIGH"), Hold.SENTENCES),
+        (Hold.NOTHING, of_tenant("block-contradiction"), Hold.SENTENCES),
+        (Hold.NOTHING, of_tenant("require-flow 0.5"), Hold.ALL),
+        (Hold.SENTENCES, of_tenant("require-flow 0.5"), Hold.ALL),
+        (Hold.SENTENCES, of_tenant("halt-on HIGH"), Hold.SENTENCES),
+        (Hold.NOTHING, of_tenant("warn-on HIGH"), Hold.NOTHING),
+        (Hold.NOTHING, of_tenant("", "halt-on HIGH"), Hold.NOTHING),
+    ],
+)
+def test_no_request_shows_at_once_what_its_tenant_may_withhold(wish, policy, expected):
+    assert hold_of(wish, policy, strict=False) is expected
+
+
 def test_the_sessions_policy_counts():
     joined = replace(force(), directives=force("require-flow 0.5").directives)
     assert hold_of(None, joined, strict=False) is Hold.ALL
