@@ -97,4 +97,4 @@ def test_a_rotation_changes_nothing_of_what_was(folder, session):
     for each in (session, asked):
         assert run(folder, env, "verify", each)["integrity"] == "CHAIN_INTEGRITY_VALID"
     (data / "keys" / "master-2.key").unlink()
-    assert "version 2, which is not here" in run(folder, env, "verify", session, expect=6)["error"]["message"]
+    assert "master key version 2 was in use" in run(folder, env, "verify", session, expect=6)["error"]["message"]

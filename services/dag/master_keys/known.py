@@ -97,13 +97,17 @@ class KnownMasterKeys:
         kept, value = (await self._store.key_checks()).get(key.version), key_check(key)
         if kept is None:
             await self._first_check(key, value)
-        elif not hmac.compare_digest(kept, value):
+            return key
+        if not hmac.compare_digest(kept, value):
             raise _another(key.version)
         self._known[key.version] = key.secret
         return key
 
     async def _first_check(self, key: MasterKey, value: bytes) -> None:
-        """Ask the records about a key that nothing is kept of, and keep its value unless they contradict each other."""
+        """Ask the records about a key that nothing is kept of, and keep its value unless they contradict each other.
+
+        Of a key that signs no more, and of which no record tells, nothing is kept: it may be the wrong one.
+        """
         found = await _evidence(self._store, key)
         if found.others and not found.own:
             raise _another(key.version)
@@ -111,11 +115,18 @@ class KnownMasterKeys:
             _LOG.error(
                 "some records do not verify under their master key", key_version=key.version, records=found.others
             )
+            self._known[key.version] = key.secret
+            return
+        if not found.own and key.version < (await self._keys.current()).version:
             return
         try:
             await self._store.keep_key_check(key.version, value)
         except CrpError as error:  # a full disk keeps nobody from reading
             _LOG.warning("which master key is in use cannot be kept", reason=error.reason.value)
+        kept = (await self._store.key_checks()).get(key.version)
+        if kept is not None and not hmac.compare_digest(kept, value):
+            raise _another(key.version)  # another process came first, with another key
+        self._known[key.version] = key.secret
 
 
 async def holds_records(store: SessionStore) -> bool:
@@ -125,8 +136,11 @@ async def holds_records(store: SessionStore) -> bool:
 
 def not_here(version: int | None = None) -> UnavailableError:
     """Return the refusal to start, or to make a first key, without the key that the records were made with."""
-    which = f" version {version}" if version else ""
-    text = f"the stored sessions were made with master key{which}, which is not here; put it back from its backup"
+    if version:
+        text = f"master key version {version} was in use with the stored sessions, which is not here; put it back from its "
+        text += "backup, or sign with a later version"
+    else:
+        text = "the stored sessions were made with a master key, which is not here; put it back from its backup"
     return UnavailableError(ErrorReason.MASTER_KEY_MISMATCH, text, key_version=str(version or ""))
 
 
@@ -167,3 +181,6 @@ async def _ask_session(store: SessionStore, place: tuple[str, str], key: MasterK
             found.count(is_own=is_first_event(event, secret) or is_tombstone(event, secret))
     except _DAMAGED:
         return
+    except UnavailableError as error:
+        if "key_version" not in error.metadata:  # else it is sealed by a version that is not here, and tells nothing
+            raise

@@ -73,7 +73,7 @@ async def test_a_rotation_goes_on_and_keeps_both(world):
 async def test_an_older_key_alone_does_not_sign_after_a_rotation(world):
     await known(world.store, MASTER, SECOND).check()
     error = await refusal(known(world.store, MASTER).check())
-    assert "version 2, which is not here" in error.message
+    assert "master key version 2 was in use" in error.message
     await known(world.store, SECOND).check()  # an old one may be gone: its sessions alone say so
 
 
@@ -119,3 +119,34 @@ async def test_an_empty_store_gets_its_first_key(tmp_path):
     store = World().store
     keys = await usable_master_keys(DagSettings(), tmp_path, TurnedClock(), store)
     assert await store.key_checks() == {1: key_check(await keys.current())}
+
+
+async def test_of_an_older_key_that_no_record_tells_of_nothing_is_kept(world):
+    await known(world.store, OTHER.__class__(2, SECOND.secret), OTHER.__class__(3, MASTER.secret)).check()
+    empty = World().store
+    third = MasterKey(3, MASTER.secret)
+    wrong = known(empty, OTHER, third)
+    await wrong.check()
+    assert await wrong.find(1) == OTHER
+    assert sorted(await empty.key_checks()) == [3]
+    assert await known(empty, MASTER, third).find(1) == MASTER
+
+
+async def test_who_comes_second_with_another_key_is_refused():
+    store = World().store
+    first = store.key_checks
+
+    async def before_the_other():
+        checks = await first()
+        if not checks:
+            await store.keep_key_check(1, key_check(OTHER))
+        return checks
+
+    store.key_checks = before_the_other
+    await refusal(known(store, MASTER).current())
+
+
+async def test_sessions_sealed_by_a_version_that_is_gone_refuse_nobody(world):
+    await known(world.store, MASTER).check()
+    await known(world.store, SECOND).check()
+    assert await known(world.store, SECOND).current() == SECOND
