@@ -67,6 +67,14 @@ class GraphBuilder:
         product = self.add("MatMul", [value, self.weight(f"{name}.weight", weight)], f"{name}.matmul")
         return self.add("Add", [product, self.tensor(f"{name}.bias", bias)], name)
 
+    def mean(self, hidden: str, mask: str) -> str:
+        """Add the mean over unmasked tokens, [batch, width]."""
+        row = self.add("Unsqueeze", [mask, self.integers(1)], "mask.row")
+        sums = self.add("MatMul", [row, hidden], "pool.sums")
+        flat = self.add("Squeeze", [sums, self.integers(1)], "pool.flat")
+        count = self.add("ReduceSum", [mask, self.integers(1)], "pool.count", keepdims=1)
+        return self.add("Div", [flat, count], "pool.mean")
+
     def normalise(self, value: str, name: str, weight: Floats, bias: Floats) -> str:
         """Add a layer normalisation over the last axis."""
         inputs = [value, self.tensor(f"{name}.weight", weight), self.tensor(f"{name}.bias", bias)]
@@ -164,13 +172,18 @@ def encoder_layer(graph: GraphBuilder, source: Source, index: int, hidden: str, 
     )
 
 
+def trunk(graph: GraphBuilder, source: Source) -> tuple[str, str]:
+    """Add all layers; return the tokens' states [batch, tokens, width] and the mask as float [batch, tokens]."""
+    mask, bias = attention_bias(graph)
+    hidden = embeddings(graph, source)
+    for index in range(LAYERS):
+        hidden = encoder_layer(graph, source, index, hidden, bias)
+    return hidden, mask
+
+
 def pooling(graph: GraphBuilder, hidden: str, mask: str) -> None:
     """Add the mean over unmasked tokens and division by the Euclidean length; the output is ``embedding``."""
-    row = graph.add("Unsqueeze", [mask, graph.integers(1)], "mask.row")
-    sums = graph.add("MatMul", [row, hidden], "pool.sums")
-    flat = graph.add("Squeeze", [sums, graph.integers(1)], "pool.flat")
-    count = graph.add("ReduceSum", [mask, graph.integers(1)], "pool.count", keepdims=1)
-    mean = graph.add("Div", [flat, count], "pool.mean")
+    mean = graph.mean(hidden, mask)
     length = graph.add("ReduceL2", [mean, graph.integers(1)], "pool.length", keepdims=1)
     graph.add("Div", [mean, length], "embedding")
 
@@ -178,11 +191,7 @@ def pooling(graph: GraphBuilder, hidden: str, mask: str) -> None:
 def build(source: Source) -> onnx.ModelProto:
     """Return the whole model, checked."""
     graph = GraphBuilder()
-    mask, bias = attention_bias(graph)
-    hidden = embeddings(graph, source)
-    for index in range(LAYERS):
-        hidden = encoder_layer(graph, source, index, hidden, bias)
-    pooling(graph, hidden, mask)
+    pooling(graph, *trunk(graph, source))
     shape = ["batch", "tokens"]
     proto = helper.make_graph(
         graph.nodes,

@@ -39,7 +39,8 @@ QUEUE_DELAY_US: Final = 2_000
 _TRITON_TYPES: Final = {"int64": "TYPE_INT64", "float32": "TYPE_FP32"}
 _DTYPES: Final[dict[int, str]] = {onnx.TensorProto.INT64: "int64", onnx.TensorProto.FLOAT: "float32"}
 
-Pair = tuple[str, str]
+Pair = tuple[str, str] | tuple[str]
+
 GOLDEN_PAIRS: Final[tuple[Pair, ...]] = (
     ("Water damage must be reported to the insurer within three days.", "Water damage must be reported within 3 days."),
     ("The fee is 40 EUR for members and 55 EUR for guests.", "Guests pay 40 EUR."),
@@ -93,10 +94,12 @@ class Delivery:
         description: what is said of the weights.
         variant: what follows the version's number, such as ``fp16``; empty for the default form of the weights.
         metrics: what the export measured.
+        calibration: from raw scores to calibrated ones, as the manifest holds it; ``None`` = the kind has none there.
+        golden: whether golden outputs of pairs are written; a model of one text has its own.
     """
 
     name: str
-    kind: Literal["entailment", "grounding"]
+    kind: Literal["entailment", "grounding", "injection"]
     model: onnx.ModelProto
     tokenizer: str
     pad_id: int
@@ -104,6 +107,8 @@ class Delivery:
     description: Description
     variant: str = ""
     metrics: dict[str, Any] = field(default_factory=dict)
+    calibration: dict[str, Any] | None = None
+    golden: bool = True
 
 
 def write_folder(repository: Path, delivery: Delivery) -> ModelEntry:
@@ -133,8 +138,9 @@ def write_folder(repository: Path, delivery: Delivery) -> ModelEntry:
     opened = ModelRepository.open(repository)
     opened.config(delivery.name)
     verified = opened.verified(delivery.name)
-    golden = {"model": verified.fingerprint, "tolerance": TOLERANCE, "cases": golden_cases(delivery, GOLDEN_PAIRS)}
-    (folder / "golden.json").write_text(json.dumps(golden, ensure_ascii=False) + "\n", encoding="utf-8")
+    if delivery.golden:
+        golden = {"model": verified.fingerprint, "tolerance": TOLERANCE, "cases": golden_cases(delivery, GOLDEN_PAIRS)}
+        (folder / "golden.json").write_text(json.dumps(golden, ensure_ascii=False) + "\n", encoding="utf-8")
     return verified
 
 
@@ -193,7 +199,7 @@ def golden_cases(
 
     Args:
         delivery: graph and tokenizer.
-        pairs: texts.
+        pairs: texts; one text alone for a model that reads one.
         names: outputs to keep; ``None`` = all.
     """
     tokenizer = Tokenizer.from_str(bare_tokenizer(delivery.tokenizer))
@@ -236,7 +242,7 @@ def _entry(delivery: Delivery, before: dict[str, Any], digest: str) -> dict[str,
         "outputs": [],
         "max_tokens": delivery.max_tokens,
         "metrics": (before.get("metrics", {}) if unchanged else {}) | delivery.metrics,
-        "calibration": None,
+        "calibration": delivery.calibration,
     }
     if delivery.kind == "entailment":
         entry["softmax"] = before["softmax"] if unchanged and before.get("softmax") else UNCALIBRATED

@@ -113,13 +113,12 @@ class EncoderModels:
         return await self._once("token_vectors", lambda: open_token_vectors(self.settings.inference))
 
     async def injection_classifier(self) -> "InjectionClassifier | None":
-        """Return the classifier of injections; ``None`` as ``entailment``, or beside another embedder (ADR 0126)."""
+        """Return the classifier of injections, its digests verified; ``None`` as ``entailment`` (ADR 0227)."""
         if not await self._delivered("injection"):
             return None
         from services.common.adapters.encoders.injection import open_injection_classifier as opened
 
-        model = await self.embedding()
-        return await self._once("injection_classifier", lambda: opened(self.settings.inference, model))
+        return await self._once("injection_classifier", lambda: opened(self.settings.inference))
 
     async def _second(self, kind: Kind, opened: Callable[..., Awaitable[AdapterT]]) -> AdapterT:
         """Open the second reader of a kind; what is wrong with it is said of the setting that names it."""

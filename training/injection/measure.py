@@ -1,4 +1,4 @@
-"""What the classifier is worth: figures on whole texts, by class of attack and kind of benign text (ADR 0126)."""
+"""What the classifier is worth: figures on whole texts, by class of attack and kind of benign text (ADR 0227)."""
 
 from collections.abc import Sequence
 from typing import Any, Final
@@ -6,14 +6,12 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from training.injection.fit import Values, auroc, bound_at
-from training.injection.rows import Row
-from training.injection.windowed import part_of
+from training.injection.rows import Row, part_of
+
+Values = NDArray[np.float64]
 
 ALLOWED: Final = (0.01, 0.05)
-"""Shares of hard benign texts that may be taken for attacks."""
-HARD: Final = frozenset({"written", "quoted", "carried"})
-OWN: Final = frozenset({"direct", "hidden"})
+"""Shares of benign texts that may be taken for attacks."""
 PRIOR: Final = 0.1
 """Share of attacks that probabilities are calibrated for."""
 KNOTS: Final = 24
@@ -22,31 +20,37 @@ _BINS: Final = 15
 
 
 def figures(rows: Sequence[Row], scores: Values) -> dict[str, Any]:
-    """Return the figures of predictions for rows that the model had not seen.
-
-    Bounds come from the hard benign texts: those that were written to look hostile, quotations of attacks among them.
-    """
-    parts = np.array([part_of(row) for row in rows])
-    attacks = np.array([row.attack for row in rows])
-    kinds = np.array([row.kind for row in rows])
-    hard, own = np.isin(parts, list(HARD)), np.isin(parts, list(OWN))
-    public = np.char.startswith(parts, "s-labs")
+    """Return the figures of some rows: of all together, and by style at the bound that all together set."""
+    attacks, styles = np.array([row.attack for row in rows]), np.array([row.family for row in rows])
     found: dict[str, Any] = {
-        "hard_benign": int(hard.sum()),
-        "own_attacks": int(own.sum()),
-        "auroc_own_against_hard_benign": _round(auroc(scores[own | hard], attacks[own | hard])),
+        "attacks": int(attacks.sum()),
+        "benign": int((~attacks).sum()),
+        "auroc": _round(auroc(scores, attacks)),
     }
-    if public.any():
-        found["auroc_s_labs"] = _round(auroc(scores[public], attacks[public]))
     for allowed in ALLOWED:
-        bound = bound_at(scores[hard], allowed)
-        found[f"at_{allowed:g}"] = {
-            "recall_own": _round(float((scores[own] >= bound).mean())),
-            "recall_by_part": _shares(scores, bound, parts, attacks),
-            "recall_by_class": _shares(scores, bound, kinds, attacks),
-            "false_positives_by_kind": _shares(scores, bound, kinds, ~attacks),
-        }
+        bound = bound_at(scores[~attacks], allowed)
+        found[f"recall_at_{allowed:g}"] = _round(float((scores[attacks] >= bound).mean()))
+        found[f"recall_at_{allowed:g}_by_style"] = _shares(scores, bound, styles, attacks)
     return found
+
+
+def on_unseen(rows: Sequence[Row], probabilities: Values, operating: float) -> dict[str, Any]:
+    """Return the figures of probabilities for rows that nothing was fitted to.
+
+    Args:
+        rows: with attacks and benign texts among them.
+        probabilities: of each.
+        operating: a published bound.
+    """
+    truth = np.array([row.attack for row in rows])
+    bound = bound_at(probabilities[~truth], ALLOWED[0])
+    return {
+        "texts": len(truth),
+        "auroc": _round(auroc(probabilities, truth)),
+        f"recall_at_{ALLOWED[0]:g}": _round(float((probabilities[truth] >= bound).mean())),
+        f"recall_at_probability_{operating:g}": _round(float((probabilities[truth] >= operating).mean())),
+        f"false_positives_at_probability_{operating:g}": _round(float((probabilities[~truth] >= operating).mean())),
+    }
 
 
 def at_bound(rows: Sequence[Row], scores: Values, bound: float) -> dict[str, Any]:
@@ -122,3 +126,22 @@ def _shares(scores: Values, bound: float, names: NDArray[Any], among: NDArray[np
 
 def _round(value: float) -> float:
     return round(value, 4)
+
+
+def auroc(scores: Sequence[float] | Values, labels: Sequence[bool] | NDArray[Any]) -> float:
+    """Return the probability that an attack scores above a benign text, ties half."""
+    values, truth = np.asarray(scores, dtype=np.float64), np.asarray(labels, dtype=bool)
+    order = np.argsort(values, kind="stable")
+    ranks = np.empty(len(values))
+    ranks[order] = np.arange(1, len(values) + 1)
+    _, inverse, counts = np.unique(values, return_inverse=True, return_counts=True)
+    ranks = (np.bincount(inverse, ranks) / counts)[inverse]
+    positive = int(truth.sum())
+    return float((ranks[truth].sum() - positive * (positive + 1) / 2) / (positive * (len(truth) - positive)))
+
+
+def bound_at(benign: Values, share: float) -> float:
+    """Return the least bound that at most this share of the benign scores reach or pass."""
+    allowed = int(np.floor(share * len(benign)))
+    ordered = np.sort(benign)[::-1]
+    return float(np.nextafter(ordered[allowed], np.inf))

@@ -64,3 +64,14 @@ def sampled(rows: list[Any], most: int, rng: random.Random) -> list[Any]:
     if len(rows) <= most:
         return rows
     return [rows[place] for place in sorted(rng.sample(range(len(rows)), most))]
+
+
+def part_of(row: Row) -> str:
+    """Return which part of the data a row belongs to."""
+    if row.share != "own":
+        return row.share
+    if row.attack:
+        return "hidden" if row.payload else "direct"
+    if row.kind.startswith("carried."):
+        return "carried"
+    return "quoted" if row.kind == "benign.docs.security" else "written"

@@ -1,17 +1,19 @@
-"""The classifier as it is served: its golden answers, and how fast it is in this process (ADR 0126)."""
+"""The classifier as it is served: its golden answers, and how fast it is in this process (ADR 0227)."""
 
 import time
 from collections.abc import Sequence
 from typing import Any, Final
 
-from services.common.adapters.encoders.embedding import open_embedding
-from services.common.adapters.encoders.injection import EncoderInjectionClassifier
-from services.common.injection_classifier.model import InjectionHead
+import onnx
+
+from services.common.adapters.encoders.injection import EncoderInjectionClassifier, open_injection_classifier
 from services.common.model_repository import ModelRepository
 from services.common.settings.inference import InferenceSettings
-from training.injection.rows import Row
-from training.injection.windowed import part_of
+from training.injection.export import OUTPUT
+from training.injection.rows import Row, part_of
+from training.repository_folder import Golden, golden_cases
 
+NAME: Final = "injection"
 BATCH: Final = 32
 LONG: Final = (1_000, 10_000, 100_000)
 """Characters of the texts that are timed alone."""
@@ -26,19 +28,34 @@ GOLDEN: Final = (
 )
 
 
-async def served(
-    head: InjectionHead, repository: ModelRepository, fingerprint: str, rows: Sequence[Row]
-) -> tuple[dict[str, Any], dict[str, Any]]:
+async def served(repository: ModelRepository, rows: Sequence[Row]) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return what the classifier as written has to answer to some texts, and how fast it is in this process."""
-    model = await open_embedding(InferenceSettings(model_repository=repository.root), repository)
+    classifier = await open_injection_classifier(InferenceSettings(model_repository=repository.root), repository)
     try:
-        classifier = EncoderInjectionClassifier(model, head, fingerprint)
         scores = await classifier.score(GOLDEN)
         speed = await speed_of(classifier, rows)
     finally:
-        await model.close()
-    cases = [{"text": text, "probability": round(score, 5)} for text, score in zip(GOLDEN, scores, strict=True)]
-    return {"model": fingerprint, "tolerance": TOLERANCE, "cases": cases}, speed
+        await classifier.close()
+    made = golden_cases(_graph_of(repository), [(text,) for text in GOLDEN])
+    cases = [
+        {"text": text, "token_ids": case["token_ids"], OUTPUT: case[OUTPUT], "probability": round(score, 5)}
+        for text, case, score in zip(GOLDEN, made, scores, strict=True)
+    ]
+    return {"model": classifier.fingerprint, "tolerance": TOLERANCE, "cases": cases}, speed
+
+
+async def scored(repository: ModelRepository, rows: Sequence[Row]) -> list[float]:
+    """Return the probability of each row by the classifier as it is served."""
+    classifier = await open_injection_classifier(InferenceSettings(model_repository=repository.root), repository)
+    try:
+        return await classifier.score([row.text for row in rows])
+    finally:
+        await classifier.close()
+
+
+def _graph_of(repository: ModelRepository) -> Golden:
+    folder = repository.folder(NAME)
+    return Golden(onnx.load(folder / "1" / "model.onnx"), (folder / "tokenizer.json").read_text(encoding="utf-8"), 0)
 
 
 async def speed_of(classifier: EncoderInjectionClassifier, rows: Sequence[Row]) -> dict[str, float]:

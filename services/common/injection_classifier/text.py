@@ -1,4 +1,4 @@
-"""A text as the classifier reads it: one spelling for what looks alike, and nothing that cannot be seen (ADR 0126).
+"""A text as the classifier reads it: one spelling for what looks alike, and nothing that cannot be seen (ADR 0227).
 
 Linear in the text's length. What it makes of a text is never shown; offsets into it mean nothing outside.
 """

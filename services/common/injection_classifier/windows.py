@@ -1,4 +1,4 @@
-"""Where a text is cut: windows of a sentence or a line, each in the block of text that it stands in (ADR 0126).
+"""Where a text is cut: windows of a sentence or a line, each in the block of text that it stands in (ADR 0227).
 
 An order that is hidden in a long document is one window among many, and its block says what surrounds it. Every
 character is in one window and one block; both are bounded, so that the work is linear in the text's length.

@@ -63,8 +63,7 @@ class InferenceSettings(BaseModel):
     ner_model: str = Field(default="ner", min_length=1)
     """Name of the entity recogniser in the repository."""
     injection_model: str = Field(default="injection", min_length=1)
-    """Name of the classifier of prompt injection in the repository; it weighs the vectors of one embedder, and is not
-    used beside another (ADR 0126)."""
+    """Name of the classifier of prompt injection in the repository."""
     load: Literal["first-use", "start"] = "first-use"
     """When the encoders in the process are loaded: each when it is first used, which takes up to a second of that call,
     or all at the start, where readiness waits for them. Their files are verified at the start either way. Triton's are

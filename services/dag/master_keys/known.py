@@ -137,8 +137,8 @@ async def holds_records(store: SessionStore) -> bool:
 def not_here(version: int | None = None) -> UnavailableError:
     """Return the refusal to start, or to make a first key, without the key that the records were made with."""
     if version:
-        text = f"master key version {version} was in use with the stored sessions, which is not here; put it back from its "
-        text += "backup, or sign with a later version"
+        text = f"master key version {version} was in use with the stored sessions, which is not here; put it back from "
+        text += "its backup, or sign with a later version"
     else:
         text = "the stored sessions were made with a master key, which is not here; put it back from its backup"
     return UnavailableError(ErrorReason.MASTER_KEY_MISMATCH, text, key_version=str(version or ""))

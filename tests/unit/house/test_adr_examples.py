@@ -39,10 +39,7 @@ from services.common.errors import ErrorReason, UnreadableRecordError
 from services.common.grounding.combiner import logistic
 from services.common.injection.combining import combined_score
 from services.common.injection.masking import masked
-from services.common.injection_classifier.cues import NAMES
-from services.common.injection_classifier.features import BLOCK_BITS, WINDOW_BITS
-from services.common.injection_classifier.model import InjectionHead, squashed
-from services.common.injection_classifier.windows import cut
+from services.common.injection_classifier.scores import probability, squashed
 from services.common.keywords import Stemming, keywords
 from services.common.ports.facts import FactStatus
 from services.common.ports.sessions import AuditEventRecord
@@ -118,7 +115,6 @@ from tests import tenth
 from tests.each import each
 from tests.unit.common.rpc.test_admission import Door, refusal, settle
 from tests.unit.dpe.test_dpe_verdicts import near_models
-from training.injection.third import SMALL
 from training.quantise import int8_along
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -823,49 +819,20 @@ def test_0118_a_head_and_its_bounds():
 
 def test_0126_a_window_and_its_probability():
     calibration = PiecewiseLinearCalibration((0.0, 0.5, 0.75, 1.0), (0.0, 0.1, 0.9, 1.0))
-    head = InjectionHead(
-        embedder="embedder",
-        version="1",
-        grams=np.zeros(1, dtype=np.float32),
-        gram_bias=0.0,
-        hidden=np.array([[0.5], [-0.5]], dtype=np.float32),
-        hidden_bias=np.zeros(1, dtype=np.float32),
-        out=np.array([2.0], dtype=np.float32),
-        bias=0.5,
-        joint=np.array([0.6, 0.7, -0.1]),
-        calibration=calibration,
-    )
-    window, block = np.array([1.0], dtype=np.float32), np.array([-0.6], dtype=np.float32)
-    logit = head.logit(1.2, window, block)
+    logit = 0.6 * 1.2 + 0.7 * (2 * math.tanh(0.5 * 1.0 - 0.5 * -0.6) + 0.5) - 0.1
     assert round(logit, 3) == 1.9
     assert round(float(squashed(np.array([logit]))[0]), 3) == 0.617
-    assert round(head.probability([logit, -3.0]), 3) == 0.473
+    assert round(probability([logit, -3.0], calibration), 3) == 0.473
     text = record(126)
     assert all(number in text for number in ("logit of 1.900", "0.617", "a probability of 0.473"))
 
 
 def test_0175_cues_beside_words():
-    weights = np.zeros(len(NAMES), dtype=np.float32)
-    weights[NAMES.index("addressed")], weights[NAMES.index("hide")] = 1.2, 0.8
-    head = InjectionHead(
-        embedder="embedder",
-        version="2",
-        grams=np.zeros((1 << WINDOW_BITS) + (1 << BLOCK_BITS), dtype=np.float32),
-        gram_bias=-1.0,
-        hidden=np.zeros((2, 1), dtype=np.float32),
-        hidden_bias=np.zeros(1, dtype=np.float32),
-        out=np.zeros(1, dtype=np.float32),
-        bias=0.6,
-        joint=np.array([1.0, 0.5, 0.2]),
-        calibration=PiecewiseLinearCalibration((0.0, 1.0), (0.0, 1.0)),
-        cues=weights,
-    )
     text = record(175)
-    sentence = re.search(r'"(Do not let [^"]*)"', text)[1]
-    (said,) = head.suspects(cut(sentence)).logits
-    logit = head.logit(said, np.zeros(1, dtype=np.float32), np.zeros(1, dtype=np.float32))
+    said = 1.2 + 0.8 - 1.0
+    logit = said + 0.5 * 0.6 + 0.2
     assert (round(said, 3), round(logit, 3)) == (1.0, 1.5)
-    assert round(head.probability([logit]), 3) == 0.593
+    assert round(float(squashed(np.array([logit]))[0]), 3) == 0.593
     assert all(number in text for number in ("makes 1.0", "logit of 1.5", "0.593"))
 
 
@@ -988,6 +955,7 @@ def test_0200_three_pairs_beside_two_requests():
 
 
 def test_0201_a_unit_that_is_a_sum():
-    inner = math.tanh(SMALL * 0.8)
+    small = 1e-3
+    inner = math.tanh(small * 0.8)
     assert f"{inner:.9f}" == "0.000800000"
-    assert inner / (SMALL * 0.7) * 0.7 == pytest.approx(0.8, abs=1e-6)
+    assert inner / (small * 0.7) * 0.7 == pytest.approx(0.8, abs=1e-6)

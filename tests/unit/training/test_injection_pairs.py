@@ -1,20 +1,13 @@
-"""Pairs of attacks and benign twins, and the second fit of the classifier on them (ADR 0175)."""
+"""Pairs of attacks and benign twins in the same documents (ADR 0175)."""
 
 from collections import Counter
 
-import numpy as np
 import pytest
 
-from services.common.calibration import PiecewiseLinearCalibration
-from services.common.injection_classifier.cues import NAMES
-from services.common.injection_classifier.features import BLOCK_BITS, WINDOW_BITS
-from services.common.injection_classifier.model import InjectionHead
-from training.injection.fit import auroc
+from training.injection.blocks import blocks_of
 from training.injection.grammar import families
 from training.injection.paired import learnt_before, paired_rows
-from training.injection.rows import FOLDS, Row
-from training.injection.second import Material, cross_validated, figures, fit, head_of, shares_of
-from training.injection.windowed import grams_of, part_of, windowed
+from training.injection.rows import Row, part_of
 
 
 @pytest.fixture(scope="module")
@@ -60,13 +53,13 @@ def test_no_place_is_left_open(rows):
     assert not [row for row in rows if "{x}" in row.text]
 
 
-def test_of_a_pair_both_sentences_are_learnt_and_nothing_around_them(rows):
+def test_of_a_pair_both_texts_are_learnt(rows):
     twin, attack = (next(row for row in rows if row.payload and row.attack is side) for side in (False, True))
-    for row, label in ((twin, 0), (attack, 1)):
-        found = windowed([row])
-        learnt = [window for window, own in zip(found.windows, found.learnt, strict=True) if own == label]
-        assert any(row.payload[:40] in window for window in learnt)
-        assert set(found.learnt.tolist()) <= {label, -1}
+    assert set(blocks_of([twin]).learnt.tolist()) == {0}
+    found = blocks_of([attack])
+    learnt = [text for text, label in zip(found.texts, found.learnt, strict=True) if label == 1]
+    assert any(attack.payload[:40] in text for text in learnt)
+    assert 0 not in found.learnt
 
 
 def test_of_what_was_learnt_before_a_fixed_part_is_kept():
@@ -75,72 +68,3 @@ def test_of_what_was_learnt_before_a_fixed_part_is_kept():
     assert kept == learnt_before(before)
     assert sum(row.attack for row in kept) == 10
     assert sum(not row.attack for row in kept) == 24
-
-
-def head():
-    size = (1 << WINDOW_BITS) + (1 << BLOCK_BITS)
-    return InjectionHead(
-        embedder="e",
-        version="1",
-        grams=np.full(size, 0.5, dtype=np.float32),
-        gram_bias=0.25,
-        hidden=np.zeros((2, 1), dtype=np.float32),
-        hidden_bias=np.zeros(1, dtype=np.float32),
-        out=np.zeros(1, dtype=np.float32),
-        bias=0.0,
-        joint=np.array([0.6, 0.7, -0.1]),
-        calibration=PiecewiseLinearCalibration((0.0, 1.0), (0.0, 1.0)),
-    )
-
-
-@pytest.fixture(scope="module")
-def material():
-    """Short rows of which one cue alone tells attacks."""
-    rng = np.random.default_rng(3)
-    text = "Number {} of the list stands here, and it is not short."
-    made = [
-        Row(text.format(n), attack=bool(n % 2), kind="k", family=f"f{n % 12}", fold=n // 2 % FOLDS, share="paired")
-        for n in range(120)
-    ]
-    data = windowed(made)
-    cues = rng.normal(0, 0.2, (len(data.windows), len(NAMES))).astype(np.float32)
-    cues[:, 5] += np.array([row.attack for row in data.rows])
-    base = rng.normal(0, 1, (len(data.windows), 2))
-    return Material(data, base, cues, grams_of(data.windows, data.blocks), shares_of(data))
-
-
-@pytest.mark.whole
-def test_a_cue_is_learnt_where_the_base_knows_nothing(material):
-    found = cross_validated(material, 0.0)
-    truth = [row.attack for row in material.data.rows]
-    assert auroc(material.data.worst(found["base"]), truth) < 0.7
-    assert auroc(material.data.worst(found["cues"]), truth) > 0.9
-
-
-def test_figures_are_of_attacks_against_each_kind_of_benign_text(material):
-    looking = [
-        Row(f"b{n}", attack=False, kind="benign.x", family="b", fold=0, share="hostile_looking") for n in range(20)
-    ]
-    rows = [*material.data.rows, *looking]
-    scores = np.array([float(row.attack) for row in rows])
-    found = figures(rows, scores)
-    assert found["attacks"] == 60
-    assert (found["all"]["texts"], found["twins"]["texts"], found["hostile_looking"]["texts"]) == (80, 60, 20)
-    assert found["all"]["recall_at_0.01"] == found["all"]["auroc"] == 1.0
-
-
-def test_one_head_says_what_both_fits_say(material):
-    base = head()
-    second = fit(material, np.ones(len(material.shares), dtype=np.bool_), (2.0, 1.5), -0.1)
-    made = head_of(base, second, ([0.0, 1.0], [0.0, 1.0]))
-    grams = material.grams.weighed(base.grams.astype(np.float64)) + base.gram_bias
-    raw = Material(
-        material.data,
-        np.column_stack([grams * 0.6, np.zeros(len(grams))]),
-        material.cues,
-        material.grams,
-        material.shares,
-    )
-    whole = material.grams.weighed(made.grams.astype(np.float64)) + made.gram_bias + material.cues @ made.cues
-    assert made.joint[0] * whole + made.joint[2] == pytest.approx(second.logits(raw), abs=5e-3)
-    assert made.version == "2"

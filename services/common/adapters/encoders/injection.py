@@ -1,122 +1,95 @@
-"""``InjectionClassifier`` over the embedder's vectors and hashed n-grams (ADR 0126)."""
+"""``InjectionClassifier`` over an encoder that reads a text block by block (ADR 0227)."""
 
 import asyncio
-import logging
 from collections.abc import Sequence
-from typing import Final
+from typing import TypeAlias
 
-import numpy as np
-
-from services.common.adapters.encoders.opening import COMMANDS, verified_entry
-from services.common.computing import compute_unless_small
-from services.common.errors import ErrorReason, UnavailableError
-from services.common.injection_classifier.model import (
-    Floats,
-    InjectionHead,
-    InjectionHeadError,
-    Suspects,
-    read_head,
-)
+from services.common.adapters.encoders.backed import BackedEncoder
+from services.common.adapters.encoders.backend import EncoderBackend, TokenIds
+from services.common.adapters.encoders.opening import ModelChoice, open_model
+from services.common.adapters.encoders.tokenizer import EncoderTokenizer, off_the_loop
+from services.common.adapters.encoders.windows import balanced
+from services.common.calibration import PiecewiseLinearCalibration
+from services.common.injection_classifier.scores import probability
 from services.common.injection_classifier.text import readable
 from services.common.injection_classifier.windows import cut
 from services.common.model_repository import ModelEntry, ModelRepository, ModelRepositoryError, open_repository
-from services.common.ports.embedding import EmbeddingModel
 from services.common.settings.inference import InferenceSettings
 
-HEAD_FILE: Final = "1/head.npz"
-SLICE: Final = 512
-"""Windows and blocks that wait for the embedder at once, at most: a long text must not fill its queue."""
-_LOG: Final = logging.getLogger(__name__)
+Pieces: TypeAlias = list[TokenIds]
 
 
-class EncoderInjectionClassifier:
-    """The classifier; belongs to the event loop of its embedder, whatever runs that.
+class EncoderInjectionClassifier(BackedEncoder):
+    """The classifier; belongs to one event loop.
+
+    A text is read whole: in blocks of about a thousand characters, and a block of more tokens than the encoder takes in
+    parts of equal length. The most suspicious of them makes the text's probability.
 
     Args:
-        embedding: the model whose vectors the head weighs.
-        head: the weights.
-        fingerprint: name, version and digest of the weights.
+        backend: runs the model; its one output is a logit for each piece.
+        tokenizer: the model's own.
+
+    Raises:
+        ModelRepositoryError: the manifest lacks what a classifier of injections needs.
     """
 
-    def __init__(self, embedding: EmbeddingModel, head: InjectionHead, fingerprint: str) -> None:
-        self._embedding = embedding
-        self._head = head
-        self._fingerprint = fingerprint
+    def __init__(self, backend: EncoderBackend, tokenizer: EncoderTokenizer) -> None:
+        super().__init__(backend)
+        self._entry = backend.entry
+        self._tokenizer = tokenizer
+        self._calibration, max_tokens = _essentials(backend.entry)
+        self._most = max_tokens - tokenizer.text_specials
 
     @property
     def fingerprint(self) -> str:
-        """``injection@version+sha256:<16 hex>`` over the head, which names the embedder's own fingerprint."""
-        return self._fingerprint
+        """``injection@version+sha256:<16 hex>`` over weights and tokenizer."""
+        return self._entry.fingerprint
 
     async def score(self, texts: Sequence[str]) -> list[float]:
-        """Return for each text the calibrated probability that it is an injection: that of its worst window.
+        """Return for each text the calibrated probability in [0, 1] that it is an injection; 0 without a letter.
 
         Raises:
             LimitExceededError: QUEUE_FULL.
-            UnavailableError: MODEL_UNAVAILABLE; also when the embedder gives no numbers.
+            UnavailableError: MODEL_UNAVAILABLE.
         """
-        size = sum(map(len, texts))
-        found = await compute_unless_small(4 * size, self._suspects, texts)
-        wanted = list(dict.fromkeys(text for each in found for text in (*each.windows, *each.blocks)))
-        vectors = dict[str, Floats]()
-        for start in range(0, len(wanted), SLICE):
-            part = wanted[start : start + SLICE]
-            vectors |= zip(part, self._checked(await self._embedding.embed(part)), strict=True)
-        return await compute_unless_small(4 * size, self._probabilities, found, vectors)
+        found = await off_the_loop(texts, self._pieces)
+        wanted = list(dict.fromkeys(piece for pieces in found for piece in pieces))
+        outputs = await self._backend.run(wanted)
+        logits = {piece: float(output[0].item()) for piece, output in zip(wanted, outputs, strict=True)}
+        return [probability([logits[piece] for piece in pieces], self._calibration) for pieces in found]
 
-    def _suspects(self, texts: Sequence[str]) -> list[Suspects]:
-        return [self._head.suspects(cut(readable(text))) for text in texts]
+    def _pieces(self, texts: Sequence[str]) -> list[Pieces]:
+        blocks = [cut(readable(text)).blocks for text in texts]
+        ids = iter(self._tokenizer.ids([block for own in blocks for block in own]))
+        return [[piece for _ in own for piece in self._parts(next(ids))] for own in blocks]
 
-    def _probabilities(self, found: Sequence[Suspects], vectors: dict[str, Floats]) -> list[float]:
-        return [
-            self._head.probability(
-                [
-                    self._head.logit(gram, vectors[window], vectors[block])
-                    for gram, window, block in zip(each.logits, each.windows, each.blocks, strict=True)
-                ]
-            )
-            for each in found
-        ]
-
-    def _checked(self, vectors: Floats) -> Floats:
-        if vectors.shape[-1] != self._head.width or not bool(np.isfinite(vectors).all()):
-            raise UnavailableError(
-                ErrorReason.MODEL_UNAVAILABLE, f"the model {self._embedding.name} gave no usable vectors"
-            )
-        return vectors
+    def _parts(self, ids: TokenIds) -> Pieces:
+        return [self._tokenizer.text(ids[start:end]) for start, end in balanced(len(ids), self._most)]
 
 
 async def open_injection_classifier(
-    settings: InferenceSettings, embedding: EmbeddingModel, repository: ModelRepository | None = None
-) -> EncoderInjectionClassifier | None:
-    """Verify the classifier and return it over an embedder; ``None`` where that is not the one that it was fitted on.
+    settings: InferenceSettings, repository: ModelRepository | None = None
+) -> EncoderInjectionClassifier:
+    """Verify the classifier's files, load it and return it ready to serve.
 
     Args:
-        settings: name the model.
-        embedding: gives the vectors, in the process or from Triton.
+        settings: name the model and its backend.
         repository: where it lies; ``None`` = as the settings say.
 
     Raises:
-        ModelRepositoryError: a file is missing or not the pinned one, or cannot be read.
+        ModelRepositoryError: a file is missing or not the pinned one, or the parts do not fit together.
+        UnavailableError: MODEL_UNAVAILABLE: Triton did not have the model ready in time.
     """
     source = repository if repository is not None else await asyncio.to_thread(open_repository, settings)
-    entry = await asyncio.to_thread(verified_entry, source, settings.injection_model, "injection")
-    head = await asyncio.to_thread(_read, source, entry)
-    if head.embedder != embedding.fingerprint:
-        _LOG.warning(
-            "%s was fitted on the vectors of %s, not on those of %s: it is not used; `%s` fits it anew",
-            entry.name,
-            head.embedder,
-            embedding.fingerprint,
-            COMMANDS["injection"],
+    choice = ModelChoice(settings.injection_model, "injection")
+    return await open_model(settings, source, choice, EncoderInjectionClassifier)
+
+
+def _essentials(entry: ModelEntry) -> tuple[PiecewiseLinearCalibration, int]:
+    if entry.calibration is None or entry.max_tokens is None:
+        raise ModelRepositoryError(
+            f"MANIFEST.json: the classifier of injections {entry.name} needs calibration and max_tokens"
         )
-        return None
-    return EncoderInjectionClassifier(embedding, head, entry.fingerprint)
-
-
-def _read(repository: ModelRepository, entry: ModelEntry) -> InjectionHead:
-    path = repository.folder(entry.name) / HEAD_FILE
-    try:
-        return read_head(path.read_bytes())
-    except (OSError, InjectionHeadError) as error:
-        raise ModelRepositoryError(f"{path}: {error}") from error
+    if len(entry.outputs) != 1 or entry.outputs[0].shape != (-1, 1):
+        raise ModelRepositoryError(f"MANIFEST.json: the classifier {entry.name} needs one output, a logit per text")
+    return PiecewiseLinearCalibration(entry.calibration.raw, entry.calibration.calibrated), entry.max_tokens
