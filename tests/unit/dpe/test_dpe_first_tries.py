@@ -10,6 +10,7 @@ from services.common.reading.clauses import clauses
 from services.common.reading.reckoning import slips
 from services.common.reading.values import scan_values
 from services.dpe.domain.names import akin
+from services.dpe.domain.rules.reading import act_root, root
 from tests.fakes.dpe_world import TableGrounding, analyse, app, models
 from tests.unit.dpe.test_dpe_vectors import EverythingNear
 
@@ -120,9 +121,70 @@ async def test_the_case_that_is_named_is_the_one_that_counts(fact, answer):
     assert "CONTRADICTED" in await verdicts(answer, fact)
 
 
+MASK = "Wearing a mask is required in the ward but optional in the cafeteria."
+DEVICE = "Registering the device is optional but recommended."
+LIFT = "Using the lift during a fire is forbidden."
+DUCKS = "Feeding the ducks is prohibited."
+FISHING = "Fishing needs a permit of the council and boats are prohibited."
+JETTY = "Jumping from the jetty is prohibited. Visitors may use the old jetty by the gate."
+
+
 @pytest.mark.parametrize(
     ("fact", "answer"),
     [
+        (YARD, "Apart from in front of the garage, parking in the yard is permitted."),
+        (YARD, "You can't park in front of the garage, but you can in the yard."),
+        (YARD, "Parking in the yard is fine, while parking in front of the garage is forbidden."),
+        (YARD, "In the yard parking is permitted and in front of the garage it is forbidden."),
+        (FLAT, "Smoking is prohibited everywhere in the flat save the balcony."),
+        (FLAT, "Smoking inside the flat is prohibited even with the balcony door open."),
+        (FLAT, "Smoking is allowed on the balcony, prohibited elsewhere in the flat."),
+        (FLAT, "Because smoking is allowed on the balcony, step out there rather than smoke inside the flat."),
+        (GRILL, "Grilling is allowed on the lawn."),
+        (MASK, "In the cafeteria, it's up to you whether to wear a mask."),
+        (DEVICE, "Registering the device is recommended."),
+        (LIFT, "You may not use the lift during a fire."),
+        ("Storing fuel in the flat is forbidden.", "You may not store fuel in the flat."),
+        (FISHING, "You may fish from the old pier with a permit."),
+        ("Feeding the ducks is allowed.", "Feel free to feed the ducks."),
+    ],
+)
+async def test_a_case_that_is_set_apart_and_an_act_in_another_form_turn_nothing_red(fact, answer):
+    assert set(await verdicts(answer, fact)) == {"SUPPORTED"}
+
+
+@pytest.mark.parametrize(
+    ("fact", "answer"),
+    [
+        (FLAT, "On the balcony smoking is prohibited."),
+        (FLAT, "In the flat and on the balcony, smoking is prohibited."),
+        (FLAT, "Smoking is allowed in the flat, the stairwell and on the balcony."),
+        (MASK, "In the ward wearing a mask is optional."),
+        (POOL, "You may dive into the pool."),
+        (DEVICE, "You must register the device."),
+        (LIFT, "You may use the lift during a fire."),
+        (DUCKS, "Feel free to feed the ducks."),
+    ],
+)
+async def test_an_act_is_the_same_in_each_of_its_forms(fact, answer):
+    assert "CONTRADICTED" in await verdicts(answer, fact)
+
+
+@pytest.mark.parametrize(
+    ("act", "verb"),
+    [("using", "use"), ("registering", "register"), ("diving", "dive"), ("running", "run"), ("paying", "pay")],
+)
+def test_an_act_has_the_root_of_its_verb(act, verb):
+    assert act_root(act) == root(verb)
+
+
+@pytest.mark.parametrize(
+    ("fact", "answer"),
+    [
+        (MASK, "In the ward it's up to you whether to wear a mask."),
+        (MASK, "In the ward, it's up to you whether to wear a mask."),
+        (TALK, "Before a second resit, it's up to you whether you attend the talk."),
+        (JETTY, "You may jump from the old jetty by the gate."),
         (MUSEUM, "You can take photos in the museum."),
         (LOAN, "The overdraft of a Sole Trader costs 17.4% per month."),
         (
