@@ -170,6 +170,53 @@ async def test_an_act_is_the_same_in_each_of_its_forms(fact, answer):
     assert "CONTRADICTED" in await verdicts(answer, fact)
 
 
+ADMISSION = "Admission: £8 for adults, seniors or students, £4 for children and £2 for dogs."
+DEPOSIT = "The deposit is €50 for a bike, €80 for a trailer or a tandem, and €20 for a helmet."
+MEMBERS = "Adults pay £5, silver and bronze members £3."
+SMALL, LARGE = "Wash: Load: Small; Weight: 1–3 kg; Powder: 40 g", "Wash: Load: Large; Weight: 4–7 kg; Powder: 90 g"  # noqa: RUF001
+PARCELS = "Delivery takes 2–4 days within the UK and 5–10 days abroad."  # noqa: RUF001
+HOURS = "Reading room hours: Monday to Friday 9 am to 5 pm; Saturday 10 am to 2 pm."
+FEE = "The fee is £10 per month."
+
+
+@pytest.mark.parametrize(
+    ("facts", "answer"),
+    [
+        ((ADMISSION,), "Students pay £8."),
+        ((ADMISSION,), "Children pay £4."),
+        ((DEPOSIT,), "The deposit for a tandem is €80."),
+        ((DEPOSIT,), "The deposit for a helmet is €20."),
+        ((MEMBERS,), "Adults pay £5."),
+        ((MEMBERS,), "Silver members pay £3."),
+        ((SMALL, LARGE), "For 5 kg use 90 g of powder."),
+        ((PARCELS,), "Delivery within the UK may take 3 days."),
+        ((OFFICE, "In summer the office is open from 5 pm to 9 pm."), "The office opens at 5 pm."),
+        ((HOURS,), "On Saturday the reading room opens at 10 am."),
+        ((HOURS,), "On Friday the reading room closes at 5 pm."),
+        ((FEE,), "The fee is £10 a month."),
+        ((FEE,), "The fee is £120 a year."),
+    ],
+)
+async def test_an_amount_of_a_list_a_range_or_a_period_is_right_in_its_place(facts, answer):
+    assert set(await verdicts(answer, *facts)) == {"SUPPORTED"}
+
+
+@pytest.mark.parametrize(
+    ("facts", "answer"),
+    [
+        ((ADMISSION,), "Students pay £4."),
+        ((ADMISSION,), "Children pay £8."),
+        ((DEPOSIT,), "The deposit for a tandem is €20."),
+        ((SMALL, LARGE), "For 5 kg use 40 g of powder."),
+        ((HOURS,), "On Saturday the reading room opens at 2 pm."),
+        ((HOURS,), "On Friday the reading room closes at 9 am."),
+        ((FEE,), "The fee is £10 a year."),
+    ],
+)
+async def test_an_amount_of_a_list_a_range_or_a_period_is_not_borne_out_in_another(facts, answer):
+    assert "SUPPORTED" not in await verdicts(answer, *facts)
+
+
 @pytest.mark.parametrize(
     ("act", "verb"),
     [("using", "use"), ("registering", "register"), ("diving", "dive"), ("running", "run"), ("paying", "pay")],
