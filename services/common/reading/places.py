@@ -327,7 +327,7 @@ def stretches(text: str, start: int, end: int, values: Sequence[Value], *, apart
     found: list[Span] = []
     begin, since = start, 0
     for number, (value, following) in enumerate(pairwise(values)):
-        cut = _cut(text, value.end, max(value.end, following.start))
+        cut = cut_between(text, value.end, max(value.end, following.start))
         if cut is None and (apart or value.end - begin > MAX_STRETCH_CHARS):
             found += [Span(begin, value.end)] * (number + 1 - since)
             begin, since = value.end, number + 1
@@ -337,22 +337,20 @@ def stretches(text: str, start: int, end: int, values: Sequence[Value], *, apart
     return found + [Span(begin, end)] * (len(values) - since)
 
 
-def _cut(text: str, start: int, end: int) -> re.Match[str] | None:
+def cut_between(text: str, start: int, end: int) -> re.Match[str] | None:
     """Return the break between two values: a semicolon, else one right before the second, else the first.
 
     "Five days for a partner, parent or child; two for a sibling" and "€5 for a man, woman or child, €3 for a dog" break
     behind "child", but "adults pay £5, silver and bronze members £3" breaks behind "£5".
     """
-    first = last = apart = None
-    has_list = has_label = False
-    for match in _BREAK.finditer(text, start, end):
-        has_list = has_list or (last is not None and last.group().lower() in _IN_LISTS)
-        has_label = has_label or text[match.start()] == ":"
-        first, last = first or match, match
-        apart = apart or (match if text[match.start()] == ";" and not has_label else None)
-    if apart is None and has_list and last is not None and not text[last.end() : end].strip(_BEFORE_AMOUNTS):
-        return last
-    return apart or first
+    breaks = list(_BREAK.finditer(text, start, end))
+    # Behind a label the cells of a row follow, the label of one is no word of the next.
+    labelled = next((at for at, one in enumerate(breaks) if text[one.start()] == ":"), len(breaks))
+    apart = next((one for one in breaks[:labelled] if text[one.start()] == ";"), None)
+    if apart is not None or not breaks:
+        return apart
+    is_list = any(one.group().lower() in _IN_LISTS for one in breaks[:-1])
+    return breaks[-1] if is_list and not text[breaks[-1].end() : end].strip(_BEFORE_AMOUNTS) else breaks[0]
 
 
 _IN_LISTS: Final = frozenset({"and", "or"})

@@ -13,10 +13,10 @@ from typing import Final
 
 from services.common.reading.labelled_rows import labelled_row
 from services.common.reading.lexicon import BASE_VERBS, FINITE_VERBS, NEGATORS, STOPWORDS
+from services.common.reading.places import cut_between
 from services.common.reading.text_types import Span, Value
 from services.common.reading.words import stem, words
 
-_BREAK: Final = re.compile(r"[,;|\n]|\b(?:and|but|while|whereas|or)\b", re.IGNORECASE)
 _IN_TURN: Final = re.compile(r"\brespectively\b|\bin that order\b", re.IGNORECASE)
 _MIN_STRETCHES: Final = 2
 
@@ -81,7 +81,7 @@ def _stretches(passage: Passage, values: Sequence[Value]) -> dict[Value, Span] |
     first = values[0].start - passage.start
     starts = [passage.text.rfind("; ", 0, first) + 1 if labelled_row(passage.text, 0) else 0]
     for value, following in pairwise(values):
-        cut = _BREAK.search(passage.text, value.end - passage.start, following.start - passage.start)
+        cut = cut_between(passage.text, value.end - passage.start, following.start - passage.start)
         if cut is None:
             return None
         starts.append(cut.end())

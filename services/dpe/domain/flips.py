@@ -32,7 +32,8 @@ _EXCEPTED: Final = re.compile(
     re.IGNORECASE,
 )
 _CONTRASTED: Final = re.compile(
-    r"(?:,|\band|\bbut)\snot\s(?:an?|the|one|any|before|after|for|to|in|on|at|by|because|from|with)\s[^,.;:]{1,80}",
+    r"(?:,|\band|\bbut)\snot\s(?:an?|the|one|any|before|after|for|to|in|on|at|by|because|from|with"
+    r"|allowed|permitted|required)\s[^,.;:]{1,80}",
     re.IGNORECASE,
 )
 """What is set beside a statement, "and not a day longer": it negates no verb."""

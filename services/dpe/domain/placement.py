@@ -298,8 +298,22 @@ def place(want: Wanted, claim: Claim, places: Sequence[Place]) -> Placed:
     best, rival = _best(want, agreeing), _best(want, rivals)
     if best is None and rival is not None and _holds(value, want, rival.place):
         rival = None
-    said = want.said_of(rival.place) / want.total if rival is not None and want.total else 0.0
-    return Placed(want, best, rival, said)
+    return Placed(want, best, rival, _share_said(want, rival.place) if rival is not None else 0.0)
+
+
+def _share_said(want: Wanted, one: Place) -> float:
+    """Return the share of the claim's words that is said of a place.
+
+    "A year" beside "per month" is no word that an equal amount has to be said of: it is what the two differ in.
+    Another value of the claim is said of a place that stands beside the range that it lies in.
+    """
+    total, per = want.total, {want.value.per, one.value.per}
+    if want.value.magnitude == one.value.magnitude and len(per - {"", APART}) > 1:
+        total -= sum(want.weights.get(term, 0.0) for term in terms(want.value.per))
+    ranges = [beside for beside in one.beside if beside.upper is not None]
+    kept = [other for other in want.others if other.unit and any(_keeps(other, beside) for beside in ranges)]
+    said = want.said_of(one) + sum(want.weights.get(term, 0.0) for term in value_terms(kept) - one.sentence)
+    return said / total if total else 0.0
 
 
 def _best(want: Wanted, places: Sequence[Place]) -> Ranked | None:

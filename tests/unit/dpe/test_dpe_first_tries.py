@@ -10,6 +10,7 @@ from services.common.reading.clauses import clauses
 from services.common.reading.reckoning import slips
 from services.common.reading.values import scan_values
 from services.dpe.domain.names import akin
+from services.dpe.domain.rules.reading import act_root, root
 from tests.fakes.dpe_world import TableGrounding, analyse, app, models
 from tests.unit.dpe.test_dpe_vectors import EverythingNear
 
@@ -120,9 +121,117 @@ async def test_the_case_that_is_named_is_the_one_that_counts(fact, answer):
     assert "CONTRADICTED" in await verdicts(answer, fact)
 
 
+MASK = "Wearing a mask is required in the ward but optional in the cafeteria."
+DEVICE = "Registering the device is optional but recommended."
+LIFT = "Using the lift during a fire is forbidden."
+DUCKS = "Feeding the ducks is prohibited."
+FISHING = "Fishing needs a permit of the council and boats are prohibited."
+JETTY = "Jumping from the jetty is prohibited. Visitors may use the old jetty by the gate."
+
+
 @pytest.mark.parametrize(
     ("fact", "answer"),
     [
+        (YARD, "Apart from in front of the garage, parking in the yard is permitted."),
+        (YARD, "You can't park in front of the garage, but you can in the yard."),
+        (YARD, "Parking in the yard is fine, while parking in front of the garage is forbidden."),
+        (YARD, "In the yard parking is permitted and in front of the garage it is forbidden."),
+        (FLAT, "Smoking is prohibited everywhere in the flat save the balcony."),
+        (FLAT, "Smoking inside the flat is prohibited even with the balcony door open."),
+        (FLAT, "Smoking is allowed on the balcony, prohibited elsewhere in the flat."),
+        (FLAT, "Because smoking is allowed on the balcony, step out there rather than smoke inside the flat."),
+        (GRILL, "Grilling is allowed on the lawn."),
+        (MASK, "In the cafeteria, it's up to you whether to wear a mask."),
+        (DEVICE, "Registering the device is recommended."),
+        (LIFT, "You may not use the lift during a fire."),
+        ("Storing fuel in the flat is forbidden.", "You may not store fuel in the flat."),
+        (FISHING, "You may fish from the old pier with a permit."),
+        ("Feeding the ducks is allowed.", "Feel free to feed the ducks."),
+    ],
+)
+async def test_a_case_that_is_set_apart_and_an_act_in_another_form_turn_nothing_red(fact, answer):
+    assert set(await verdicts(answer, fact)) == {"SUPPORTED"}
+
+
+@pytest.mark.parametrize(
+    ("fact", "answer"),
+    [
+        (FLAT, "On the balcony smoking is prohibited."),
+        (FLAT, "In the flat and on the balcony, smoking is prohibited."),
+        (FLAT, "Smoking is allowed in the flat, the stairwell and on the balcony."),
+        (MASK, "In the ward wearing a mask is optional."),
+        (POOL, "You may dive into the pool."),
+        (DEVICE, "You must register the device."),
+        (LIFT, "You may use the lift during a fire."),
+        (DUCKS, "Feel free to feed the ducks."),
+    ],
+)
+async def test_an_act_is_the_same_in_each_of_its_forms(fact, answer):
+    assert "CONTRADICTED" in await verdicts(answer, fact)
+
+
+ADMISSION = "Admission: £8 for adults, seniors or students, £4 for children and £2 for dogs."
+DEPOSIT = "The deposit is €50 for a bike, €80 for a trailer or a tandem, and €20 for a helmet."
+MEMBERS = "Adults pay £5, silver and bronze members £3."
+SMALL, LARGE = "Wash: Load: Small; Weight: 1–3 kg; Powder: 40 g", "Wash: Load: Large; Weight: 4–7 kg; Powder: 90 g"  # noqa: RUF001
+PARCELS = "Delivery takes 2–4 days within the UK and 5–10 days abroad."  # noqa: RUF001
+HOURS = "Reading room hours: Monday to Friday 9 am to 5 pm; Saturday 10 am to 2 pm."
+FEE = "The fee is £10 per month."
+
+
+@pytest.mark.parametrize(
+    ("facts", "answer"),
+    [
+        ((ADMISSION,), "Students pay £8."),
+        ((ADMISSION,), "Children pay £4."),
+        ((DEPOSIT,), "The deposit for a tandem is €80."),
+        ((DEPOSIT,), "The deposit for a helmet is €20."),
+        ((MEMBERS,), "Adults pay £5."),
+        ((MEMBERS,), "Silver members pay £3."),
+        ((SMALL, LARGE), "For 5 kg use 90 g of powder."),
+        ((PARCELS,), "Delivery within the UK may take 3 days."),
+        ((OFFICE, "In summer the office is open from 5 pm to 9 pm."), "The office opens at 5 pm."),
+        ((HOURS,), "On Saturday the reading room opens at 10 am."),
+        ((HOURS,), "On Friday the reading room closes at 5 pm."),
+        ((FEE,), "The fee is £10 a month."),
+        ((FEE,), "The fee is £120 a year."),
+    ],
+)
+async def test_an_amount_of_a_list_a_range_or_a_period_is_right_in_its_place(facts, answer):
+    assert set(await verdicts(answer, *facts)) == {"SUPPORTED"}
+
+
+@pytest.mark.parametrize(
+    ("facts", "answer"),
+    [
+        ((ADMISSION,), "Students pay £4."),
+        ((ADMISSION,), "Children pay £8."),
+        ((DEPOSIT,), "The deposit for a tandem is €20."),
+        ((SMALL, LARGE), "For 5 kg use 40 g of powder."),
+        ((HOURS,), "On Saturday the reading room opens at 2 pm."),
+        ((HOURS,), "On Friday the reading room closes at 9 am."),
+        ((FEE,), "The fee is £10 a year."),
+    ],
+)
+async def test_an_amount_of_a_list_a_range_or_a_period_is_not_borne_out_in_another(facts, answer):
+    assert "SUPPORTED" not in await verdicts(answer, *facts)
+
+
+@pytest.mark.parametrize(
+    ("act", "verb"),
+    [("using", "use"), ("registering", "register"), ("diving", "dive"), ("running", "run"), ("paying", "pay")],
+)
+def test_an_act_has_the_root_of_its_verb(act, verb):
+    assert act_root(act) == root(verb)
+
+
+@pytest.mark.parametrize(
+    ("fact", "answer"),
+    [
+        (MASK, "In the ward it's up to you whether to wear a mask."),
+        (MASK, "In the ward, it's up to you whether to wear a mask."),
+        (TALK, "Before a second resit, it's up to you whether you attend the talk."),
+        (JETTY, "You may jump from the old jetty by the gate."),
         (MUSEUM, "You can take photos in the museum."),
         (LOAN, "The overdraft of a Sole Trader costs 17.4% per month."),
         (

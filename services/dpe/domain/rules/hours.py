@@ -11,7 +11,7 @@ from typing import Final
 
 from services.common.ports.recognition import EntityKind
 from services.common.reading.agreement import agrees
-from services.common.reading.text_types import Value
+from services.common.reading.text_types import Span, Value
 from services.dpe.domain.findings import DistortionType, Rule
 from services.dpe.domain.rules.finding import Departure
 from services.dpe.domain.rules.reading import Reading, roots
@@ -75,11 +75,24 @@ def _said(claim: Reading) -> tuple[Value, bool] | None:
 
 
 def _hours(claim: Reading, sources: list[Reading]) -> Iterator[_Hours]:
-    """Yield the range of times of sentences with no time besides, which hold what the claim says besides."""
+    """Yield the range of times of sentences and their parts with no time besides, which hold what the claim says."""
     rest = claim.content - _OWN_WORDS - roots(" ".join(value.text for value in claim.once(values_of)))
     for source in sources:
         if not rest or not rest <= source.known or not _HELD.search(source.text):
             continue
-        times = [value for value in source.once(values_of) if value.kind is EntityKind.TIME]
-        if len(times) == _ENDS_OF_ONE and _RANGE.fullmatch(source.text[times[0].end : times[1].start]):
-            yield _Hours(source, times[0], times[1])
+        listed = [value for value in source.once(values_of) if value.kind is EntityKind.TIME]
+        for span, known in _parts(source):
+            times = [value for value in listed if span.start <= value.start < span.end]
+            is_range = len(times) == _ENDS_OF_ONE and _RANGE.fullmatch(source.text[times[0].end : times[1].start])
+            if is_range and rest <= known:
+                yield _Hours(source, times[0], times[1])
+
+
+def _parts(source: Reading) -> Iterator[tuple[Span, frozenset[str]]]:
+    """Yield a sentence and its parts between semicolons, each with what it says under what stands before its colon."""
+    text, at = source.text, 0
+    yield Span(0, len(text)), source.known
+    lead_in = source.context | roots(text[: max(0, text.find(": "))])
+    for part in text.split(";"):
+        yield Span(at, at + len(part)), roots(part) | lead_in
+        at += len(part) + 1

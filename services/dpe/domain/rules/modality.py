@@ -18,7 +18,7 @@ from services.common.reading.words import Word, words
 from services.dpe.domain.conditions import Condition, Kind, conditions, without_conditions
 from services.dpe.domain.findings import DistortionType, Rule
 from services.dpe.domain.rules.finding import Departure
-from services.dpe.domain.rules.reading import Reading, nearest, pieces, root, roots, share, statements
+from services.dpe.domain.rules.reading import Reading, act_root, nearest, pieces, root, roots, share, statements
 from services.dpe.domain.rules.rows import values_of
 
 SAME_VERB: Final = 0.4
@@ -59,17 +59,24 @@ _NEED_NOT: Final = (
     rf"|{_BE} not (?:required|obliged|necessary|mandatory|compulsory|needed)(?: to)?"
     rf"|{_BE} (?:optional|voluntary|up to you)|{_ELLIPTIC}(?:not (?:required|mandatory|compulsory)|optional|voluntary)"
 )
-_SHOULD: Final = rf"should|ought to|{_BE} (?:recommended|advised|encouraged|advisable)(?: to)?|recommends?|advises?"
+_SHOULD: Final = (
+    rf"should|ought to|{_BE} (?:recommended|advised|encouraged|advisable)(?: to)?|recommends?|advises?"
+    rf"|{_ELLIPTIC}(?:recommended|advised|encouraged|advisable)"
+)
 _MUST: Final = (
     rf"must|shall|ha(?:s|ve) to|needs? to|{_BE} (?:required|obliged|mandatory|compulsory|obligatory)(?: to)?|requires?"
     rf"|{_ELLIPTIC}(?:required|mandatory|compulsory|obligatory)"
+)
+_MAY: Final = (
+    rf"{_ELLIPTIC}(?:allowed|permitted)|may|can|feel free to"
+    rf"|{_BE} (?:allowed|permitted|entitled|free|welcome)(?: to)?"
 )
 _CUES: Final = (
     (Force.FORBIDDEN, _FORBIDDEN),
     (Force.NEED_NOT, _NEED_NOT),
     (Force.SHOULD, _SHOULD),
     (Force.MUST, _MUST),
-    (Force.MAY, rf"{_ELLIPTIC}(?:allowed|permitted)|may|can|{_BE} (?:allowed|permitted|entitled|free|welcome)(?: to)?"),
+    (Force.MAY, _MAY),
     (Force.MIGHT, r"might|could"),
     (Force.WILL, r"will"),
 )
@@ -112,8 +119,7 @@ def forces(text: str) -> list[tuple[Force, int, int]]:
 
 def _means(source: Reading) -> frozenset[str]:
     """Return what a sentence says an act is done by: "by giving notice"."""
-    acts = [match["act"].lower() for match in _BY.finditer(source.text)]
-    return frozenset(each for act in acts for each in (root(act), act.removesuffix("ing")))
+    return frozenset(act_root(match["act"].lower()) for match in _BY.finditer(source.text))
 
 
 _BY: Final = re.compile(r"\bby\s(?P<act>[a-z]{3,20}ing)\b", re.IGNORECASE)
@@ -157,13 +163,13 @@ def changed_force(claim: Reading, sources: list[Reading]) -> Departure | None:
             claim.span(own.start, own.end),
             source,
             source.span(at.start, at.end),
-            is_same=bool(same_verb) and claim.content - _OF_FORCES <= source.content,
+            is_same=bool(same_verb) and claim.content - _OF_FORCES - {own.verb} <= source.content,
         )
     return None
 
 
 _OF_FORCES: Final = roots(
-    "allowed permitted prohibited forbidden banned mandatory required optional obliged free welcome"
+    "allowed permitted prohibited forbidden banned mandatory required optional obliged free welcome feel whether"
 )
 
 
@@ -171,18 +177,20 @@ def _of_the_case(claim: Reading, own: _Said, source: Reading, theirs: list[_Said
     """Return of forces with which a sentence says one act that of the case that the claim names, or all.
 
     "Smoking is prohibited inside the flat, but allowed on the balcony": a claim of the balcony meets the second, and so
-    does one of the balcony and the flat that says "prohibited" of both.
+    does one of the balcony and the flat that says "prohibited" of both. One that sets a case apart ("unlike the flat")
+    names the other.
     """
-    if len({one.force for one in same}) < 2:  # noqa: PLR2004 - one force is of every case
+    before, behind = claim.text[: own.start], claim.text[own.end :]
+    if len({one.force for one in same}) < 2 or len(_meant(claim)) > 1:  # noqa: PLR2004 - one force is of every case
+        return same
+    if _SET_APART.search(before) or _SET_APART.search(behind):
         return same
     ends = [*(one.start for one in theirs[1:]), len(source.text)]
-    cases = [roots(source.text[one.end : end]) - {own.verb} for one, end in zip(theirs, ends, strict=True)]
-    reach = {one.start: case for one, case in zip(theirs, cases, strict=True)}
-    said = roots(_REACH.split(claim.text[own.end :])[0])
+    reach = {one.start: roots(source.text[one.end : end]) - {own.verb} for one, end in zip(theirs, ends, strict=True)}
+    said = roots(_own_clause(before)) | roots(_REACH.split(behind)[0])
     for one in same:
-        case = reach[one.start]
-        if case and case <= said and frozenset({own.force, one.force}) in _APART:
-            return same if _SET_APART.search(claim.text[: own.start] + claim.text[own.end :]) else [one]
+        if reach[one.start] and reach[one.start] <= said and frozenset({own.force, one.force}) in _APART:
+            return [one]
     # What holds of one case alone is not what holds where the claim names no case.
     same = [one for one in same if not reach[one.start] or reach[one.start] & claim.content]
     named = [len(reach[one.start] & claim.content) for one in same]
@@ -190,8 +198,15 @@ def _of_the_case(claim: Reading, own: _Said, source: Reading, theirs: list[_Said
     return [same[named.index(best)]] if named.count(best) == 1 else same
 
 
+def _own_clause(before: str) -> str:
+    """Return what stands before a force, without a clause of its own in front: "In the ward, it is ..." has none."""
+    *others, last = _REACH.split(before)
+    return last if finite_verb_at(words(" ".join(others))) is not None else before
+
+
 _SET_APART: Final = re.compile(
-    r"\b(?:not|but|only|except|apart|other than|unlike|outside|instead|rather|no(?!,)|nor|never)\b|n['\u2019]t\b",
+    r"\b(?:not|but|except|apart|save|other than|elsewhere|unlike|outside|instead|rather|even (?:with|if|when)|no(?!,)"
+    r"|nor|never)\b|n['\u2019]t\b",
     re.IGNORECASE,
 )
 
@@ -400,7 +415,7 @@ def _named_act(reading: Reading, cue: re.Match[str]) -> str:
     if not _IS.match(cue.group()) or cue.group().lower().endswith(" to"):
         return ""
     named = _ACT_NAMED.search(reading.text, max(0, cue.start() - _ACT_CHARS), cue.start())
-    return root(named["act"].lower()) if named is not None and finite_verb_at(words(named["rest"])) is None else ""
+    return act_root(named["act"].lower()) if named is not None and finite_verb_at(words(named["rest"])) is None else ""
 
 
 _IS: Final = re.compile(_BE, re.IGNORECASE)
@@ -412,7 +427,8 @@ _NO_VERB: Final = re.compile(
     re.IGNORECASE,
 )
 _ACT_NAMED: Final = re.compile(
-    r"(?:^|[,;:.]\s|\b(?:because|as|since|that|and|but|so|while|where|when)\s)\W{0,3}(?P<act>[a-z]{3,20}ing)\b"
+    r"(?:^|[,;:.]\s|\b(?:because|as|since|that|and|but|so|while|where|when)\s)\W{0,3}"
+    r"(?:(?:in|on|at|during|from|inside|outside)\s(?:the|an?|your|our)\s[a-z-]{2,20}\s)?(?P<act>[a-z]{2,20}ing)\b"
     r"(?P<rest>[^,;:.]{0,80})$",
     re.IGNORECASE,
 )
@@ -452,5 +468,5 @@ def _is_act(word: str) -> bool:
 
 
 _FUNCTION: Final = frozenset(
-    {"the", "a", "an", "to", "of", "in", "on", "at", "for", "with", "by", "be", "been", "it", "that"}
+    {"the", "a", "an", "to", "of", "in", "on", "at", "for", "with", "by", "be", "been", "it", "that", "whether", "you"}
 )

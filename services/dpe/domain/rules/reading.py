@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import Final, TypeVar, cast
 
 from services.common.reading.clauses import finite_verb_at
-from services.common.reading.lexicon import NEGATORS, STOPWORDS
+from services.common.reading.lexicon import BASE_VERBS, NEGATORS, STOPWORDS
 from services.common.reading.text_types import Span
 from services.common.reading.words import Word, stem, words
 
@@ -59,6 +59,14 @@ def root(word: str) -> str:
             break
     doubled = len(bare) > _MIN_ROOT and bare[-1] == bare[-2] and bare[-1] not in "lsz"
     return (bare[:-1] if doubled else bare).removesuffix("e").removesuffix("i") or bare
+
+
+def act_root(act: str) -> str:
+    """Return the root of an act in "-ing" as that of its verb: "using" and "use", "registering" and "register"."""
+    bare = act.removesuffix("ing")
+    if bare[-2:-1] == bare[-1:] and bare[:-1] in BASE_VERBS:
+        return root(bare[:-1])
+    return root(bare if bare in BASE_VERBS else f"{bare}e")
 
 
 def is_content(word: Word, text: str) -> bool:

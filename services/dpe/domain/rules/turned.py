@@ -53,6 +53,8 @@ _CONTRAST: Final = re.compile(
 """What is set beside a statement, "and not a day longer": which of the two a claim is about is open."""
 _DOUBLE: Final = re.compile(r"\b(?:not|never|no|cannot)\b[^.;:,]{1,80}\bwithout\b", re.IGNORECASE)
 """What is denied without something is allowed with it."""
+_FORBIDS: Final = re.compile(r"\b(?:forbidden|prohibited|banned)\b", re.IGNORECASE)
+"""These deny an act as "may not" does."""
 _NEVER: Final = frozenset({"never", "nor", "neither", "non"})
 _EMPTY: Final = AUXILIARIES | {"ever", "also", "then", "always", "even", "yet", "longer"}
 _PRONOUNS: Final = frozenset({"nothing", "nobody", "none", "nowhere"})
@@ -107,6 +109,8 @@ def turned_word(claim: Reading, sources: list[Reading]) -> Departure | None:
             told = _told_of(said, source)
             theirs = told.once(_marks)
             if theirs is None or not _is_said(said, told) or (said is not claim and theirs.limits):
+                continue
+            if (_FORBIDS.search(said.text) is None) != (_FORBIDS.search(told.text) is None):
                 continue
             turned = _turned(said, ours, told, theirs)
             if not turned and ours.limits <= theirs.limits:
