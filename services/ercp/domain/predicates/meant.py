@@ -12,6 +12,7 @@ from typing import Final
 
 from services.common.ports.recognition import EntityKind
 from services.common.reading.clauses import clauses
+from services.common.reading.opposites import Side, acts
 from services.common.reading.places import Place
 from services.common.reading.ratios import SHARE, TIMES
 from services.common.reading.text_types import Span as Stretch
@@ -51,27 +52,7 @@ _BY: Final = re.compile(
     r"\bby\s+(?:(?:up\s+to|at\s+(?:most|least)|about|around|an?|another|a\s+further|only|no\s+more\s+than)\s+)*\Z",
     re.IGNORECASE,
 )
-_UP: Final = (
-    r"ris(?:es?|en|ing)|rose|increas(?:es?|ed|ing)|gr[eo]ws?|grown|growing|growth|climb(?:s|ed|ing)?|surge[ds]?|raise[ds]?|raising|"
-    r"go(?:es)?\s+up|went\s+up|gains?|gained"
-)
-_DOWN: Final = (
-    r"f[ae]lls?|fallen|falling|decreas(?:es?|ed|ing)|drop(?:s|ped|ping)?|declin(?:es?|ed|ing)|shrinks?|shrank|shrunk|shrinking|"
-    r"reduc(?:es?|ed|ing|tions?)|cuts?|cutting|lower(?:ed|s|ing)|go(?:es)?\s+down|went\s+down|sinks?|sank"
-)
-_BEGIN: Final = r"starts?|started|starting|begin(?:s|ning)?|began|begun|commence[ds]?|commencement|opens|opened|opening"
-_END: Final = (
-    r"ends?|ended|ending|finish(?:es|ed|ing)?|complete[ds]?|completing|completion|close|closes|closing|expir(?:es?|ed|ing|y)|"
-    r"stop(?:s|ped)?|cease[ds]?|terminat(?:es?|ed|ion)"
-)
-_COME: Final = r"arriv(?:es?|ed|ing|als?)|lands?|landed|check-?in|inbound"
-_LEAVE: Final = r"depart(?:s|ed|ing|ures?)?|leaves?|leaving|left|check-?out|outbound"
-_AXES: Final = {"change": (_UP, _DOWN), "edge": (_BEGIN, _END), "travel": (_COME, _LEAVE)}
-"""What is said of a value by one of two verbs is not said by the other."""
-_SIDES: Final = {
-    axis: tuple(re.compile(rf"(?<![^\W_])(?:{words})(?![^\W_])", re.IGNORECASE) for words in both)
-    for axis, both in _AXES.items()
-}
+_CHANGE: Final = "change"
 _PERIODS: Final = "second|minute|hour|day|night|week|month|quarter|year"
 _FOR: Final = re.compile(
     rf"\s*(?:/\s?|(?:per|an?|each|every|in\s+(?:any|each|every|one))\s+)(?:calendar\s+|policy\s+)?(?P<period>{_PERIODS})\b|\s+(?P<often>hourly|daily|"
@@ -91,26 +72,28 @@ def said_otherwise(path: Path, place: Place, text: str) -> bool:
 
 def is_of_other_verb(path: Path, clause: str, sentence: str) -> bool:
     """Say the same of a clause of a sentence."""
-    wanted = " ".join(path.segments).replace("_", " ")
-    for axis, both in _SIDES.items():
-        named = [side.search(wanted) is not None for side in both]
-        if sum(named) != 1:
-            continue
-        own = [side.search(clause) is not None for side in both]
-        if not any(own):
-            own = [side.search(sentence) is not None for side in both]
-        is_said, is_other = (own[named.index(True)], own[named.index(False)])
-        if not is_said and (is_other or axis == "change"):
+    wanted = _acts_of(path)
+    for side in (one for one in wanted if not any(other.axis == one.axis for other in wanted - {one})):
+        own = next((told for part in (clause, sentence) if (told := _on_axis(part, side.axis))), frozenset())
+        if side not in own and (own or side.axis == _CHANGE):
             return True
     return False
 
 
+def _acts_of(path: Path) -> frozenset[Side]:
+    return acts(" ".join(path.segments).replace("_", " "))
+
+
+def _on_axis(text: str, axis: str) -> frozenset[Side]:
+    return frozenset(side for side in acts(text) if side.axis == axis)
+
+
 def is_difference(path: Path, place: Place, text: str) -> bool:
     """Say whether a value is by how much something changes, and the attribute is no change: "rises by £400"."""
-    if any(side.search(" ".join(path.segments).replace("_", " ")) for side in _SIDES["change"]):
+    if any(side.axis == _CHANGE for side in _acts_of(path)):
         return False
     before = text[max(place.span.start, place.value.start - _REACH) : place.value.start]
-    return _BY.search(before) is not None and any(side.search(_clause(text, place)) for side in _SIDES["change"])
+    return _BY.search(before) is not None and bool(_on_axis(_clause(text, place), _CHANGE))
 
 
 def period_of(text: str, end: int) -> str:
