@@ -46,9 +46,17 @@ async def test_where_the_time_begins_before_both_are_told(time):
     assert text == f"{NOW} From 1 March 2027: {THEN}"
 
 
-@pytest.mark.parametrize("time", ["", " in February 2027", " on 28 February 2027", " until March 2027"])
+@pytest.mark.parametrize(
+    "time",
+    ["", " in February 2027", " on 28 February 2027", " until March 2027", " of February 2027"],
+)
 async def test_before_it_begins_what_holds_now_is_quoted_alone(time):
     assert await answer(f"How much of basic pay is sick pay{time}?") == NOW
+
+
+@pytest.mark.parametrize("time", ["from 2020 to 2022", "between 2024 and 2025", "of March 2024"])
+async def test_of_a_time_that_is_over_nothing_to_come_is_quoted(time):
+    assert "100%" not in await answer(f"How much of basic pay was the sick pay {time}?")
 
 
 async def test_the_row_of_the_same_name_is_the_other_one():
