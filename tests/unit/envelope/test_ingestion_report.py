@@ -106,6 +106,8 @@ def rows(*fees: str) -> list[FactDraft]:
         (("Calcium", "Vitamin D", "25-OH vitamin D", "Folate", "Iron", "Zinc"), ""),
         (("10 EUR", "EUR12", "9kg", "10-20", "1 000", "see below"), "column Fee: 1 of 6 cells is no number"),
         (("low", "high", "low", "3.5 mmol/l", "low", "low"), "column Fee: 1 of 6 cells is a number"),
+        (("HKD 10", "NZD 12", "z\u0142 9", "Ft 500", "BRL 8", "waived"), "column Fee: 1 of 6 cells is no number"),
+        (("1'200 Fr.", "1 200", "1,5 %", "12.5mg", "2024-01-01", "waived"), "column Fee: 1 of 6 cells is no number"),
         (("10 EUR", "12 EUR", "9 EUR", "up to 4 EUR", "8 EUR", "7 EUR"), ""),
     ],
 )
