@@ -61,6 +61,17 @@ async def test_a_key_that_is_not_here(raw):
     ]
 
 
+async def test_an_older_version_that_is_away_is_a_warning_where_a_later_one_signs(raw):
+    keep(raw)
+    later = await finding(raw, bytes(32), version=2)
+    assert (later.level, later.detail) == (Level.WARNING, "version 1 is not here")
+    keep(raw, version=3)
+    settings = Settings(
+        store=StoreSettings(data_dir=raw.folder), dag=DagSettings(master_key=bytes(32).hex(), master_key_version=2)
+    )
+    assert [found.level for found in await doctor._master_keys(settings)] == [Level.WARNING, Level.PROBLEM]
+
+
 async def test_without_sessions_nothing_is_wanted(raw, tmp_path):
     raw.run("DELETE FROM heads")
     assert (await finding(raw)).level is Level.OK
