@@ -114,16 +114,16 @@ _NOT_IDENTIFIER: Final = _compile(r"(?<![\d.,])[\d.,]++(?:st|nd|rd|th|s|[kmbx])"
 _LONG_DIGITS: Final = re.compile(r"(?<!\d)\d{31,}")
 _BARE: Final = _compile(rf"(?<![\w.])(?P<n>{NUMBER})(?:st\b|nd\b|rd\b|th\b|s\b)?(?!\w)")
 _BEHIND: Final = re.compile(r"[\s-]?(?P<word>[^\W\d_]+)")
-_PERIODS: Final = "second|minute|hour|day|week|month|quarter|year|night"
+PERIODS: Final = "second|minute|hour|day|week|month|quarter|year|night"
 _PER: Final = _compile(
     rf"(?:\s?/\s?|\s(?:per|an?|each|every)\s|\s(?:[^\W\d_]{{1,20}}\s){{1,2}}(?:per|an?|each|every)\s"
     rf"|\s(?:per|each|every)\s[^\W\d_]{{1,20}}\sand\s)(?:calendar\s)?"
-    rf"(?P<period>{_PERIODS})\b|\s(?P<often>daily|weekly|monthly|quarterly|yearly|annually)\b"
+    rf"(?P<period>{PERIODS})\b|\s(?P<often>daily|weekly|monthly|quarterly|yearly|annually)\b"
 )
 _RIGHT_PER: Final = _compile(
-    rf"\s(?:per|an?|each|every|in\s(?:an?|any|each|every)(?:\sone)?)\s(?:calendar\s)?(?P<period>{_PERIODS})\b"
+    rf"\s(?:per|an?|each|every|in\s(?:an?|any|each|every)(?:\sone)?)\s(?:calendar\s)?(?P<period>{PERIODS})\b"
 )
-_OFTEN: Final = {
+OFTEN: Final = {
     "daily": "day", "weekly": "week", "monthly": "month", "quarterly": "quarter", "yearly": "year", "annually": "year",
 }  # fmt: skip
 _FLOOR: Final = _compile(r"\b(?:more\sthan|over|above|exceed(?:s|ed|ing)?|upwards\sof)\s$")
@@ -239,7 +239,7 @@ def _per(text: str, value: Value) -> str:
     if match is None:
         return ""
     found = match.groupdict()
-    return found["period"].lower() if found["period"] else _OFTEN[found["often"].lower()]
+    return found["period"].lower() if found["period"] else OFTEN[found["often"].lower()]
 
 
 def _period_behind(text: str, value: Value) -> re.Match[str] | None:
