@@ -117,9 +117,9 @@ def test_a_cell_that_is_of_another_make_than_its_column(fees, why):
 
 def test_a_table_is_as_wide_as_its_place_says():
     """What the rows carry before them is no column of the table."""
-    place = Place(table=1, rows=(2, 2), columns=(1, 2))
+    place = Place(table=1, rows=(2, 2), columns=(1, 3))
     found = suspect_columns([replace(row, place=place) for row in rows("low", "high", "low", "30 days", "low", "low")])
-    assert [one.columns for one in found] == [2]
+    assert [one.columns for one in found] == [3]
 
 
 def test_rows_are_in_the_language_of_their_document():
@@ -130,6 +130,9 @@ def test_rows_are_in_the_language_of_their_document():
     assert languages_of([row, ("XK-42", False)], "") == {"und": 2}
     german = ("Das Krankengeld wird bis zu 26 Wochen gezahlt.", False)
     assert languages_of([german, german, said, row], "") == {"de": 3, "en": 1}
+    assert languages_of([german, said, row], "") == {"de": 1, "en": 2}
+    russian = ("Премия выплачивается в первый день квартала.", False)
+    assert languages_of([russian, row], "") == {"und-Cyrl": 1, "und": 1}
 
 
 def test_counts_are_exact_and_lists_are_bounded():

@@ -67,6 +67,14 @@ async def test_the_row_of_the_same_name_is_the_other_one():
     assert await answer("What is full pay (weeks) for grade N5 from March 2027?") == row
 
 
+async def test_what_begins_after_the_time_is_not_the_other_one():
+    later = EvidenceFact(
+        "later", THEN.replace("100%", "110%"), 0.7, stale=True, location=PAY, holds_from=date(2028, 1, 1)
+    )
+    text = await answer("How much of basic pay will sick pay be in 2027?", (FACTS[0], later, FACTS[3]))
+    assert text == f"{NOW} From 1 March 2027: {THEN}"
+
+
 async def test_what_is_to_come_is_never_told_without_its_day():
     assert await answer("How much of basic pay is sick pay?", FACTS[3:4]) == f"From 1 March 2027: {THEN}"
 
