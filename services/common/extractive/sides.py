@@ -28,7 +28,7 @@ _LEFT_OUT: Final = re.compile(
 _CONDITION: Final = re.compile(rf"\bwith(?:out)?{_NAMED}\W*\Z", re.IGNORECASE)
 """What a question closes with is under which condition it asks; behind its subject that may be what it is about."""
 _OF_PERSONS: Final = re.compile(
-    r"\W*\w{2,6}(?:n['\u2019]t)?\s(?:i|you|we|one|they|he|she|it|there|anyone)\b", re.IGNORECASE
+    r"\A\W*\w{2,6}(?:n['\u2019]t)?\s(?:i|you|we|one|they|he|she|it|there|anyone)\b", re.IGNORECASE
 )
 _OWN_WORD: Final = re.compile(r"\b(?:without|non-|-free\b)", re.IGNORECASE)
 _SKIPPED: Final = frozenset({"a", "an", "any", "the", "being", "having", "added", "yet", "been"})
