@@ -53,7 +53,15 @@ def key_traces(path: Path) -> KeyTraces:
         return KeyTraces(logs.key_checks(), heads)
 
 
-async def key_faults(settings: Settings, traces: KeyTraces) -> AsyncIterator[str]:
+@dataclass(frozen=True, slots=True)
+class KeyFault:
+    """What is wrong with a version that the records name; one that signs no more may be away."""
+
+    detail: str
+    is_needed: bool = True
+
+
+async def key_faults(settings: Settings, traces: KeyTraces) -> AsyncIterator[KeyFault]:
     """Yield what is wrong with each version that the records name.
 
     Raises:
@@ -62,12 +70,13 @@ async def key_faults(settings: Settings, traces: KeyTraces) -> AsyncIterator[str
     """
     wanted = settings.dag.model_copy(update={"create_master_key": False})
     keys = open_master_keys(wanted, Path(settings.store.data_dir))
+    signing = (await keys.current()).version
     for version in traces.versions:
         key = await keys.find(version)
         if key is None:
-            yield f"version {version} is not here"
+            yield KeyFault(f"version {version} is not here", is_needed=version >= signing)
         elif not traces.fit(key):
-            yield f"version {version} is another key than the one that the sessions were made with"
+            yield KeyFault(f"version {version} is another key than the one that the sessions were made with")
 
 
 def _head(logs: LogReader, tenant_id: str) -> KeptHead | None:

@@ -224,7 +224,10 @@ async def _master_keys(settings: Settings) -> list[Finding]:
         return [Finding("master key", Level.PROBLEM, "; ".join(error.problems), advice)]
     except UnavailableError as error:
         return [Finding("master key", Level.PROBLEM, error.message, advice)]
-    found = [Finding("master key", Level.PROBLEM, fault, advice) for fault in faults]
+    found = [
+        Finding("master key", Level.PROBLEM if fault.is_needed else Level.WARNING, fault.detail, advice)
+        for fault in faults
+    ]
     return found or [Finding("master key", Level.OK, "it is the one that the sessions were made with")]
 
 

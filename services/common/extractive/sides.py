@@ -21,8 +21,15 @@ _HAS: Final = re.compile(rf"(?<!\bnot )\bwith{_NAMED}", re.IGNORECASE)
 _LACKS: Final = re.compile(rf"\b(?:without|no|not\swith|not|lacking|free\sof|free\sfrom){_NAMED}", re.IGNORECASE)
 _NON: Final = re.compile(r"\bnon[- ](?P<named>[a-z]{3,40})\b", re.IGNORECASE)
 _FREE: Final = re.compile(r"\b(?P<named>[a-z]{3,40})-free\b", re.IGNORECASE)
-_LEFT_OUT: Final = re.compile(r"\b(?:those|ones?|others|the\srest|all\selse)\swith(?:out)?\b", re.IGNORECASE)
-"""The other side is told in the same sentence, without the noun: "…, those without a week's"."""
+_LEFT_OUT: Final = re.compile(
+    r"\b(?:(?:those|ones?|others|the\srest|all\selse|only)\swith(?:out)?|without\s(?:one|it|them))\b", re.IGNORECASE
+)
+"""The other side is told in the same sentence, without the noun: "…, those without a week's", "only with a receipt"."""
+_CONDITION: Final = re.compile(rf"\bwith(?:out)?{_NAMED}\W*\Z", re.IGNORECASE)
+"""What a question closes with is under which condition it asks; behind its subject that may be what it is about."""
+_OF_PERSONS: Final = re.compile(
+    r"\A\W*\w{2,6}(?:n['\u2019]t)?\s(?:i|you|we|one|they|he|she|it|there|anyone)\b", re.IGNORECASE
+)
 _OWN_WORD: Final = re.compile(r"\b(?:without|non-|-free\b)", re.IGNORECASE)
 _SKIPPED: Final = frozenset({"a", "an", "any", "the", "being", "having", "added", "yet", "been"})
 _YES: Final = frozenset({"yes", "y", "true"})
@@ -51,11 +58,19 @@ def stands_on_other_side(question: Question, text: str, *, is_row: bool) -> bool
     row = labelled_row(read) if is_row else ()
     if row:
         return _row_is_other(question, asked, row)
-    if _LEFT_OUT.search(read):
+    if _LEFT_OUT.search(read) or _asks_whether_under(question):
         return False
     found = _marked(read)
     marked = bool(_OWN_WORD.search(question.text)) or bool(asked.has)
     return marked and bool((asked.lacks & found.has - found.lacks) | (asked.has & found.lacks - found.has))
+
+
+def _asks_whether_under(question: Question) -> bool:
+    """Say whether a question asks for yes or no under a condition: the other side of that answers, too."""
+    found = _CONDITION.search(question.text[-_READ_CHARS:]) if question.kind is Kind.YES_NO else None
+    if found is None:
+        return False
+    return _OF_PERSONS.match(question.text) is not None or len(set(plain_words(found["named"])) - _SKIPPED) == 1
 
 
 def _row_is_other(question: Question, asked: _Sides, row: tuple[LabelledCell, ...]) -> bool:

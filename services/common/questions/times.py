@@ -15,13 +15,18 @@ from services.common.reading.dates import DATE, YEAR, read_date
 _READ_CHARS: Final = 2_000
 _BEFORE_CHARS: Final = 40
 _OPEN_ENDED: Final = re.compile(
-    r"(?:(?:\b(?:starting|beginning|effective|as|valid)\s)?\b(?:from|of)|\b(?:after|since|onwards?\sfrom))"
+    r"\b(?:from|(?:as|effective|valid)\sof|after|since)"
     r"\s(?:the\s)?(?:(?:beginning|start)\sof\s)?$",
     re.IGNORECASE,
 )
 _UP_TO: Final = re.compile(r"\b(?:before|until|till|up\sto|by|prior\sto)\s(?:the\s)?(?:end\sof\s)?$", re.IGNORECASE)
+_SPAN: Final = re.compile(
+    r"\s(?:to|until|till|through|and|up\sto|[\u2013-])\s(?:the\s)?(?:end\sof\s)?(?=(?P<year>(?:19|20)\d\d\b)?)",
+    re.IGNORECASE,
+)
+"""What leads from the first end of a time to its last one."""
 _LEADS: Final = re.compile(
-    r"(?:\b(?:in|on|during|for|at|within|starting|beginning|effective|as|from|of|after|since|the|year|start)\s)+$",
+    r"(?:\b(?:in|on|during|between|for|at|within|starting|beginning|effective|as|from|of|after|since|the|year|start)\s)+$",
     re.IGNORECASE,
 )
 _ONWARDS: Final = re.compile(r"\s*\b(?:onwards?|on)\b(?=\s*[,?.!]|\s*$)", re.IGNORECASE)
@@ -61,13 +66,25 @@ def asked_time(question: str) -> AskedTime | None:
             continue
         leads = _LEADS.search(before)
         start = match.start() - (len(leads.group()) if leads else 0)
-        behind = _ONWARDS.match(read, match.end())
-        first, last = days
-        open_ended = behind is not None or _OPEN_ENDED.search(before) is not None
-        rest = _without(question, start, behind.end() if behind else match.end())
-        return AskedTime(first, None if open_ended else last, rest)
+        first, last, end = _whole(read, match, days)
+        behind = _ONWARDS.match(read, end)
+        is_open = behind is not None or (end == match.end() and _OPEN_ENDED.search(before) is not None)
+        return AskedTime(first, None if is_open else last, _without(question, start, behind.end() if behind else end))
     coming = _TO_COME.search(read)
     return AskedTime(None, None, _without(question, coming.start(), coming.end())) if coming else None
+
+
+def _whole(read: str, match: re.Match[str], days: tuple[date, date]) -> tuple[date, date, int]:
+    """Return the days of a time and where its words end, with the later one that it goes on to: "from 2020 to 2022"."""
+    to = _SPAN.match(read, match.end())
+    if to is None:
+        return (*days, match.end())
+    other = DATE.match(read, to.end())
+    end = _days(other) if other else None
+    if end is None and to["year"]:
+        end = date(int(to["year"]), 1, 1), date(int(to["year"]), 12, 31)
+    until = other.end() if other else to.end("year")
+    return (days[0], end[1], until) if end is not None and end[1] >= days[1] else (*days, match.end())
 
 
 def _without(question: str, start: int, end: int) -> str:

@@ -6,6 +6,7 @@ opposites, and opposites of stance. The entailment model sees whatever the list 
 
 from dataclasses import dataclass
 from enum import StrEnum, unique
+from itertools import pairwise
 from typing import Final
 
 from services.common.reading.words import stem, word_texts
@@ -86,24 +87,56 @@ _STANCE: Final = {
         "negative unfavourable unfavorable hostile pessimistic dissatisfied disappointed sceptical skeptical",
     ),
 }
+_RISES: Final = f"{_UP} growth raise raises raised raising gain gains gained go_up goes_up went_up"
+_FALLS: Final = (
+    f"{_DOWN} decline declines declined declining sink sinks sank reduce reduces reduced reducing reduction reductions"
+    " cut cuts cutting lower lowers lowered lowering go_down goes_down went_down"
+)
+_BEGINS: Final = (
+    f"{_LOGICAL['edge'][0]} starts started begin begins began begun commence commences commenced opens opened opening"
+    " launch launches launched launching sign signs signed"
+)
+_ENDS: Final = (
+    f"{_LOGICAL['edge'][1]} ends ended finish finishes finished finishing complete completes completed completing"
+    " completion close closes closed closing closure shut done expire expires expired expiring stop stops stopped"
+    " cease ceases ceased terminate terminates terminated cancel cancels cancelled canceled"
+)
+_COMES: Final = (
+    f"{_LOGICAL['travel'][0]} arrive arrives arrived arrivals land lands landed check_in checkin"
+    " deliver delivers delivered delivering delivery deliveries receive receives received"
+)
+_LEAVES: Final = (
+    f"{_LOGICAL['travel'][1]} depart departs departed departures leave leaves leaving left check_out checkout"
+    " take_off takes_off took_off dispatch dispatches dispatched ship ships shipped send sends sent"
+)
+_ACTS: Final = {"change": (_RISES, _FALLS), "edge": (_BEGINS, _ENDS), "travel": (_COMES, _LEAVES)}
+"""What begins and what ends, with more words than where whole statements are compared: there a "done" says little."""
 
 
-def _table() -> dict[str, Side]:
+def _table(axes: dict[str, tuple[str, str]], opposition: Opposition) -> dict[str, Side]:
     listed: dict[str, Side] = {}
-    for opposition, axes in ((Opposition.LOGICAL, _LOGICAL), (Opposition.STANCE, _STANCE)):
-        for axis, (first, second) in axes.items():
-            listed |= {word: Side(axis, is_first=True, opposition=opposition) for word in first.split()}
-            listed |= {word: Side(axis, is_first=False, opposition=opposition) for word in second.split()}
+    for axis, both in axes.items():
+        for is_first, side in zip((True, False), both, strict=True):
+            own = Side(axis, is_first=is_first, opposition=opposition)
+            listed |= {word.replace("_", " "): own for word in side.split()}
     return listed
 
 
-_SIDES: Final = _table()
+_SIDES: Final = _table(_LOGICAL, Opposition.LOGICAL) | _table(_STANCE, Opposition.STANCE)
+_SIDES_OF_ACTS: Final = _table(_ACTS, Opposition.LOGICAL)
 
 
 def sides(text: str) -> tuple[frozenset[Side], frozenset[str]]:
     """Return the sides that the words of a text stand on, and the stems of those words."""
     listed = [(word, side) for word in word_texts(text) if (side := _SIDES.get(word)) is not None]
     return frozenset(side for _, side in listed), frozenset(stem(word) for word, _ in listed)
+
+
+def acts(text: str) -> frozenset[Side]:
+    """Return on which sides the acts of a text stand: what rises or falls, begins or ends, comes or leaves."""
+    read = word_texts(text)
+    pairs = (f"{first} {second}" for first, second in pairwise(read))
+    return frozenset(side for word in (*read, *pairs) if (side := _SIDES_OF_ACTS.get(word)) is not None)
 
 
 def opposed(left: frozenset[Side], right: frozenset[Side]) -> Opposition | None:

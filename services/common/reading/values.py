@@ -54,9 +54,9 @@ _CURRENCY_WORDS: Final = {
 }  # fmt: skip
 _HUNDREDTHS: Final = frozenset({"cents", "cent", "pence", "penny", "p"})
 _HUNDREDTH: Final = Decimal("0.01")
-_CODES: Final = "USD|EUR|GBP|JPY|CHF|AUD|CAD|NZD|INR|CNY|SEK|NOK|DKK|PLN|CZK|HUF|SGD|HKD|ZAR|BRL|MXN"
+MONEY_CODES: Final = "USD|EUR|GBP|JPY|CHF|AUD|CAD|NZD|INR|CNY|SEK|NOK|DKK|PLN|CZK|HUF|SGD|HKD|ZAR|BRL|MXN"
 _NAMED_MONEY: Final = "|".join(sorted(_CURRENCY_WORDS, key=len, reverse=True))
-_AFTER_MONEY: Final = rf"(?:(?:{_CODES}|{_NAMED_MONEY})\b|[€£](?!\s?\d))"
+_AFTER_MONEY: Final = rf"(?:(?:{MONEY_CODES}|{_NAMED_MONEY})\b|[€£](?!\s?\d))"
 # "1,500 m" is a distance, as in "5 m costs 3 EUR"; "5 m customers" and "5 m EUR" are millions.
 _NO_PLURAL: Final = (
     "is|was|has|does|costs|pays|needs|takes|weighs|stands|requires|applies|exceeds|measures|means|counts|fits|as|its|this"
@@ -91,7 +91,7 @@ _CLOCK: Final = _compile(
     r"(?<![\w.:])(?P<h>[01]?\d|2[0-3]):(?P<min>[0-5]\d)(?:\s?(?P<half>[ap])\.?m\b)?(?![\w:])"
     r"|(?<![\w.:,£$€])(?P<h2>1[0-2]|[1-9])(?:\.(?P<min2>[0-5]\d))?\s?(?P<half2>[ap])\.?m\b|\b(?<!half\spast\s)(?P<named>noon|midday|midnight)\b"
 )
-_CURRENCY_BEFORE: Final = re.compile(rf"\b(?:{_CODES}|Rs\.?)\s?$", re.IGNORECASE)
+_CURRENCY_BEFORE: Final = re.compile(rf"\b(?:{MONEY_CODES}|Rs\.?)\s?$", re.IGNORECASE)
 _HOURS: Final = {"noon": "12:00", "midday": "12:00", "midnight": "00:00"}
 _RANGE: Final = _compile(
     rf"(?<![\w.,])(?P<n>{NUMBER})\s?(?:–|—|-|to|and|or)\s?"  # noqa: RUF001 - dashes of ranges
@@ -99,7 +99,7 @@ _RANGE: Final = _compile(
     r"|(?P<times>times\b|fold\b)))"
 )
 _MONEY: Final = _compile(
-    rf"(?<![\w$€£])(?P<sign>US\$|A\$|C\$|[$€£¥₹]|(?:{_CODES})(?=[\s\d]))\s?(?P<n>{SIGNED_NUMBER})(?!\w)"
+    rf"(?<![\w$€£])(?P<sign>US\$|A\$|C\$|[$€£¥₹]|(?:{MONEY_CODES})(?=[\s\d]))\s?(?P<n>{SIGNED_NUMBER})(?!\w)"
     rf"|(?<![\w.,])(?P<n2>{NUMBER})[\s-]?(?P<cur>{_AFTER_MONEY})|(?<![\w.,£$€/-])(?P<n3>[1-9]\d?)(?P<pence>(?-i:p))(?!\w)"
 )
 _SHARE: Final = _compile(rf"(?<![\w.,])(?P<n>{NUMBER})[\s-]?(?P<pc>{_PERCENT})")
@@ -114,22 +114,22 @@ _NOT_IDENTIFIER: Final = _compile(r"(?<![\d.,])[\d.,]++(?:st|nd|rd|th|s|[kmbx])"
 _LONG_DIGITS: Final = re.compile(r"(?<!\d)\d{31,}")
 _BARE: Final = _compile(rf"(?<![\w.])(?P<n>{NUMBER})(?:st\b|nd\b|rd\b|th\b|s\b)?(?!\w)")
 _BEHIND: Final = re.compile(r"[\s-]?(?P<word>[^\W\d_]+)")
-_PERIODS: Final = "second|minute|hour|day|week|month|quarter|year|night"
+PERIODS: Final = "second|minute|hour|day|week|month|quarter|year|night"
 _PER: Final = _compile(
     rf"(?:\s?/\s?|\s(?:per|an?|each|every)\s|\s(?:[^\W\d_]{{1,20}}\s){{1,2}}(?:per|an?|each|every)\s"
     rf"|\s(?:per|each|every)\s[^\W\d_]{{1,20}}\sand\s)(?:calendar\s)?"
-    rf"(?P<period>{_PERIODS})\b|\s(?P<often>daily|weekly|monthly|quarterly|yearly|annually)\b"
+    rf"(?P<period>{PERIODS})\b|\s(?P<often>daily|weekly|monthly|quarterly|yearly|annually)\b"
 )
 _RIGHT_PER: Final = _compile(
-    rf"\s(?:per|an?|each|every|in\s(?:an?|any|each|every)(?:\sone)?)\s(?:calendar\s)?(?P<period>{_PERIODS})\b"
+    rf"\s(?:per|an?|each|every|in\s(?:an?|any|each|every)(?:\sone)?)\s(?:calendar\s)?(?P<period>{PERIODS})\b"
 )
-_OFTEN: Final = {
+OFTEN: Final = {
     "daily": "day", "weekly": "week", "monthly": "month", "quarterly": "quarter", "yearly": "year", "annually": "year",
 }  # fmt: skip
 _FLOOR: Final = _compile(r"\b(?:more\sthan|over|above|exceed(?:s|ed|ing)?|upwards\sof)\s$")
 _HEAD_CHARS: Final = 48
 _HEAD_UNIT: Final = _compile(
-    rf"(?:\((?:in\s)?|\bin\s)(?:(?P<unit>{_UNIT})|(?P<pc>%|per\s?cent)|(?P<cur>{_CODES}|[$€£]|{_NAMED_MONEY}))\)?:\s$"
+    rf"(?:\((?:in\s)?|\bin\s)(?:(?P<unit>{_UNIT})|(?P<pc>%|per\s?cent)|(?P<cur>{MONEY_CODES}|[$€£]|{_NAMED_MONEY}))\)?:\s$"
     r"|(?<![\w-])(?P<plural>seconds|minutes|hours|days|weeks|months|years)\)?:\s$"
 )
 """What stands before a number in a row of named cells; of a "Week: 8" the number is a name."""
@@ -152,7 +152,7 @@ _OF_RATIOS: Final = Needs(
     re.compile(r"x\b|\sin\s|out\s+of|of\s+every"),
 )  # fmt: skip
 _OF_MONEY: Final = Needs(
-    ("$", "\u20ac", "\u00a3", "\u00a5", "\u20b9", *_CODES.lower().split("|"), *_CURRENCY_WORDS),
+    ("$", "\u20ac", "\u00a3", "\u00a5", "\u20b9", *MONEY_CODES.lower().split("|"), *_CURRENCY_WORDS),
     re.compile(r"\dp(?!\w)"),
     numeral=True,
 )
@@ -239,7 +239,7 @@ def _per(text: str, value: Value) -> str:
     if match is None:
         return ""
     found = match.groupdict()
-    return found["period"].lower() if found["period"] else _OFTEN[found["often"].lower()]
+    return found["period"].lower() if found["period"] else OFTEN[found["often"].lower()]
 
 
 def _period_behind(text: str, value: Value) -> re.Match[str] | None:

@@ -25,16 +25,8 @@ from services.dag.sealing import Sealer
 _TENANTS: Final = 64
 _NEWEST: Final = 8
 """Sessions of a tenant that are asked whose key made them."""
-_DAMAGED: Final = (
-    LogInconsistentError,
-    UnreadableRecordError,
-    ValueError,
-    TypeError,
-    KeyError,
-    AttributeError,
-    RecursionError,
-)
-"""What a changed record can raise: verification names it."""
+_DAMAGED: Final = (LogInconsistentError, UnreadableRecordError, UnicodeDecodeError)
+"""What a changed record can raise, the last one where a sealed text holds none: verification names it."""
 _LOG: Final = structlog.get_logger("groundtrail")
 
 
@@ -137,8 +129,10 @@ async def holds_records(store: SessionStore) -> bool:
 def not_here(version: int | None = None) -> UnavailableError:
     """Return the refusal to start, or to make a first key, without the key that the records were made with."""
     if version:
-        text = f"master key version {version} was in use with the stored sessions, which is not here; put it back from "
-        text += "its backup, or sign with a later version"
+        text = (
+            f"master key version {version} was in use with the stored sessions, which is not here; "
+            "put it back from its backup, or sign with a later version"
+        )
     else:
         text = "the stored sessions were made with a master key, which is not here; put it back from its backup"
     return UnavailableError(ErrorReason.MASTER_KEY_MISMATCH, text, key_version=str(version or ""))

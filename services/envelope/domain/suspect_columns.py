@@ -9,6 +9,7 @@ from typing import Final
 
 from services.common.documents.document import DoubtfulTable
 from services.common.documents.facts.draft import FactDraft, FactKind
+from services.common.reading.values import MONEY_CODES
 
 _MIN_CELLS: Final = 5
 """A column of fewer cells tells nothing."""
@@ -16,8 +17,8 @@ _MAX_ODD_RATIO: Final = 0.2
 """Where more cells differ the column is mixed, and nothing is odd about it."""
 _MAX_NAME_CHARS: Final = 60
 _NUMBER: Final = re.compile(
-    r"[^\w\s]{0,2}\s?(?:(?:EUR|USD|GBP|CHF|JPY|CNY|INR|AUD|CAD|[SND]?kr|SEK|NOK|DKK|PLN|CZK|Fr|Rs|ca|max|min)\.?\s?)?"
-    r"[-+\u2212]?\d(?:[\d.,:'\u2019\s]|[-\u2013](?=\s?\d))*(?:[^\W\d_]{1,5}(?![\w-])|[^\w-]|$|(?<=\s))",
+    rf"[^\w\s]{{0,2}}\s?(?:(?:{MONEY_CODES}|[SND]?kr|Fr|Ft|Rs|z\u0142|ca|max|min)\.?\s?)?"
+    r"[-+\u2212]?\d+(?:[-\u2013]\s?\d+)*(?:[^\W\d_]{1,5}(?![\w-])|[^\w-]|$)",
     re.IGNORECASE,
 )
 """A figure, perhaps with a currency before or a unit behind; "HbA1c", "B12" and "25-OH vitamin D" are names."""

@@ -21,10 +21,14 @@ async def raw(tmp_path):
     return raw
 
 
-async def finding(raw, secret=None, *, version=1, sessions="sqlite"):
+async def findings(raw, secret=None, *, version=1, sessions="sqlite"):
     key = {"master_key": secret.hex(), "master_key_version": version} if secret else {}
     settings = Settings(store=StoreSettings(data_dir=raw.folder, sessions=sessions), dag=DagSettings(**key))
-    found = await doctor._master_keys(settings)
+    return await doctor._master_keys(settings)
+
+
+async def finding(raw, secret=None, **configured):
+    found = await findings(raw, secret, **configured)
     return found[0] if found else None
 
 
@@ -59,6 +63,14 @@ async def test_a_key_that_is_not_here(raw):
     assert [f.detail for f in await doctor._master_keys(Settings(store=StoreSettings(data_dir=raw.folder)))][1:] == [
         "version 2 is not here"
     ]
+
+
+async def test_an_older_version_that_is_away_is_a_warning_where_a_later_one_signs(raw):
+    keep(raw)
+    later = await finding(raw, bytes(32), version=2)
+    assert (later.level, later.detail) == (Level.WARNING, "version 1 is not here")
+    keep(raw, version=3)
+    assert [found.level for found in await findings(raw, bytes(32), version=2)] == [Level.WARNING, Level.PROBLEM]
 
 
 async def test_without_sessions_nothing_is_wanted(raw, tmp_path):

@@ -248,6 +248,20 @@ async def test_a_fact_is_withheld_and_let_go_by_the_beginning_of_its_id(alice, p
         await sources.restore_fact(Settings(), Output(as_json=True), "xyz")
 
 
+async def test_the_exit_code_tells_whether_all_or_some_files_were_refused(alice, path, tmp_path, capsys):
+    refused = tmp_path / "old.doc"
+    refused.write_bytes(b"x")
+
+    async def code(*paths):
+        return await ingest.ingest(Settings(), Output(as_json=True), list(paths), ingest.Terms("internal"))
+
+    assert await code(path) is Exit.OK
+    assert await code(tmp_path) is Exit.VERDICT
+    path.write_text("", encoding="utf-8")
+    assert await code(path) is Exit.USAGE
+    capsys.readouterr()
+
+
 async def test_another_document_under_one_address_is_told_with_its_address(alice, tmp_path, capsys):
     for folder, title, rule in (
         ("hr", "Payslips", "Payslips come on the 25th."),

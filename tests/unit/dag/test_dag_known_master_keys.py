@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 import structlog
 
-from services.common.errors import ErrorReason, UnavailableError
+from services.common.errors import ErrorReason, UnavailableError, UnreadableRecordError
 from services.common.settings import SettingsError
 from services.common.settings.dag import DagSettings
 from services.dag.domain.keys import MasterKey, key_check
@@ -132,7 +132,22 @@ async def test_of_an_older_key_that_no_record_tells_of_nothing_is_kept(world):
     assert await known(empty, MASTER, third).find(1) == MASTER
 
 
-async def test_who_comes_second_with_another_key_is_refused():
+@pytest.mark.parametrize("read", ["log_state", "snapshot"])
+async def test_damaged_records_tell_nothing_and_mistakes_of_a_store_are_told(world, monkeypatch, read):
+    async def unreadable(*_):
+        raise UnreadableRecordError("session", "s", "cannot be read")
+
+    async def mistaken(*_):
+        raise AttributeError("no such name")
+
+    monkeypatch.setattr(world.store, read, mistaken)
+    with pytest.raises(AttributeError):
+        await known(world.store, MASTER).current()
+    monkeypatch.setattr(world.store, read, unreadable)
+    assert await known(world.store, MASTER).current() == MASTER
+
+
+async def test_who_comes_second_with_another_key_is_refused(monkeypatch):
     store = World().store
     first = store.key_checks
 
@@ -142,7 +157,7 @@ async def test_who_comes_second_with_another_key_is_refused():
             await store.keep_key_check(1, key_check(OTHER))
         return checks
 
-    store.key_checks = before_the_other
+    monkeypatch.setattr(store, "key_checks", before_the_other)
     await refusal(known(store, MASTER).current())
 
 

@@ -106,6 +106,8 @@ def rows(*fees: str) -> list[FactDraft]:
         (("Calcium", "Vitamin D", "25-OH vitamin D", "Folate", "Iron", "Zinc"), ""),
         (("10 EUR", "EUR12", "9kg", "10-20", "1 000", "see below"), "column Fee: 1 of 6 cells is no number"),
         (("low", "high", "low", "3.5 mmol/l", "low", "low"), "column Fee: 1 of 6 cells is a number"),
+        (("HKD 10", "NZD 12", "z\u0142 9", "Ft 500", "BRL 8", "waived"), "column Fee: 1 of 6 cells is no number"),
+        (("1'200 Fr.", "1 200", "1,5 %", "12.5mg", "2024-01-01", "waived"), "column Fee: 1 of 6 cells is no number"),
         (("10 EUR", "12 EUR", "9 EUR", "up to 4 EUR", "8 EUR", "7 EUR"), ""),
     ],
 )
@@ -115,9 +117,9 @@ def test_a_cell_that_is_of_another_make_than_its_column(fees, why):
 
 def test_a_table_is_as_wide_as_its_place_says():
     """What the rows carry before them is no column of the table."""
-    place = Place(table=1, rows=(2, 2), columns=(1, 2))
+    place = Place(table=1, rows=(2, 2), columns=(1, 3))
     found = suspect_columns([replace(row, place=place) for row in rows("low", "high", "low", "30 days", "low", "low")])
-    assert [one.columns for one in found] == [2]
+    assert [one.columns for one in found] == [3]
 
 
 def test_rows_are_in_the_language_of_their_document():
@@ -128,6 +130,9 @@ def test_rows_are_in_the_language_of_their_document():
     assert languages_of([row, ("XK-42", False)], "") == {"und": 2}
     german = ("Das Krankengeld wird bis zu 26 Wochen gezahlt.", False)
     assert languages_of([german, german, said, row], "") == {"de": 3, "en": 1}
+    assert languages_of([german, said, row], "") == {"de": 1, "en": 2}
+    russian = ("Премия выплачивается в первый день квартала.", False)
+    assert languages_of([russian, row], "") == {"und-Cyrl": 1, "und": 1}
 
 
 def test_counts_are_exact_and_lists_are_bounded():

@@ -33,6 +33,8 @@ def refused(question, text):
         ("Which drugs are restricted?", DRUGS.format("Paracetamol", "no")),
         ("Which drugs are not restricted?", DRUGS.format("Meropenem", "yes")),
         ("How much notice do staff without a contract get?", f"{CONTRACT}."),
+        ("Can eye drops without preservative be kept?", "Eye drops with preservative can be kept."),
+        ("Are staff without a contract insured abroad?", "Staff with a contract are insured abroad."),
     ],
 )
 def test_what_stands_on_the_other_side_answers_nothing(question, text):
@@ -50,6 +52,11 @@ def test_what_stands_on_the_other_side_answers_nothing(question, text):
         ("Which drugs are not restricted?", DRUGS.format("Paracetamol", "no")),
         ("What is the excess for glass?", "Cover: Item: Glass; Excess: none"),
         ("How much notice do staff without a contract get?", f"{CONTRACT}, those without a week's."),
+        ("Can I get a refund without a receipt?", "Refunds are given with a receipt."),
+        ("Can visitors park without a permit?", "Parking is allowed with a permit."),
+        ("Do I need a visa with a German passport?", "Travellers without a German passport need a visa."),
+        ("What do I get without a receipt?", "With a receipt you get a refund; without one a voucher."),
+        ("What do I get without a receipt?", "Refunds are given only with a receipt."),
         ("What happens without approval?", "Spending with no approval is refunded by nobody."),
         ("Why must staff not smoke?", "Staff with smoke detectors are safer."),
         ("What do non-smokers pay?", "Premiums: Plan: Basic; Smokers: 100; Non-smokers: 80"),

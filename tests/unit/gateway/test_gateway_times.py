@@ -46,9 +46,17 @@ async def test_where_the_time_begins_before_both_are_told(time):
     assert text == f"{NOW} From 1 March 2027: {THEN}"
 
 
-@pytest.mark.parametrize("time", ["", " in February 2027", " on 28 February 2027", " until March 2027"])
+@pytest.mark.parametrize(
+    "time",
+    ["", " in February 2027", " on 28 February 2027", " until March 2027", " of February 2027"],
+)
 async def test_before_it_begins_what_holds_now_is_quoted_alone(time):
     assert await answer(f"How much of basic pay is sick pay{time}?") == NOW
+
+
+@pytest.mark.parametrize("time", ["from 2020 to 2022", "between 2024 and 2025", "of March 2024"])
+async def test_of_a_time_that_is_over_nothing_to_come_is_quoted(time):
+    assert "100%" not in await answer(f"How much of basic pay was the sick pay {time}?")
 
 
 async def test_the_row_of_the_same_name_is_the_other_one():
@@ -57,6 +65,14 @@ async def test_the_row_of_the_same_name_is_the_other_one():
     assert await answer(question.format(" from March 2027")) == f"From 1 March 2027: {ROW.format('N7', 16)}"
     row = ROW.format("N5", 10)
     assert await answer("What is full pay (weeks) for grade N5 from March 2027?") == row
+
+
+async def test_what_begins_after_the_time_is_not_the_other_one():
+    later = EvidenceFact(
+        "later", THEN.replace("100%", "110%"), 0.7, stale=True, location=PAY, holds_from=date(2028, 1, 1)
+    )
+    text = await answer("How much of basic pay will sick pay be in 2027?", (FACTS[0], later, FACTS[3]))
+    assert text == f"{NOW} From 1 March 2027: {THEN}"
 
 
 async def test_what_is_to_come_is_never_told_without_its_day():

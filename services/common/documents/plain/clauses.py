@@ -1,8 +1,8 @@
 """Numbered clauses and headings that stand in one paragraph, as policies are typed: no blank line between them.
 
 A line begins a clause where its number of several parts follows from another one ("1.2" from "1.1"): "1.5 litres" at
-the beginning of a line does not. A line is a heading of its own where it is short, closes nothing and was broken off
-although the next word had room.
+the beginning of a line does not, nor do measurements that happen to count on. A line is a heading of its own where it
+is short, closes nothing and was broken off although the next word had room.
 """
 
 import itertools
@@ -10,7 +10,12 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
-_CLAUSE: Final = re.compile(r"\s*(\d{1,3}(?:\.\d{1,3})+)\.?\s+(?=\S)")
+from services.common.reading.units import UNIT_WORDS
+
+_CLAUSE: Final = re.compile(r"\s*(\d{1,3}(?:\.\d{1,3})+)\.?\s+(?=(?P<word>\S{1,40}))")
+_MEASURES: Final = frozenset(
+    {*UNIT_WORDS, *["%", "‰", "$", "€", "£", "percent", "times", "thousand", "million", "billion"]}
+)
 _NUMBER: Final = re.compile(r"\s*(?:\u00a7\s?)?(\d{1,3}(?:\.\d{1,3})*)\.?\s+(?=[^\W\d_])")
 _ENDED: Final = (".", "!", "?", ":", ";", ",", '."', ".)")
 _HEADING_CHARS: Final = 90
@@ -31,7 +36,7 @@ class Part(NamedTuple):
 
 def clause_numbers(lines: Sequence[str]) -> frozenset[_Parts]:
     """Return the numbers of several parts with which lines begin that count on from each other or from a heading."""
-    found = {_parts(match[1]) for line in lines if (match := _CLAUSE.match(line))}
+    found = {_parts(match[1]) for line in lines if (match := _clause_at(line))}
     above = {_parts(match[1]) for line in lines if (match := _NUMBER.match(line))}
     known: set[_Parts] = set()
     for number in sorted(found):
@@ -52,7 +57,7 @@ def parts_of_paragraph(lines: Sequence[str], clauses: frozenset[_Parts], width: 
     """
     starts = {0}
     for index, line in enumerate(lines):
-        match = _CLAUSE.match(line)
+        match = _clause_at(line)
         if match and _parts(match[1]) in clauses:
             starts.add(index)
     heads = {index for index in range(len(lines)) if _heads_clause(lines, index, clauses)}
@@ -60,6 +65,14 @@ def parts_of_paragraph(lines: Sequence[str], clauses: frozenset[_Parts], width: 
     starts.update(heads, (index + 1 for index in heads), _below_titles(lines, clauses))
     ordered = [*sorted(starts), len(lines)]
     return [Part(start, end, start in heads) for start, end in itertools.pairwise(ordered)]
+
+
+def _clause_at(line: str) -> re.Match[str] | None:
+    """Return the number of several parts with which a line begins, unless it is of a measurement: "1.1 kg"."""
+    match = _CLAUSE.match(line)
+    word = match["word"].rstrip(".,;:)") if match else ""
+    is_measure = word.lower() in _MEASURES and not (word[:1].isupper() and word[1:].islower())
+    return None if is_measure else match
 
 
 def _parts(number: str) -> _Parts:
@@ -70,7 +83,7 @@ def _heads_clause(lines: Sequence[str], index: int, clauses: frozenset[_Parts]) 
     """Say whether a line is a heading with a number, and the first clause below it stands in the next line."""
     if index + 1 >= len(lines) or not _is_short(lines[index]):
         return False
-    own, below = _NUMBER.match(lines[index]), _CLAUSE.match(lines[index + 1])
+    own, below = _NUMBER.match(lines[index]), _clause_at(lines[index + 1])
     return own is not None and below is not None and _parts(below[1]) in clauses & {(*_parts(own[1]), 1)}
 
 
@@ -93,7 +106,7 @@ def _below_titles(lines: Sequence[str], clauses: frozenset[_Parts]) -> Iterator[
     while end < len(lines) and _is_large(lines[end]):
         end += 1
     if 0 < end <= _MOST_TITLES and end < len(lines):
-        match = _CLAUSE.match(lines[end])
+        match = _clause_at(lines[end])
         numbered = _NUMBER.match(lines[end])
         if (match and _parts(match[1]) in clauses) or numbered or _says(lines[end:]):
             yield end

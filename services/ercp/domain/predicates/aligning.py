@@ -19,11 +19,10 @@ from services.common.reading.nearness import said_of
 from services.common.reading.places import Place, read_places
 from services.common.reading.terms import terms
 from services.common.reading.text_types import Value
-from services.common.reading.units import same_span
 from services.common.reading.values import scan_values
 from services.ercp.domain.predicates.describing import demand, said
 from services.ercp.domain.predicates.facts import Evaluation, Holds, Span, TextFacts
-from services.ercp.domain.predicates.meant import is_difference, period_of, reckoned, said_otherwise
+from services.ercp.domain.predicates.meant import is_difference, may_be_same_span, period_of, reckoned, said_otherwise
 from services.ercp.domain.predicates.model import (
     Amount,
     Hour,
@@ -290,7 +289,7 @@ def judge(predicate: Predicate, facts: TextFacts) -> Evaluation:
         each
         if each.place.value.start in unsure
         or _is_unsure(predicate.left, each.place, facts.text)
-        or _may_be_same_span(predicate.right, each.place.value)
+        or _may_be_same(predicate.right, each.place.value)
         else replace(each, holds=check(each.measure.amount, None if edge else each.place.side))
         for each in candidates(facts, words, wanted)
         if (not owner or owner & (each.place.sentence | each.place.heading))
@@ -309,17 +308,11 @@ def _is_unsure(path: Path, place: Place, text: str) -> bool:
     return is_difference(path, place, text) or said_otherwise(path, place, text)
 
 
-def _may_be_same_span(right: Operand | None, value: Value) -> bool:
-    """Say whether of a demand and a value one is in months and the other in days, and both may be one (ADR 0040)."""
-    if isinstance(right, Range):
-        return _may_be_same_span(right.low, value) or _may_be_same_span(right.high, value)
-    if not isinstance(right, Amount) or value.unit not in {"month", "second"} or value.magnitude is None:
+def _may_be_same(right: Operand | None, value: Value) -> bool:
+    """Say whether of a demand and a value one is in months and the other in days, and both may be one."""
+    if value.unit not in _TIMES or value.magnitude is None:
         return False
-    wanted = [one for one in scan_values(said(right)) if one.unit in {"month", "second"} and one.magnitude is not None]
-    if len(wanted) != 1 or wanted[0].unit == value.unit or wanted[0].magnitude is None:
-        return False
-    lengths = {wanted[0].unit: wanted[0].magnitude, value.unit: value.magnitude}
-    return same_span(lengths["month"], lengths["second"])
+    return may_be_same_span(right, [Fraction(value.magnitude)], is_in_months=value.unit == "month")
 
 
 def _is_under(condition: str, place: Place, text: str) -> bool:

@@ -9,22 +9,26 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import replace
 from decimal import Decimal
-from fractions import Fraction
 from typing import Final
 
 from services.common.reading.clauses import finite_verb_at
+from services.common.reading.ratios import SHARE
 from services.common.reading.terms import terms
-from services.common.reading.units import same_span
 from services.common.reading.words import words
 from services.ercp.domain.predicates.aligning import Candidate, candidates, check_of, demanded_measure, places_of
 from services.ercp.domain.predicates.facts import Evaluation, Holds, Selection, Span, TextFacts, ValueFact
-from services.ercp.domain.predicates.meant import MAY_RECKON, is_of_other_verb, period_of, reckoned
+from services.ercp.domain.predicates.meant import (
+    MAY_RECKON,
+    MONTHS,
+    TIME,
+    may_be_same_span,
+    period_of,
+    reckoned,
+)
 from services.ercp.domain.predicates.model import Amount, Operand, Path, Predicate, Range
-from services.ercp.domain.predicates.units import in_base
+from services.ercp.domain.predicates.units import dimension_of, in_base
 
 _PERIODS: Final = terms("second minute hour day night week month quarter year")
-_MONTHS: Final = frozenset({"month", "year", "century"})
-_TIME: Final = "[time]^1"
 _PRONOUN_SUBJECT: Final = re.compile(
     r"\W*(?:(?:and|but|or|while|whereas)\s+)?(?:(?:in|for|with|at|on|if|when|under)\s[^,;]*?[\s,]+)?(?:it|this|they|these|that)\s",
     re.IGNORECASE,
@@ -38,23 +42,22 @@ _FORMER: Final = re.compile(
     r"\b(?:down|up|away|changed|reduced|lowered|raised|increased|cut|not)\s+(?:from\s+)?\Z", re.IGNORECASE
 )
 _BEFORE: Final = 24
+_OF: Final = re.compile(r"\s+of\b", re.IGNORECASE)
 
 
 def assured(predicate: Predicate, chosen: Selection, facts: TextFacts) -> Selection:
     """Return what was chosen without the values that are compared or reckoned with, or are for something else."""
     assert isinstance(predicate.left, Path)
     starts = sorted(reckoned(facts, places_of(facts))) if MAY_RECKON.search(facts.text) else []
-    kept = [fact for fact in chosen.facts if not _is_unsure(predicate, predicate.left, fact, facts, starts)]
+    kept = [fact for fact in chosen.facts if not _is_unsure(predicate, fact, facts, starts)]
     return chosen if len(kept) == len(chosen.facts) else replace(chosen, facts=kept)
 
 
-def _is_unsure(predicate: Predicate, path: Path, fact: ValueFact, facts: TextFacts, starts: Sequence[int]) -> bool:
+def _is_unsure(predicate: Predicate, fact: ValueFact, facts: TextFacts, starts: Sequence[int]) -> bool:
     at = bisect_left(starts, fact.value_span.start)
-    if at < len(starts) and starts[at] < fact.value_span.end:
+    if (at < len(starts) and starts[at] < fact.value_span.end) or _is_part(predicate, fact, facts.text):
         return True
     clause = facts.text[fact.span.start : fact.span.end]
-    if is_of_other_verb(path, clause, clause):
-        return True
     wanted = terms(predicate.condition) if predicate.condition.startswith("per ") else frozenset()
     if not wanted & _PERIODS:
         return not wanted <= terms(clause)  # £2,500 in all are not £2,500 for each item
@@ -62,24 +65,21 @@ def _is_unsure(predicate: Predicate, path: Path, fact: ValueFact, facts: TextFac
     return bool(own) and terms(own) != wanted
 
 
-def may_be_same_span(right: Operand | None, fact: ValueFact) -> bool:
-    """Say whether a value in months and a demand in days, or the other way round, may be one length (ADR 0040)."""
-    if isinstance(right, Range):
-        return may_be_same_span(right.low, fact) or may_be_same_span(right.high, fact)
-    if not isinstance(right, Amount) or fact.dimension != _TIME or fact.interval is None:
-        return False
-    is_in_months = fact.unit in _MONTHS
-    if (right.unit in _MONTHS) == is_in_months or not fact.unit:
-        return False
-    month = in_base(Amount(Decimal(1), "month")).value
-    wanted = in_base(right).value
-    ends = [end for end in (fact.interval.low, fact.interval.high) if end is not None]
-    pairs = [(end / month, wanted) if is_in_months else (wanted / month, end) for end in ends]
-    return any(same_span(_decimal(months), _decimal(seconds)) for months, seconds in pairs)
+def _is_part(predicate: Predicate, fact: ValueFact, text: str) -> bool:
+    """Say whether a value is a share of what is told behind it, and an amount is demanded: "80% of £500"."""
+    operand = predicate.right.low if isinstance(predicate.right, Range) else predicate.right
+    is_share = fact.unit == SHARE and _OF.match(text, fact.value_span.end) is not None
+    return is_share and isinstance(operand, Amount) and dimension_of(operand.unit) != fact.dimension
 
 
-def _decimal(number: Fraction) -> Decimal:
-    return Decimal(number.numerator) / Decimal(number.denominator)
+def may_be_same(right: Operand | None, fact: ValueFact) -> bool:
+    """Say whether a value in months and a demand in days, or the other way round, may be one length."""
+    if fact.dimension != TIME or fact.interval is None or not fact.unit:
+        return False
+    is_in_months = fact.unit in MONTHS
+    month = in_base(Amount(Decimal(1), "month")).value if is_in_months else 1
+    lengths = [end / month for end in (fact.interval.low, fact.interval.high) if end is not None]
+    return may_be_same_span(right, lengths, is_in_months=is_in_months)
 
 
 def unless_unread(answer: Evaluation, predicate: Predicate, facts: TextFacts) -> Evaluation:

@@ -14,7 +14,7 @@ from typing import Final
 
 from services.ercp.domain.predicates import choices, listing, relating, sequence, texts, together
 from services.ercp.domain.predicates.agreement import entity_agrees
-from services.ercp.domain.predicates.assured import assured, may_be_same_span, unless_unread
+from services.ercp.domain.predicates.assured import assured, may_be_same, unless_unread
 from services.ercp.domain.predicates.dated_steps import by_days
 from services.ercp.domain.predicates.describing import demand, said
 from services.ercp.domain.predicates.facts import Evaluation, Holds, Interval, Selection, Span, TextFacts, ValueFact
@@ -155,7 +155,7 @@ def _compare(predicate: Predicate, facts: TextFacts) -> Evaluation:
         return _unknown(f"what the text says of the {said(predicate.left)} is not plainly its value")
 
     def holds_of(fact: ValueFact) -> Holds:
-        is_open = may_be_same_span(predicate.right, fact)
+        is_open = may_be_same(predicate.right, fact)
         return Holds.UNKNOWN if is_open else _one(predicate, right, fact)
 
     if len(chosen.facts) < MANY:

@@ -8,15 +8,21 @@ finished, and 4 % a month is not 4 % a year. Such values decide nothing. Linear 
 import re
 from bisect import bisect_right
 from collections.abc import Sequence
+from decimal import Decimal
+from fractions import Fraction
 from typing import Final
 
 from services.common.ports.recognition import EntityKind
 from services.common.reading.clauses import clauses
+from services.common.reading.opposites import Side, acts
 from services.common.reading.places import Place
 from services.common.reading.ratios import SHARE, TIMES
 from services.common.reading.text_types import Span as Stretch
+from services.common.reading.units import same_span
+from services.common.reading.values import OFTEN, PERIODS
 from services.ercp.domain.predicates.facts import TextFacts
-from services.ercp.domain.predicates.model import Path
+from services.ercp.domain.predicates.model import Amount, Operand, Path, Range
+from services.ercp.domain.predicates.units import dimension_of, in_base
 
 _REACH: Final = 48
 _MORE: Final = (
@@ -32,13 +38,13 @@ _RECKONED: Final = re.compile(
     re.IGNORECASE,
 )
 _MULTIPLIED: Final = re.compile(
-    r"\b(?:twice|double|triple|treble|thrice|half(?:\s+of)?|(?:a|one)\s+(?:third|quarter|fifth|tenth)\s+of|thirds\s+of|quarters\s+of|"
-    r"times|multiples?\s+of|x|×)\s+(?:(?:the|an?|of|usual|standard|normal)\s+)*\Z",  # noqa: RUF001 - a sign of sums
+    r"(?:\b(?:twice|double|triple|treble|thrice|half(?:\s+of)?|(?:third|quarter|fifth|tenth)s?\s+of|"
+    r"times|multiples?\s+of|x|×|per\s?cent\s+of)|%\s+of)\s+(?:(?:the|an?|of|usual|standard|normal)\s+)*\Z",  # noqa: RUF001 - a sign of sums
     re.IGNORECASE,
 )
 MAY_RECKON: Final = re.compile(
     r"\b(?:than|plus|minus|less|net|times|top|addition|added|deducted|off|above|over|below|under|twice|double|triple|treble|thrice|half|"
-    r"thirds?|quarters?|fifth|tenth|multiples?|unlike|contrast|compared|comparison|opposed|against|rather|apart)\b|[+−×x]",  # noqa: RUF001
+    r"thirds?|quarters?|fifths?|tenths?|per\s?cent|multiples?|unlike|contrast|compared|comparison|opposed|against|rather|apart)\b|[+−×x%]",  # noqa: RUF001
     re.IGNORECASE,
 )
 """What a text has at least of which a value is compared or reckoned with."""
@@ -51,34 +57,19 @@ _BY: Final = re.compile(
     r"\bby\s+(?:(?:up\s+to|at\s+(?:most|least)|about|around|an?|another|a\s+further|only|no\s+more\s+than)\s+)*\Z",
     re.IGNORECASE,
 )
-_UP: Final = (
-    r"ris(?:es?|en|ing)|rose|increas(?:es?|ed|ing)|gr[eo]ws?|grown|growing|growth|climb(?:s|ed|ing)?|surge[ds]?|raise[ds]?|raising|"
-    r"go(?:es)?\s+up|went\s+up|gains?|gained"
-)
-_DOWN: Final = (
-    r"f[ae]lls?|fallen|falling|decreas(?:es?|ed|ing)|drop(?:s|ped|ping)?|declin(?:es?|ed|ing)|shrinks?|shrank|shrunk|shrinking|"
-    r"reduc(?:es?|ed|ing|tions?)|cuts?|cutting|lower(?:ed|s|ing)|go(?:es)?\s+down|went\s+down|sinks?|sank"
-)
-_BEGIN: Final = r"starts?|started|starting|begin(?:s|ning)?|began|begun|commence[ds]?|commencement|opens|opened|opening"
-_END: Final = (
-    r"ends?|ended|ending|finish(?:es|ed|ing)?|complete[ds]?|completing|completion|close|closes|closing|expir(?:es?|ed|ing|y)|"
-    r"stop(?:s|ped)?|cease[ds]?|terminat(?:es?|ed|ion)"
-)
-_COME: Final = r"arriv(?:es?|ed|ing|als?)|lands?|landed|check-?in|inbound"
-_LEAVE: Final = r"depart(?:s|ed|ing|ures?)?|leaves?|leaving|left|check-?out|outbound"
-_AXES: Final = {"change": (_UP, _DOWN), "edge": (_BEGIN, _END), "travel": (_COME, _LEAVE)}
-"""What is said of a value by one of two verbs is not said by the other."""
-_SIDES: Final = {
-    axis: tuple(re.compile(rf"(?<![^\W_])(?:{words})(?![^\W_])", re.IGNORECASE) for words in both)
-    for axis, both in _AXES.items()
-}
-_PERIODS: Final = "second|minute|hour|day|night|week|month|quarter|year"
-_FOR: Final = re.compile(
-    rf"\s*(?:/\s?|(?:per|an?|each|every|in\s+(?:any|each|every|one))\s+)(?:calendar\s+|policy\s+)?(?P<period>{_PERIODS})\b|\s+(?P<often>hourly|daily|"
-    r"weekly|monthly|quarterly|yearly|annually)\b",
+_CHANGE: Final = "change"
+TIME: Final = "[time]^1"
+"""The dimension of a length of time."""
+MONTHS: Final = frozenset({"month", "year", "century"})
+"""Units of time that are no fixed number of days."""
+_MONTH: Final = Amount(Decimal(1), "month")
+_OFTEN: Final = {"hourly": "hour", **OFTEN}
+PERIOD_BEHIND: Final = re.compile(
+    r"\s*(?:/\s?|(?:per|an?|each|every|in\s+(?:any|each|every|one))\s+)(?:calendar\s+|policy\s+)?"
+    rf"(?P<period>{PERIODS})\b|\s+(?P<often>{'|'.join(_OFTEN)})\b",
     re.IGNORECASE,
 )
-_OFTEN: Final = {"hourly": "hour", "daily": "day", "yearly": "year", "annually": "year"}
+"""The length of time right behind an amount; ``values.with_period`` reads it behind a word or two, too."""
 
 
 def said_otherwise(path: Path, place: Place, text: str) -> bool:
@@ -86,40 +77,61 @@ def said_otherwise(path: Path, place: Place, text: str) -> bool:
 
     Where the attribute is a rise or a fall, the value's sentence has to speak of that.
     """
-    return is_of_other_verb(path, _clause(text, place), text[place.span.start : place.span.end])
-
-
-def is_of_other_verb(path: Path, clause: str, sentence: str) -> bool:
-    """Say the same of a clause of a sentence."""
-    wanted = " ".join(path.segments).replace("_", " ")
-    for axis, both in _SIDES.items():
-        named = [side.search(wanted) is not None for side in both]
-        if sum(named) != 1:
-            continue
-        own = [side.search(clause) is not None for side in both]
-        if not any(own):
-            own = [side.search(sentence) is not None for side in both]
-        is_said, is_other = (own[named.index(True)], own[named.index(False)])
-        if not is_said and (is_other or axis == "change"):
+    clause, sentence = _clause(text, place), text[place.span.start : place.span.end]
+    wanted = _acts_of(path)
+    for side in (one for one in wanted if not any(other.axis == one.axis for other in wanted - {one})):
+        own = next((told for part in (clause, sentence) if (told := _on_axis(part, side.axis))), frozenset())
+        if side not in own and (own or side.axis == _CHANGE):
             return True
     return False
 
 
+def _acts_of(path: Path) -> frozenset[Side]:
+    return acts(" ".join(path.segments).replace("_", " "))
+
+
+def _on_axis(text: str, axis: str) -> frozenset[Side]:
+    return frozenset(side for side in acts(text) if side.axis == axis)
+
+
 def is_difference(path: Path, place: Place, text: str) -> bool:
     """Say whether a value is by how much something changes, and the attribute is no change: "rises by £400"."""
-    if any(side.search(" ".join(path.segments).replace("_", " ")) for side in _SIDES["change"]):
+    if any(side.axis == _CHANGE for side in _acts_of(path)):
         return False
     before = text[max(place.span.start, place.value.start - _REACH) : place.value.start]
-    return _BY.search(before) is not None and any(side.search(_clause(text, place)) for side in _SIDES["change"])
+    return _BY.search(before) is not None and bool(_on_axis(_clause(text, place), _CHANGE))
 
 
 def period_of(text: str, end: int) -> str:
     """Return the length of time that stands behind an amount, "year" of "5 % a year"; empty for none."""
-    match = _FOR.match(text, end)
+    match = PERIOD_BEHIND.match(text, end)
     if match is None:
         return ""
-    often = (match["often"] or "").lower()
-    return (match["period"] or _OFTEN.get(often) or often.removesuffix("ly")).lower()
+    return match["period"].lower() if match["period"] else _OFTEN[match["often"].lower()]
+
+
+def may_be_same_span(right: Operand | None, lengths: Sequence[Fraction], *, is_in_months: bool) -> bool:
+    """Say whether of a demand and lengths one is in months, the other in days, and both may be one (ADR 0040).
+
+    Args:
+        right: what is demanded.
+        lengths: of the text, in months or in seconds.
+        is_in_months: which of them.
+    """
+    if isinstance(right, Range):
+        ends = (right.low, right.high)
+        return any(may_be_same_span(end, lengths, is_in_months=is_in_months) for end in ends)
+    if not isinstance(right, Amount) or dimension_of(right.unit) != TIME or (right.unit in MONTHS) == is_in_months:
+        return False
+    wanted = in_base(right).value
+    if is_in_months:
+        return any(same_span(_decimal(length), _decimal(wanted)) for length in lengths)
+    months = _decimal(wanted / in_base(_MONTH).value)
+    return any(same_span(months, _decimal(length)) for length in lengths)
+
+
+def _decimal(number: Fraction) -> Decimal:
+    return Decimal(number.numerator) / Decimal(number.denominator)
 
 
 def reckoned(facts: TextFacts, places: Sequence[Place]) -> frozenset[int]:

@@ -12,17 +12,13 @@ from services.common.reading.intervals import APART
 from services.common.reading.text_types import Value
 from services.common.reading.values import scan_values
 from services.ercp.domain.predicates import Amount, Moment
+from services.ercp.domain.predicates.meant import PERIOD_BEHIND
 from services.ercp.domain.predicates.model import Hour, YearDay
 from services.ercp.domain.predicates.units import CURRENCIES, dimension_of, unit_named
 from services.ercp.domain.wording.model import NotUnderstoodError
 
 _NUMBER_END: Final = re.compile(
     r"(?:\A.*?\d[\d.,]*(?:\s?(?:hundred|thousand|million|billion))?|\A[a-z-]+(?:\s(?:and\s)?[a-z-]+)*?)[\s-]?(?P<unit>[^\d\s.,-][^\d]*)\Z",
-    re.IGNORECASE,
-)
-_PER: Final = re.compile(
-    r"\s*(?:/|\bper\b|\ban?\b|\beach\b|\bevery\b)\s*(?:calendar\s+)?(?:second|minute|hour|day|night|week|month|quarter|year)s?\b"
-    r"|\s+(?:daily|weekly|monthly|quarterly|yearly|annually)\b",
     re.IGNORECASE,
 )
 _NOUN: Final = re.compile(
@@ -95,7 +91,7 @@ def read(text: str) -> list[Named]:
 def _named(text: str, value: Value) -> Named:
     if value.kind is EntityKind.PERCENT or (value.unit in _LENGTHS and value.per != APART):
         value = replace(value, per="")  # no operand holds a share or a length of time for a length of time
-    period = _PER.match(text, value.end) if value.per else None
+    period = PERIOD_BEHIND.match(text, value.end) if value.per else None
     behind = period.end() if period is not None else value.end
     if value.kind is EntityKind.TIME:
         hour, minute = value.normal.split(":")[:2]

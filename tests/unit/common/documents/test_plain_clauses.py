@@ -116,3 +116,10 @@ def test_which_numbers_count_on():
         "3.2 y",
     ]
     assert clause_numbers(lines) == {(2, 1), (2, 2), (2, 2, 1), (2, 2, 2), (3, 1), (3, 2)}
+
+
+def test_measurements_that_count_on_are_no_clauses():
+    assert clause_numbers(["The weight rose from", "1.1 kg to", "1.2 kg, then", "1.3 kg."]) == frozenset()
+    assert clause_numbers(["1.1 hours before", "1.2 hours after", "1.3 % of", "1.4 MB"]) == frozenset()
+    assert clause_numbers(["1.1 Hours of work", "1.2 Days of rest"]) == {(1, 1), (1, 2)}
+    assert len(blocks("It rose from\n1.1 kg to\n1.2 kg in May.")) == 1
