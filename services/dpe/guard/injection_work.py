@@ -12,6 +12,6 @@ _DIRECTIONS: Final = 2
 
 
 def detect_units(request: pb.DetectInjectionRequest) -> int:
-    """Return what DetectInjection costs: rules and the classifier read the input, models the answer in both directions."""
+    """Return what DetectInjection costs: the classifier reads the input, models the answer in both directions."""
     compared = _DIRECTIONS * len(request.response) if request.intent and request.response else 0
     return CALL_UNITS + compared + (len(request.input) + len(request.intent)) // _GLANCED

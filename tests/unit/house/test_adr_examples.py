@@ -959,3 +959,11 @@ def test_0201_a_unit_that_is_a_sum():
     inner = math.tanh(small * 0.8)
     assert f"{inner:.9f}" == "0.000800000"
     assert inner / (small * 0.7) * 0.7 == pytest.approx(0.8, abs=1e-6)
+
+
+def test_0227_two_blocks_and_their_probability():
+    calibration = PiecewiseLinearCalibration((0.0, 0.5, 0.75, 1.0), (0.0, 0.1, 0.9, 1.0))
+    assert round(float(squashed(np.array([2.0]))[0]), 3) == 0.622
+    assert round(probability([2.0, -6.0], calibration), 3) == 0.492
+    text = record(227)
+    assert all(number in text for number in ("2.0 and -6.0", "0.622", "0.492"))
