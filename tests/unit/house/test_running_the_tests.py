@@ -137,3 +137,39 @@ def test_what_is_traced_runs_first_and_nothing_is_traced_behind_it():
 
 def test_everything_is_traced_where_nothing_is_named():
     assert Run([]).seen("tests/b.py", "tests/a.py") == [("tests/b.py", True), ("tests/a.py", True)]
+
+
+CONFTEST = """
+from tests import covering
+
+covering.measured_modules = list
+
+def pytest_addoption(parser):
+    covering.add_option(parser)
+
+def pytest_configure(config):
+    config.pluginmanager.register(covering.Covering(config, config.getoption("--traced")))
+"""
+TRACED = """
+import sys
+
+def test_whether_it_is_traced():
+    assert (sys.gettrace() is not None) is {is_traced}
+"""
+
+
+@pytest.mark.parametrize("several", [[], ["-n", "1"]], ids=["one process", "a worker"])
+def test_nothing_traces_behind_what_is_traced(tmp_path, several):
+    """pytest-cov begins a tracer in each process of several before it knows its part, and a second one above it."""
+    (tmp_path / "conftest.py").write_text(CONFTEST)
+    (tmp_path / "test_a.py").write_text(TRACED.format(is_traced=False))
+    (tmp_path / "test_b.py").write_text(TRACED.format(is_traced=True))
+    plugins = ["-p", "xdist", "-p", "pytest_cov", "-p", "no:cacheprovider"]
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("COV_", "PYTEST_XDIST"))}
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", *plugins, *several, "--cov=conftest", "--cov-report=",
+         "--traced=test_b.py"],
+        cwd=tmp_path, env=kept | {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTHONPATH": str(ROOT)},
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
