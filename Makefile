@@ -62,7 +62,7 @@ test: $(DEV_STAMP) ## Set up and run every test that needs no other server; of w
 lint: $(DEV_STAMP) ## Formatting, types, layers, protos, drift
 	@$(BIN)/ruff format --check .
 	@$(BIN)/ruff check .
-	@$(BIN)/mypy
+	@$(BIN)/mypy --num-workers 2
 	@$(BIN)/lint-imports --no-cache
 	@$(BIN)/python tools/env_example.py --check
 	@$(BIN)/python tools/update_manifest.py --check

@@ -7,7 +7,8 @@ fixed tenth runs, and the last lines say how many that were (tests/tenth.py). No
 GROUNDTRAIL_TEST_PATIENCE is over (tests/patience.py), and no process that a test started outlives it (tests/leash.py).
 Byte code is kept for all of them, outside the tree where it is not wanted in it (tests/bytecode.py). Coverage is
 measured while tests run (tests/covering.py). Files lie in memory (tests/memory_folder.py). Certificates that clients
-trust are read once for a process (tests/one_trust.py).
+trust are read once for a process (tests/one_trust.py). Each process of several begins to collect at another place
+(tests/beginnings.py).
 """
 
 import gc
@@ -19,7 +20,7 @@ import pytest
 import structlog
 from hypothesis import HealthCheck, settings
 
-from tests import bytecode, costs, covering, leash, memory_folder, one_trust, tenth
+from tests import beginnings, bytecode, costs, covering, leash, memory_folder, one_trust, tenth
 from tests.patience import patient
 
 memory_folder.choose()
@@ -38,6 +39,8 @@ LONG_FOLDERS = ("tests/e2e/", "tests/conformance/", "tests/faults/")
 
 def pytest_collection_modifyitems(config, items):
     """Take a tenth of what is marked so, give every test its time, and let what takes long begin first."""
+    if hasattr(config, "workerinput"):
+        beginnings.put_in_order(items)
     if not any("[" in argument for argument in config.args):
         left_out = set(tenth.tenth_of_tests(items, named=any("::" in argument for argument in config.args)))
         config.hook.pytest_deselected(items=list(left_out))
@@ -52,12 +55,15 @@ def pytest_collection_modifyitems(config, items):
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection():
-    """Let the collector of garbage pass over the thousands of tests, while they are made and ever after."""
+    """Let the collector of garbage pass over the thousands of tests, and look at what is new less often."""
     gc.disable()
     try:
         return (yield)
     finally:
+        from services.common.collector import YOUNG_OBJECTS
+
         gc.freeze()
+        gc.set_threshold(YOUNG_OBJECTS, 10, 10)
         gc.enable()
 
 
@@ -134,6 +140,7 @@ def pytest_configure(config):
     costs.configure(config)
     if hasattr(config, "workerinput"):
         leash.end_with_parent()
+        beginnings.begin_elsewhere(config)
 
 
 def pytest_unconfigure(config):

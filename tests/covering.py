@@ -47,6 +47,17 @@ class Covering:
             return False
         return not self._traced or any(file == path or file.startswith(f"{path}/") for path in self._traced)
 
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_sessionstart(self) -> None:
+        """End the tracer that pytest-cov has begun before it knew that this is one process of several.
+
+        A worker begins one of its own, and wherever that goes the one below would go on; the head runs no tests.
+        """
+        several = hasattr(self._config, "workerinput") or self._config.pluginmanager.hasplugin("dsession")
+        controller = getattr(self._config.pluginmanager.getplugin("_cov"), "cov_controller", None)
+        if several and controller is not None:
+            controller.pause()
+
     @pytest.hookimpl(wrapper=True)
     def pytest_collection(self) -> Any:
         """Import what is measured while its lines count, and collect without the tracer."""

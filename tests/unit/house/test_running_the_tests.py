@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests import covering, memory_folder, tenth
+from tests import beginnings, covering, memory_folder, tenth
 
 ROOT = Path(__file__).resolve().parents[3]
 TOLD = "import os, sys; from tests import bytecode; bytecode.keep(); print(sys.dont_write_bytecode, sys.pycache_prefix)"
@@ -137,3 +137,57 @@ def test_what_is_traced_runs_first_and_nothing_is_traced_behind_it():
 
 def test_everything_is_traced_where_nothing_is_named():
     assert Run([]).seen("tests/b.py", "tests/a.py") == [("tests/b.py", True), ("tests/a.py", True)]
+
+
+def test_processes_begin_to_collect_at_places_of_their_own_and_collect_the_same():
+    places = beginnings.parts(ROOT / "tests")
+    found = [path for place in map(Path, places) for path in ([place] if place.is_file() else place.rglob("test_*.py"))]
+    assert sorted(found) == sorted((ROOT / "tests").rglob("test_*.py"))
+    rings = [beginnings.rotated(places, number / 3) for number in range(3)]
+    assert len({ring[0] for ring in rings}) == 3
+    assert rings[0] == places
+    assert [sorted(ring) for ring in rings] == [sorted(places)] * 3
+
+
+def test_tests_of_every_beginning_are_in_the_order_of_their_files():
+    files = ("tests/unit/a/test_b.py", "tests/unit/a_b/test_a.py", "tests/unit/test_c.py", "clients/test_a.py")
+    given: list[Any] = [SimpleNamespace(nodeid=f"{file}::test_{name}") for file in files for name in "ba"]
+    beginnings.put_in_order(given)
+    assert [item.nodeid.partition("::")[0] for item in given[::2]] == [files[3], *files[:3]]
+    assert [item.nodeid[-1] for item in given] == ["b", "a"] * 4
+
+
+CONFTEST = """
+from tests import covering
+
+covering.measured_modules = list
+
+def pytest_addoption(parser):
+    covering.add_option(parser)
+
+def pytest_configure(config):
+    config.pluginmanager.register(covering.Covering(config, config.getoption("--traced")))
+"""
+TRACED = """
+import sys
+
+def test_whether_it_is_traced():
+    assert (sys.gettrace() is not None) is {is_traced}
+"""
+
+
+@pytest.mark.parametrize("several", [[], ["-n", "1"]], ids=["one process", "a worker"])
+def test_nothing_traces_behind_what_is_traced(tmp_path, several):
+    """pytest-cov begins a tracer in each process of several before it knows its part, and a second one above it."""
+    (tmp_path / "conftest.py").write_text(CONFTEST)
+    (tmp_path / "test_a.py").write_text(TRACED.format(is_traced=False))
+    (tmp_path / "test_b.py").write_text(TRACED.format(is_traced=True))
+    plugins = ["-p", "xdist", "-p", "pytest_cov", "-p", "no:cacheprovider"]
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("COV_", "PYTEST_XDIST"))}
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", *plugins, *several, "--cov=conftest", "--cov-report=",
+         "--traced=test_b.py"],
+        cwd=tmp_path, env=kept | {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTHONPATH": str(ROOT)},
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
