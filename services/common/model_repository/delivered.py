@@ -2,5 +2,5 @@
 
 from typing import Final
 
-MANIFEST_SHA256: Final = "732e44438238be441816e5b5a469f04b211d532b0a2b31d2defeb34f78231ebf"
+MANIFEST_SHA256: Final = "a9223e784d72aa2d771fc3c64dd48bb8be00761f40243498328a4f563e30a891"
 """SHA-256 of the delivered ``model_repository/MANIFEST.json``, which pins every other file of it."""
