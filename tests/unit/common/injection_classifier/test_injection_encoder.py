@@ -70,7 +70,7 @@ async def test_a_text_scores_the_same_alone_and_among_others():
 
 async def test_the_most_suspicious_piece_makes_the_probability():
     alone, quiet, inside = await classifier().score([ATTACK, PAGE * 40, f"{PAGE * 60}{ATTACK} {PAGE * 60}"])
-    assert inside == alone > 0.5 > quiet
+    assert inside == alone > 0.3 > 0.05 > quiet
 
 
 async def test_a_long_text_is_read_whole_in_pieces_that_the_encoder_takes():
@@ -132,5 +132,5 @@ async def test_the_delivered_classifier_gives_its_golden_answers(tmp_path):
         scores = await own.score([case["text"] for case in golden["cases"]])
     for case, score in zip(golden["cases"], scores, strict=True):
         assert abs(score - case["probability"]) < golden["tolerance"]
-    assert golden["cases"][0]["probability"] > 0.9
-    assert golden["cases"][1]["probability"] < 0.3
+    assert golden["cases"][0]["probability"] > 0.7
+    assert golden["cases"][1]["probability"] < 0.1
