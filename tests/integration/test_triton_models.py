@@ -19,7 +19,7 @@ from tests.integration.triton_target import triton_target
 from tools.real_servers.triton import MODEL_REPOSITORY, encoders
 
 pytestmark = [pytest.mark.needs_triton, pytest.mark.timeout(180)]
-KINDS = ("embedding", "entailment", "grounding")
+KINDS = ("embedding", "entailment", "grounding", "injection")
 LENGTHS = (3, 17, 40, 64, 127, 128, 250, 9, 33, 480, 5, 21, 90, 12, 64, 7)
 
 
