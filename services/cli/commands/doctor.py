@@ -22,6 +22,7 @@ from services.cli.forms import UNFINISHED
 from services.cli.key_findings import key_faults, key_traces
 from services.cli.log_findings import log_faults
 from services.cli.render import coloured
+from services.common.adapters.encoders.feeds import check_inputs
 from services.common.adapters.sqlite.looking import is_read_only, looking_uri
 from services.common.answering import answering_milvus, answering_neo4j, answering_vector_engine
 from services.common.composition import (
@@ -116,6 +117,9 @@ def _verified(settings: Settings) -> ModelRepository:
     repository = open_repository(settings.inference)
     for model in repository.models:
         repository.verified(model.name)
+        if model.kind != "entity_recognition" and model.served_by is None:
+            check_inputs(model)
+            repository.config(model.name)
     return repository
 
 

@@ -70,7 +70,8 @@ async def test_a_text_scores_the_same_alone_and_among_others():
 
 async def test_the_most_suspicious_piece_makes_the_probability():
     alone, quiet, inside = await classifier().score([ATTACK, PAGE * 40, f"{PAGE * 60}{ATTACK} {PAGE * 60}"])
-    assert inside == alone > 0.3 > 0.05 > quiet
+    assert inside == alone > 0.3
+    assert quiet < 0.05
 
 
 async def test_a_long_text_is_read_whole_in_pieces_that_the_encoder_takes():
