@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
 import numpy as np
+from crp.ckf.v1 import ingestion_pb2, knowledge_service_pb2
 
 from services.common.ports.credentials import AiSystemRecord, ApiKeyRecord, TenantPolicyRecord, TenantProviderRecord
 from services.common.ports.facts import FactRecord, FactStatus, Vectors
@@ -107,6 +108,24 @@ def receipt(request_id: str, **changes: Any) -> Receipt:
         "created_at": NOW,
     }
     return Receipt(**(values | changes))
+
+
+def quoting(request_id: str, *source_ids: str, **changes: Any) -> Receipt:
+    """Return an answer to an ingestion that quotes a fact of each source, as a duplicate and as another value."""
+    report = ingestion_pb2.IngestionReport(
+        duplicates=[
+            ingestion_pb2.DuplicateFact(content="own", other_source_id=one, other_content=f"words of {one}")
+            for one in source_ids
+        ],
+        disagreements=[
+            ingestion_pb2.DisagreeingFact(
+                value="own", other_source_id=one, other_content=f"words of {one}", other_value=f"value of {one}"
+            )
+            for one in source_ids
+        ],
+    )
+    answer = knowledge_service_pb2.IngestSourceResponse(facts_created=2, report=report)
+    return receipt(request_id, response=answer.SerializeToString(deterministic=True), **changes)
 
 
 def session(session_id: str, version: int = 1, **changes: Any) -> SessionRecord:

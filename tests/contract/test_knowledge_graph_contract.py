@@ -5,6 +5,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from crp.ckf.v1.knowledge_service_pb2 import IngestSourceResponse
 
 from services.common.documents.document import NOWHERE, Place
 from services.common.errors import ConflictError, ErrorReason
@@ -12,7 +13,7 @@ from services.common.ports.graph import ClusteringRecord, CommunityRecord, Sourc
 from services.common.ports.outline import OutlineEntry, OutlineVersion, SourceOutline
 from services.common.ports.receipts import Receipt
 from tests.contract.adapters import KNOWLEDGE_GRAPHS, durable, parameters
-from tests.contract.records import HOSTILE, LATER, NOW, receipt, source
+from tests.contract.records import HOSTILE, LATER, NOW, quoting, receipt, source
 
 
 @pytest.fixture(params=parameters(KNOWLEDGE_GRAPHS))
@@ -269,6 +270,39 @@ class TestReceipts:
         assert await graph.get_receipt("tenant-a", "IngestSource", "r1") is None
         await graph.put_source(source("s1"), receipt("r1", response=b"new", created_at=NOW + timedelta(hours=25)))
         assert (await graph.get_receipt("tenant-a", "IngestSource", "r1")).response == b"new"
+
+
+class TestQuotations:
+    """What an answer quotes of another source goes when that is erased (ADR 0112)."""
+
+    async def test_an_erasure_takes_its_words_out_of_the_answers_about_others(self, graph):
+        for name in ("s1", "s2", "s3"):
+            await graph.put_source(source(name))
+        before = quoting("r2", "s1", "s3")
+        await graph.put_source(source("s2"), before)
+        await graph.put_source(source("s3"), quoting("r3", "s2"))
+        await graph.put_source(source("s2", tenant_id="tenant-b"), quoting("r2", "s1", tenant_id="tenant-b"))
+        await graph.put_source(source("s1", uri="", status=SourceStatus.ERASED))
+        after = await graph.get_receipt("tenant-a", "IngestSource", "r2")
+        assert after.body_hash == before.body_hash  # a repeated request is answered still
+        answer = IngestSourceResponse.FromString(after.response)
+        assert answer.facts_created == 2
+        for gone, kept in (answer.report.duplicates, answer.report.disagreements):
+            assert (gone.other_source_id, gone.other_content) == ("s1", "")
+            assert (kept.other_source_id, kept.other_content) == ("s3", "words of s3")
+        assert [one.other_value for one in answer.report.disagreements] == ["", "value of s3"]
+        assert [one.content for one in answer.report.duplicates] == ["own", "own"]
+        assert await graph.get_receipt("tenant-a", "IngestSource", "r3") == quoting("r3", "s2")
+        elsewhere = await graph.get_receipt("tenant-b", "IngestSource", "r2")
+        assert elsewhere == quoting("r2", "s1", tenant_id="tenant-b")
+
+    async def test_what_was_compared_before_an_erasure_is_not_quoted_after_it(self, graph):
+        for name, status in (("s1", SourceStatus.ERASING), ("s3", SourceStatus.ERASED), ("s4", SourceStatus.ACTIVE)):
+            await graph.put_source(source(name, status=status))
+        for _ in range(2):  # the same answer may be stored again
+            await graph.put_source(source("s2"), quoting("r2", "s1", "s3", "s4"))
+        kept = (await graph.get_receipt("tenant-a", "IngestSource", "r2")).response
+        assert [name for name in ("s1", "s3", "s4") if f"of {name}".encode() in kept] == ["s4"]
 
 
 class TestLife:

@@ -18,7 +18,7 @@ from services.common.errors import CrpError, ErrorReason, UnavailableError
 from services.common.ports.graph import ClusteringRecord, CommunityRecord, SourceStatus
 from services.common.ports.outline import OutlineVersion
 from services.common.settings.neo4j import Neo4jSettings
-from tests.contract.records import NOW, receipt, source
+from tests.contract.records import NOW, quoting, receipt, source
 from tests.integration.neo4j_profile import hits, plan_of, scans
 from tests.integration.neo4j_target import neo4j_settings
 from tests.patience import patient
@@ -33,8 +33,9 @@ STATEMENTS = {
     for name, statement in vars(knowledge_statements).items()
     if name.isupper() and isinstance(statement, str)
 }
-HITS = {"REPLACE_COMMUNITIES": 2_000, "PAGE_COMMUNITIES": 150, "PAGE_SOURCES": 250}
-"""Most records that a statement may touch here; 60 for the others. Replacing touches each of the old communities."""
+HITS = {"REPLACE_COMMUNITIES": 2_000, "PAGE_COMMUNITIES": 150, "PAGE_SOURCES": 250, "QUOTING_RECEIPTS": 3_000}
+"""Most records that a statement may touch here; 60 for the others. Replacing touches each of the old communities, an
+erasure looks at each receipt of a day."""
 ANSWER_S = patient(15.0)
 """Longest until a call is refused when the server is gone: the retries of the settings, and a busy machine."""
 
@@ -96,6 +97,9 @@ def parameters() -> dict[str, dict[str, object]]:
         "REMEMBER": answered | {"receipt": {"created_us": micros(NOW)}, "oldest": 0},
         "GET_RECEIPT": answered,
         "SCRUB_RECEIPTS": {"key": key(TENANT, "s007"), "erasing": "EraseSource", "nothing": b""},
+        "LOCK_QUOTED": {"keys": [key(TENANT, "s007")]},
+        "QUOTING_RECEIPTS": {"tenant_id": TENANT, "rpc": "IngestSource", "source_id": "s007"},
+        "UNQUOTE_RECEIPTS": {"receipts": [answered | {"response": b""}]},
         "FORGET_RECEIPTS": {"oldest": micros(NOW), "limit": 10},
     }
 
@@ -146,6 +150,21 @@ async def test_writers_of_one_request_agree_on_one_answer(graph, emptied_neo4j):
     assert [one.source_id for one in await graph.page_sources(TENANT, after="", limit=99)] == [f"s{winner}"]
     for store in stores[1:]:
         await store.close()
+
+
+async def test_answers_of_before_that_may_quote_an_erased_source_are_dropped_when_it_is_opened(
+    graph, emptied_neo4j, neo4j_database
+):
+    await graph.put_source(source("gone"), quoting("q0"))
+    await graph.put_source(source("gone", uri="", status=SourceStatus.ERASED), receipt("q1", rpc="EraseSource"))
+    await graph.put_source(source("s1"), quoting("q2", "elsewhere"))
+    await graph.put_source(source("s1", tenant_id="tenant-b"), quoting("q2", "s2", tenant_id="tenant-b"))
+    await neo4j_database.rows("MATCH (n:SchemaVersion {store: 'knowledge'}) SET n.version = 3")
+    await (await Neo4jKnowledgeGraph.open(emptied_neo4j)).close()
+    assert await graph.get_receipt(TENANT, "IngestSource", "q2") is None
+    assert (await graph.get_receipt(TENANT, "IngestSource", "q0")).body_hash == ""
+    assert await graph.get_receipt(TENANT, "EraseSource", "q1") == receipt("q1", rpc="EraseSource")
+    assert await graph.get_receipt("tenant-b", "IngestSource", "q2") == quoting("q2", "s2", tenant_id="tenant-b")
 
 
 async def test_what_was_acknowledged_survives_a_kill_and_the_store_finds_the_server_again(tmp_path):

@@ -85,6 +85,29 @@ async def test_no_file_holds_what_was_erased(tmp_path):
         assert [one.uri for one in (await alice.call("ListSources")).sources if one.uri] == [kept.uri]
 
 
+FEE, OTHER_FEE = "The late fee is 3 euros per day.", "The late fee is 5 euros per day."
+
+
+async def test_no_answer_about_another_source_quotes_what_was_erased(tmp_path):
+    """Told of disagreement when it was ingested, the other source's stored answer held the erased sentence."""
+    request_id = fresh_id()
+    async with world_on("sqlite", tmp_path) as world, world.serving() as clients:
+        alice = clients()
+        erased = (await alice.ingest(FEE, uri="fees.md")).source
+        first = await alice.ingest(OTHER_FEE, uri="other.md", request_id=request_id)
+        (told,) = first.report.disagreements
+        assert (told.other_source_id, told.other_content) == (erased.source_id, FEE)
+        assert await alice.ingest(OTHER_FEE, uri="other.md", request_id=request_id) == first
+        await alice.call("EraseSource", source_id=erased.source_id)
+        for file in tmp_path.iterdir():
+            assert not file.is_file() or b"3 euros" not in file.read_bytes(), file.name
+        again = await alice.ingest(OTHER_FEE, uri="other.md", request_id=request_id)
+        told.ClearField("other_content")
+        told.ClearField("other_value")
+        assert again == first
+        assert again.source.uri == "other.md"
+
+
 @pytest.mark.parametrize("kind", ["memory", "sqlite"])
 async def test_two_sources_never_have_one_uri(kind, tmp_path):
     async with world_on(kind, tmp_path) as world, world.serving() as clients:

@@ -84,8 +84,9 @@ class KnowledgeGraph(Protocol):
     async def put_source(self, source: SourceRecord, receipt: Receipt | None = None) -> None:
         """Insert or replace; the receipt is stored in the same transaction.
 
-        With an ERASED one the answers about it are destroyed: they hold its name and hashes of what was sent. One that
-        is ERASING or ERASED loses its outlines in the same transaction.
+        With an ERASED one the answers about it are destroyed: they hold its name and hashes of what was sent.
+        Those about other sources lose what they quote of it, and so does a receipt that comes later. One that is
+        ERASING or ERASED loses its outlines in the same transaction.
 
         Raises:
             ConflictError: COMMIT_RACE: another source of this tenant, that is not ERASED, has the URI.

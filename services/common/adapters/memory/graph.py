@@ -7,6 +7,7 @@ from services.common.adapters.memory.receipts import MemoryReceipts
 from services.common.ports.graph import ClusteringRecord, CommunityRecord, SourceRecord, SourceStatus, uri_taken
 from services.common.ports.outline import OutlineVersion, SourceOutline
 from services.common.ports.receipts import ERASING_RPC, Receipt
+from services.common.quotations import quoted_sources, unquoted
 
 _ERASED = (SourceStatus.ERASING, SourceStatus.ERASED)
 
@@ -24,11 +25,13 @@ class MemoryKnowledgeGraph:
 
     async def put_source(self, source: SourceRecord, receipt: Receipt | None = None) -> None:
         """Insert or replace."""
+        receipt = self._standing(receipt)
         self._receipts.check(receipt)
         standing = await self.find_source(source.tenant_id, source.uri)
         if source.status is SourceStatus.ERASED:
             for asked in self._answered.pop((source.tenant_id, source.source_id), set()):
                 self._receipts.scrub(source.tenant_id, *asked)
+            self._receipts.unquote(source.tenant_id, source.source_id)
         elif standing is not None and standing.source_id != source.source_id:
             raise uri_taken()
         self._sources[source.tenant_id, source.source_id] = source
@@ -123,6 +126,13 @@ class MemoryKnowledgeGraph:
 
     async def close(self) -> None:
         """Nothing to release."""
+
+    def _standing(self, receipt: Receipt | None) -> Receipt | None:
+        """Return the receipt without the words of sources that were erased since it was made."""
+        if receipt is None:
+            return None
+        quoted = {one: self._sources.get((receipt.tenant_id, one)) for one in quoted_sources(receipt)}
+        return unquoted(receipt, {one for one, source in quoted.items() if source and source.status in _ERASED})
 
     def _of(self, tenant_id: str) -> list[SourceRecord]:
         return [self._sources[key] for key in sorted(self._sources) if key[0] == tenant_id]

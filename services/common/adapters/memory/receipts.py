@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from services.common.errors import ConflictError, ErrorReason
 from services.common.ports.receipts import RECEIPT_RETENTION, Receipt
+from services.common.quotations import QUOTING_RPC, unquoted
 
 
 class MemoryReceipts:
@@ -48,6 +49,12 @@ class MemoryReceipts:
         known = self.get(tenant_id, rpc, request_id)
         if known is not None:
             self._receipts[tenant_id, rpc, request_id] = replace(known, body_hash="", response=b"")
+
+    def unquote(self, tenant_id: str, source_id: str) -> None:
+        """Take the words of an erased source out of what was answered about others."""
+        for asked, kept in self._receipts.items():
+            if asked[:2] == (tenant_id, QUOTING_RPC) and source_id.encode() in kept.response:
+                self._receipts[asked] = unquoted(kept, {source_id})
 
     def drop(self, tenant_id: str, requests: Iterable[tuple[str, str]]) -> None:
         """Forget what was answered to these requests, each an RPC and a request id."""

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime, timedelta
-from typing import Any, Final, Self
+from typing import Final, Self
 
 from neo4j import AsyncManagedTransaction
 
@@ -18,6 +18,7 @@ from services.common.computing import compute
 from services.common.ports.graph import ClusteringRecord, CommunityRecord, SourceRecord, SourceStatus
 from services.common.ports.outline import OutlineVersion, SourceOutline
 from services.common.ports.receipts import ERASING_RPC, Receipt
+from services.common.quotations import QUOTING_RPC, quoted_sources, unquoted, without_words_of
 from services.common.settings.neo4j import Neo4jSettings
 
 _RECEIPTS: Final = ReceiptStatements(statements.REMEMBER, statements.GET_RECEIPT, statements.FORGET_RECEIPTS)
@@ -64,7 +65,11 @@ class Neo4jKnowledgeGraph:
             if source.status is SourceStatus.ERASED:
                 scrubbed = {"key": properties["key"], "erasing": ERASING_RPC, "nothing": b""}
                 await rows_of(transaction, statements.SCRUB_RECEIPTS, **scrubbed)
-            await self._remember(transaction, receipt, source_key=properties["key"])
+                await _unquote(transaction, source)
+            if receipt is not None:
+                kept = await _standing(transaction, receipt)
+                quotes = sorted(quoted_sources(kept))
+                await self._receipts.remember(transaction, kept, source_key=properties["key"], quotes=quotes)
 
         await self._write(job, receipt)
 
@@ -152,7 +157,8 @@ class Neo4jKnowledgeGraph:
         async def job(transaction: AsyncManagedTransaction) -> None:
             statement, whose = statements.REPLACE_COMMUNITIES, properties["key"]
             await rows_of(transaction, statement, key=whose, clustering=properties, communities=rows)
-            await self._remember(transaction, receipt)
+            if receipt is not None:
+                await self._receipts.remember(transaction, receipt)
 
         await self._write(job, receipt)
 
@@ -189,14 +195,31 @@ class Neo4jKnowledgeGraph:
         """Close the connections; idempotent."""
         await self._database.close()
 
-    async def _remember(self, transaction: AsyncManagedTransaction, receipt: Receipt | None, **others: Any) -> None:
-        if receipt is not None:
-            await self._receipts.remember(transaction, receipt, **others)
-
     async def _write(self, job: Callable[[AsyncManagedTransaction], Awaitable[None]], receipt: Receipt | None) -> None:
         await self._database.run(job)
         if receipt is not None:
             await self._receipts.forget(receipt.created_at)
+
+
+async def _standing(transaction: AsyncManagedTransaction, receipt: Receipt) -> Receipt:
+    """Return the receipt without the words of sources that were erased since it was made."""
+    keys = sorted(key(receipt.tenant_id, source_id) for source_id in quoted_sources(receipt))
+    rows = await rows_of(transaction, statements.LOCK_QUOTED, keys=keys) if keys else []
+    return unquoted(receipt, {row["source_id"] for row in rows if row["status"] in _GONE})
+
+
+async def _unquote(transaction: AsyncManagedTransaction, source: SourceRecord) -> None:
+    """Take the words of an erased source out of what was answered about others; these answers are given again."""
+    whose = {"tenant_id": source.tenant_id, "source_id": source.source_id}
+    rows = await rows_of(transaction, statements.QUOTING_RECEIPTS, **whose, rpc=QUOTING_RPC)
+    held = ((row["key"], bytes(told)) for row in rows if isinstance(told := row["response"], bytes | bytearray))
+    changed = [
+        {"key": found, "response": without_words_of(response, {source.source_id})}
+        for found, response in held
+        if source.source_id.encode() in response
+    ]
+    if changed:
+        await rows_of(transaction, statements.UNQUOTE_RECEIPTS, receipts=changed)
 
 
 def source_properties(source: SourceRecord) -> Properties:

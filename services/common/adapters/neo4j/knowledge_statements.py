@@ -111,6 +111,28 @@ WHERE r.rpc <> $erasing
 SET r.body_hash = '', r.response = $nothing
 """
 
+LOCK_QUOTED: Final = """
+UNWIND $keys AS key
+MATCH (s:Source {key: key})
+SET s.tenant_id = s.tenant_id
+RETURN s.source_id AS source_id, s.status AS status
+"""
+"""Until the receipt is written nobody erases the sources that it quotes."""
+
+QUOTING_RECEIPTS: Final = """
+MATCH (r:KnowledgeReceipt)
+WHERE r.created_us >= 0 AND r.tenant_id = $tenant_id AND r.rpc = $rpc
+  AND (r.quotes IS NULL OR $source_id IN r.quotes)
+RETURN r.key AS key, r.response AS response
+"""
+"""All of a day; those that an earlier program wrote do not say whom they quote."""
+
+UNQUOTE_RECEIPTS: Final = """
+UNWIND $receipts AS row
+MATCH (r:KnowledgeReceipt {key: row.key})
+SET r.response = row.response
+"""
+
 GET_RECEIPT: Final = "MATCH (r:KnowledgeReceipt {key: $key}) RETURN r {.*} AS receipt"
 
 FORGET_RECEIPTS: Final = """

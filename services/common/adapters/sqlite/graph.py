@@ -19,11 +19,13 @@ from services.common.adapters.sqlite.outlines import (
     put_outline,
 )
 from services.common.adapters.sqlite.receipts import (
+    QUOTATIONS_OF_ERASED,
     RECEIPTS_OF_SOURCES,
     RECEIPTS_SCHEMA,
     get_receipt,
     put_receipt,
     scrub_receipts,
+    unquote_receipts,
 )
 from services.common.adapters.sqlite.single_file import SingleFileStore
 from services.common.adapters.sqlite.values import (
@@ -43,6 +45,7 @@ from services.common.errors import UnreadableRecordError
 from services.common.ports.graph import ClusteringRecord, CommunityRecord, SourceRecord, SourceStatus, uri_taken
 from services.common.ports.outline import OutlineVersion, SourceOutline
 from services.common.ports.receipts import Receipt
+from services.common.quotations import quoted_sources, unquoted
 
 _LOG: Final = logging.getLogger(__name__)
 _IDS_AT_ONCE: Final = 500
@@ -95,6 +98,7 @@ _SCHEMA: Final = Schema(
         ),
         (*RECEIPTS_OF_SOURCES, "UPDATE sources SET uri = '', document_hash = '' WHERE status = 'ERASED'"),
         ("ALTER TABLE sources ADD COLUMN version INTEGER NOT NULL DEFAULT 0", *OUTLINES_SCHEMA),
+        (QUOTATIONS_OF_ERASED,),
     ),
 )
 _COLUMNS: Final = (
@@ -118,7 +122,8 @@ class SqliteKnowledgeGraph(SingleFileStore):
             _require_alone(connection, source)
             if source.status is SourceStatus.ERASED:
                 scrub_receipts(connection, source.tenant_id, source.source_id)
-            put_receipt(connection, receipt, source_id=source.source_id)
+                unquote_receipts(connection, source.tenant_id, source.source_id)
+            put_receipt(connection, _standing(connection, receipt), source_id=source.source_id)
             connection.execute(_PUT_SOURCE, _source_values(source))
             if erasing:
                 delete_outlines(connection, source.tenant_id, source.source_id)
@@ -262,6 +267,17 @@ def _require_alone(connection: sqlite3.Connection, source: SourceRecord) -> None
     )
     if connection.execute(statement, (source.tenant_id, source.uri, source.source_id)).fetchone():
         raise uri_taken()
+
+
+def _standing(connection: sqlite3.Connection, receipt: Receipt | None) -> Receipt | None:
+    """Return the receipt without the words of sources that were erased since it was made."""
+    quoted = sorted(quoted_sources(receipt)) if receipt is not None else []
+    if receipt is None or not quoted:
+        return receipt
+    condition = f"tenant_id = ? AND status IN ('ERASING', 'ERASED') AND source_id IN ({marks(quoted)})"
+    statement = f"SELECT source_id FROM sources WHERE {condition}"  # noqa: S608
+    rows = connection.execute(statement, (receipt.tenant_id, *quoted)).fetchall()
+    return unquoted(receipt, {source_id for (source_id,) in rows})
 
 
 def _source_values(source: SourceRecord) -> tuple[Any, ...]:

@@ -8,6 +8,7 @@ from services.common.adapters.sqlite.typed_rows import RowShape
 from services.common.adapters.sqlite.values import marks, micros, moment
 from services.common.errors import ConflictError, ErrorReason, UnreadableRecordError
 from services.common.ports.receipts import ERASING_RPC, RECEIPT_RETENTION, Receipt
+from services.common.quotations import QUOTING_RPC, without_words_of
 
 RECEIPTS_SCHEMA: Final = (
     """
@@ -33,6 +34,13 @@ RECEIPTS_OF_SOURCES: Final = (
     "CREATE INDEX receipts_of_source ON receipts (tenant_id, source_id)",
 )
 """In the knowledge graph it is its source's: what it says is destroyed when that is erased (ADR 0112)."""
+QUOTATIONS_OF_ERASED: Final = """
+    DELETE FROM receipts WHERE rpc = 'IngestSource' AND typeof(response) = 'blob' AND EXISTS (
+        SELECT 1 FROM sources WHERE sources.tenant_id = receipts.tenant_id AND sources.status = 'ERASED'
+        AND instr(receipts.response, CAST(sources.source_id AS BLOB)) > 0
+    )
+    """
+"""Earlier programs left in other sources' answers what they quote of an erased one: those requests are done anew."""
 _RECEIPT: Final = RowShape.of(
     "receipt",
     "body_hash, response, created_us",
@@ -49,6 +57,19 @@ def scrub_receipts(connection: sqlite3.Connection, tenant_id: str, source_id: st
     connection.execute(
         "UPDATE receipts SET body_hash = '', response = x'' WHERE tenant_id = ? AND source_id = ? AND rpc <> ?",
         (tenant_id, source_id, ERASING_RPC),
+    )
+
+
+def unquote_receipts(connection: sqlite3.Connection, tenant_id: str, source_id: str) -> None:
+    """Take the words of an erased source out of what was answered about others; these answers are given again."""
+    rows = connection.execute(
+        "SELECT request_id, response FROM receipts WHERE tenant_id = ? AND rpc = ? "
+        "AND typeof(response) = 'blob' AND instr(response, ?) > 0",
+        (tenant_id, QUOTING_RPC, source_id.encode()),
+    ).fetchall()
+    connection.executemany(
+        "UPDATE receipts SET response = ? WHERE tenant_id = ? AND rpc = ? AND request_id = ?",
+        [(without_words_of(told, {source_id}), tenant_id, QUOTING_RPC, request_id) for request_id, told in rows],
     )
 
 
