@@ -175,7 +175,7 @@ def commands(session: str, report: str, target: Path) -> list[tuple[str, ...]]:
         ("show", report),
         ("dag", session),
         ("checkpoint",),
-        ("export", session, str(target)),
+        ("export", "--force", session, str(target)),
         ("sources", "list"),
     ]
 
