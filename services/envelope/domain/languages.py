@@ -26,17 +26,24 @@ _SCRIPTS: Final = {
     "DEVANAGARI": "Deva", "THAI": "Thai", "ARMENIAN": "Armn", "GEORGIAN": "Geor", "BENGALI": "Beng", "TAMIL": "Taml",
 }  # fmt: skip
 _MAX_CHARS: Final = 2_000
+_TELLING_IN_ROWS: Final = 2
 
 
-def language_of(text: str) -> str:
+def language_of(text: str, least: int = 1) -> str:
     """Return an ISO 639-1 code, or ``und``, with the script where it is not Latin.
 
     The language with most of the function words wins; English where it is one of several.
+
+    Args:
+        text: a fact.
+        least: so many different function words tell a language other than English.
     """
     text = text[:_MAX_CHARS]
     if not text.isascii() and (script := _other_script(text)):
         return f"{UNDETERMINED}-{script}"
-    counts = Counter(code for word in _WORD.findall(text.lower()) for code in _LISTED_IN.get(word, ()))
+    words = _WORD.findall(text.lower())
+    told = Counter(code for word in set(words) for code in _LISTED_IN.get(word, ()))
+    counts = Counter(code for word in words for code in _LISTED_IN.get(word, ()) if code == "en" or told[code] >= least)
     if not counts:
         return UNDETERMINED
     most = max(counts.values())
@@ -46,8 +53,8 @@ def language_of(text: str) -> str:
 def languages_of(texts: Iterable[tuple[str, bool]], declared: str) -> dict[str, int]:
     """Return how many texts are in which language, the most frequent first.
 
-    A row of a table holds names and figures, and seldom a word that tells: it is in the language that the document
-    declares, or else in that of most of its other texts.
+    A row of a table holds names and figures, and seldom a word that tells (one alone, as in "Plan: Plus" or "Est: 4",
+    is a name): it is in the language that the document declares, or else in that of most of its other texts.
 
     Args:
         texts: each with whether it is a row of a table.
@@ -56,7 +63,7 @@ def languages_of(texts: Iterable[tuple[str, bool]], declared: str) -> dict[str, 
     counts: Counter[str] = Counter()
     rows = 0
     for text, is_row in texts:
-        code = language_of(text)
+        code = language_of(text, _TELLING_IN_ROWS if is_row else 1)
         if is_row and code == UNDETERMINED:
             rows += 1
         else:

@@ -88,6 +88,34 @@ def test_a_row_of_heads_made_of_ordinary_cells(head):
     ]
 
 
+@pytest.mark.parametrize(
+    ("head", "fact"),
+    [
+        ("<tr><td rowspan=2>Region<td colspan=2>2025</tr><tr><td>Q1<td>Q2</tr>", "Region: N; 2025, Q1: 4; 2025, Q2: 9"),
+        ("<tr><td>Region<td colspan=2>2025</tr><tr><td><td>Q1<td>Q2</tr>", "Region: N; 2025, Q1: 4; 2025, Q2: 9"),
+        ("<tr><td><td colspan=2>Dose</tr><tr><td>Age<td>Day<td>Night</tr>", "Age: N; Dose, Day: 4; Dose, Night: 9"),
+        ("<tr><td colspan=3>Fees</tr><tr><td>Region<td>Small<td>Large</tr>", "Fees; Region: N; Small: 4; Large: 9"),
+    ],
+)
+def test_rows_of_words_over_columns_of_figures_name_them(head, fact):
+    assert facts(f"<table>{head}<tr><td>N<td>4<td>9</tr></table>") == [fact]
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        "<tr><td>Mon<td colspan=2>closed</tr><tr><td>Tue<td>9<td>12</tr><tr><td>Wed<td>9<td>17</tr>",
+        "<tr><td>Mon<td colspan=2>closed</tr><tr><td>Tue<td>open<td>late</tr><tr><td>Wed<td>9<td>17</tr>",
+        "<tr><td colspan=3>North</tr><tr><td>Oslo<td>4<td>9</tr><tr><td>Bergen<td>4<td>8</tr>",
+        "<tr><td colspan=3>N</tr><tr><td>Oslo<td>Y<td>No</tr><tr><td colspan=3>S</tr><tr><td>Bonn<td>4<td>8</tr>",
+        "<tr><td>Ann<td colspan=2>Leeds</tr><tr><td>Bob<td>York<td>Hull</tr><tr><td>Cid<td>Bath<td>Ripon</tr>",
+    ],
+)
+def test_a_first_row_over_rows_like_it_is_no_head(rows):
+    (table,) = tables(f"<table>{rows}</table>")
+    assert table.header_rows == 0
+
+
 def test_a_first_row_of_a_name_and_its_value_is_no_head():
     hours = "<tr><td>Mon<td>closed</tr><tr><td>Tue to Fri<td>10:00 to 17:00</tr><tr><td>Sat<td>11:00 to 18:00</tr>"
     assert facts(f"<table>{hours}</table>") == ["Mon: closed", "Tue to Fri: 10:00 to 17:00", "Sat: 11:00 to 18:00"]
@@ -140,6 +168,19 @@ def test_a_nested_table_is_one_of_its_own():
     assert outer.rows[1] == ("service", "One of:")
     assert inner.rows == (("Value", "Delivery"), ("eco", "5 days"))
     assert facts(page)[1] == "service, Meaning: One of: Value: eco; Delivery: 5 days"
+
+
+@pytest.mark.parametrize(
+    ("inner", "cell"),
+    [
+        ("<table><tr><td>Setup<td>12 EUR</tr></table>", "4 EUR Setup 12 EUR"),
+        ("<table><tr><td>plus <del>15 EUR</del> 12 EUR</tr></table>", "4 EUR plus 12 EUR"),
+        ("<dl><dt>Setup<dd>12 EUR</dl>", "4 EUR Setup 12 EUR"),
+    ],
+)
+def test_what_stands_in_a_cell_beside_its_text_is_said_with_it(inner, cell):
+    page = f"<table><tr><th>Plan<th>Price</tr><tr><td>Pro<td>4 EUR{inner}</tr></table>"
+    assert facts(page) == [f"Plan: Pro; Price: {cell}"]
 
 
 def test_a_table_of_layout_is_read_as_text():

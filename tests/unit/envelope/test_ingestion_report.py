@@ -131,6 +131,9 @@ def test_rows_are_in_the_language_of_their_document():
     german = ("Das Krankengeld wird bis zu 26 Wochen gezahlt.", False)
     assert languages_of([german, german, said, row], "") == {"de": 3, "en": 1}
     assert languages_of([german, said, row], "") == {"de": 1, "en": 2}
+    assert languages_of([("Plan: Plus; Price: 9", True), ("Hole: 3; Par: 4", True)], "") == {"und": 2}
+    assert languages_of([("Plan: Plus; Price: 9", True), row, said], "") == {"en": 3}
+    assert languages_of([("Produit: Thé de Chine; Prix par kilo: 9", True)], "") == {"fr": 1}
     russian = ("Премия выплачивается в первый день квартала.", False)
     assert languages_of([russian, row], "") == {"und-Cyrl": 1, "und": 1}
 

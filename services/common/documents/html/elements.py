@@ -154,7 +154,7 @@ class PageWalk(Walk):
             text = plain_of(raw).strip("\n").rstrip()
             if text.strip():
                 within = len(self._items)
-                self.sink.current.append(collapse(text))
+                self.sink.lines += 1
                 self._add(Block(BlockKind.CODE, text, place=self._place, within=within))
 
         return close
@@ -349,10 +349,9 @@ class PageWalk(Walk):
                 inner.blocks,
                 head=tag == "th",
                 scope=(attributes.get("scope") or "").lower(),
-                marked=marked or (inner.marked and bool(inner.current)),
+                marked=marked or (inner.marked and inner.lines > 0),
                 columns=min(whole(attributes.get("colspan"), 1), MAX_SPAN) or 1,
                 rows=min(whole(attributes.get("rowspan"), 1), MAX_SPAN),
-                current=" ".join(inner.current),
                 struck=inner.struck,
             )
             rows = self._tables[-1].rows

@@ -21,12 +21,17 @@ _CLASSES: Final = frozenset(
         *("visuallyhidden", "hide-visually", "opacity-0", "assistive-text", "offscreen", "off-screen", "a11y-hidden"),
         *("mw-empty-elt", "slds-hide", "slds-assistive-text", "pf-u-screen-reader", "usa-sr-only", "text-hide"),
         *("display-none", "text-transparent", "visually-hidden-focusable", "sr-only-focusable", "w3-hide"),
+        *("invisible", "hide", "show-on-focus", "v-hidden", "u-visually-hidden", "nhsuk-u-visually-hidden"),
+        *("slds-hidden", "pf-v5-u-screen-reader", "pf-v6-u-screen-reader", "d-hide", "d-invisible", "text-assistive"),
+        *("bx--visually-hidden", "cds--visually-hidden", "ui-helper-hidden", "ui-helper-hidden-accessible"),
+        *("ui-hidden-accessible", "accesshide", "elementor-screen-only", "components-visually-hidden"),
+        *("tw-hidden", "tw-invisible", "tw-sr-only", "gl-hidden", "gl-invisible", "gl-sr-only", "visibility-hidden"),
     }
 )
 """Classes by which Bootstrap, Tailwind, Bulma, Foundation, WordPress, Drupal and others hide, and nothing else."""
-_CLASSES_WHERE_LINKED: Final = frozenset({"hide", "invisible", "collapse", "fade", "hidden-xs-up", "none", "boring"})
+_CLASSES_WHERE_LINKED: Final = frozenset({"collapse", "fade", "hidden-xs-up", "none", "boring"})
 """They hide in a framework, and may mean something else in a page that links to no style sheet."""
-_SHOWN_BESIDE: Final = frozenset({"show", "in", "open", "active", "is-active", "visible"})
+_SHOWN_BESIDE: Final = frozenset({"show", "in", "open", "active", "is-active", "visible", "navbar-collapse"})
 _SHOWN_WIDE: Final = re.compile(
     r"(?:sm|md|lg|xl):(?:block|flex|inline|inline-block|grid|table|table-cell|contents|visible|not-sr-only|inline-flex)$"
     r"|d-(?:sm|md|lg|xl)-(?:block|flex|inline|inline-block|grid|table|table-cell|inline-flex)$"
@@ -129,7 +134,7 @@ def _by_size(style: Declarations) -> str:
 def _by_class(classes: str, style: Declarations, styles: Styles) -> str:
     names = classes.split()
     for name in names:
-        plain = name.lower()
+        plain = name.lower().strip("!")
         known = plain in _CLASSES or (plain in _CLASSES_WHERE_LINKED and styles.linked)
         if not known or (name in styles.named_classes and not styles.linked):
             continue

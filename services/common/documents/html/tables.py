@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from services.common.documents.document import Block, BlockKind, Table
+from services.common.documents.table_heads import header_rows_of, is_figure
 from services.common.documents.wording import collapse
 
 MAX_SPAN: Final = 1_000
@@ -31,8 +32,8 @@ class Cell:
         head: it is a ``th``.
         scope: of a ``th``: ``row``, ``col`` or empty.
         marked: bold, or on another ground than the cells of the rows below.
-        current: what still holds where a part is struck out.
-        struck: the same of its blocks, by their place.
+        struck: what still holds of the blocks of which a part is struck out, by their place.
+        current: what still holds of the text.
     """
 
     blocks: list[Block]
@@ -41,31 +42,33 @@ class Cell:
     marked: bool = False
     columns: int = 1
     rows: int = 1
-    current: str = ""
     struck: dict[int, str] = field(default_factory=dict)
     text: str = field(init=False, default="")
+    current: str = field(init=False, default="")
     notes: tuple[tuple[int, str], ...] = field(init=False, default=())
 
     def __post_init__(self) -> None:
         """Join what is in the cell, nested tables apart."""
         texts: list[str] = []
+        current: list[str] = []
         notes: list[tuple[int, str]] = []
         size = 0
-        for block in self.blocks:
-            text = _flat(block)
+        for index, block in enumerate(self.blocks):
+            text = _flat(block, block.text)
             if not text:
                 continue
             notes += [(size + at, mark) for at, mark in block.notes]
             texts.append(text)
+            current.append(_flat(block, self.struck.get(index, block.text)))
             size += len(text) + 1
-        self.text, self.notes = " ".join(texts), tuple(notes)
+        self.text, self.current, self.notes = " ".join(texts), " ".join(current), tuple(notes)
 
 
-def _flat(block: Block) -> str:
+def _flat(block: Block, text: str) -> str:
     if block.table is not None:
         return ""
     term = f"{block.term} " if block.term else ""
-    return collapse(f"{term}{block.text}")
+    return collapse(f"{term}{text}")
 
 
 @dataclass(slots=True)
@@ -248,7 +251,7 @@ def _header_rows(grid: _Grid, in_head: list[bool]) -> int:
         if count == height:
             count = 1 if height > 1 else 0
     if count == 0 and height > 1:
-        count = _marked_rows(grid) or _spanning_heads(grid) or int(_unlike_the_rest(grid))
+        count = _marked_rows(grid) or _spanning_heads(grid) or _over_figures(grid) or int(_unlike_the_rest(grid))
     if 0 < count < height:
         count = _with_spans(grid, count)
         while count < height - 1 and _is_units(grid.texts[count]):
@@ -298,6 +301,29 @@ def _spanning_heads(grid: _Grid) -> int:
     over_columns = [cell for cell in cells if cell.columns > 1]
     shaped = bool(over_columns) and all((cell.columns > 1) != (cell.rows == tallest) for cell in cells)
     return tallest if shaped and 1 < tallest < len(grid.texts) else 0
+
+
+def _over_figures(grid: _Grid) -> int:
+    """Return how many rows without figures stand above figures, when the first one's cells cover several columns."""
+    first = grid.origins[0]
+    wide = [
+        column for column, cell in enumerate(first) if column and cell is not None and cell.text and cell.columns > 1
+    ]
+    count = header_rows_of(grid.texts, frozenset(grid.spanned)) if wide else 0
+    if count < _PAIR or (any(map(_one_cell, grid.origins[1:-1])) and _one_cell(first)):
+        return 0
+    names = grid.texts[1]
+    small = any(names[column][:1].islower() for column in wide) and names[0][:1].isupper()
+    if small or len({names[column] for column in wide if first[column] is first[wide[0]]}) < _PAIR:
+        return 0
+    body = [line for line, cells in zip(grid.texts[count:], grid.origins[count:], strict=True) if not _one_cell(cells)]
+    return count if body and all(_mostly_figures([line[column] for line in body]) for column in wide) else 0
+
+
+def _mostly_figures(cells: Sequence[str]) -> bool:
+    """Say whether more than half of what a column holds are figures."""
+    filled = [cell for cell in cells if cell]
+    return 2 * sum(map(is_figure, filled)) > len(filled)
 
 
 def _unlike_the_rest(grid: _Grid) -> bool:

@@ -72,8 +72,8 @@ class Sink:
     """Of each block, whether it is a link and nothing else."""
     marked: bool = True
     """Every line of text so far was bold."""
-    current: list[str] = field(default_factory=list)
-    """What still holds of each line."""
+    lines: int = 0
+    """So many lines of text and pieces of code so far."""
     struck: dict[int, str] = field(default_factory=dict)
     """What still holds of the blocks of which a part is struck out, by their place."""
 
@@ -319,7 +319,7 @@ class Walk:
             text = ""
         if text:
             self.sink.marked = self.sink.marked and line.bold
-            self.sink.current.append(line.current)
+            self.sink.lines += 1
             self._add(self._block(line), linked=line.links > 0)
             if line.current != text:
                 self.sink.struck[len(self.sink.blocks) - 1] = line.current
