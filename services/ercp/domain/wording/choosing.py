@@ -24,7 +24,7 @@ _ONE_OF: Final = re.compile(
     re.IGNORECASE,
 )
 _LISTED: Final = re.compile(
-    rf"(?P<left>.+?)\s+(?:{_BE})\s+(?P<mark>(?:one|any)\s+of(?:\s+the\s+following)?\s*:?\s+)(?P<list>{_NAME}(?:,\s*{_NAME}){{2,}})",
+    rf"(?P<left>.+?)\s(?:{_BE})\s(?P<mark>(?:one|any)\sof(?:\sthe\sfollowing)?\s?:?\s)(?P<list>{_NAME}(?:,\s?{_NAME}){{2,}})",
     re.IGNORECASE,
 )
 """A list with commas alone, of three or more: "one of low, medium, high"."""
