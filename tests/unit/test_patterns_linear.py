@@ -57,7 +57,7 @@ ANCHORED = {
     "services.common.questions.decomposition.comparisons._FORMS": "a table, matched against whole queries",
     **{
         f"services.ercp.domain.wording.choosing.{name}": "in a tuple, matched against whole sentences"
-        for name in ("_ALLOW", "_GO", "_ONE_OF", "_ONLY_MAY", "_THE_ONLY", "_USE")
+        for name in ("_ALLOW", "_GO", "_LISTED", "_ONE_OF", "_ONLY_MAY", "_THE_ONLY", "_USE")
     },
     "services.ercp.domain.wording.comparing._BEHIND_PATTERNS": "in a tuple, matched behind a value",
     "services.ercp.domain.predicates.assertions.COUNTED": "matched behind a value; another module's name is the same",

@@ -45,6 +45,11 @@ _TIMES_MONEY: Final = re.compile(
 """Behind a length of time: "two months' rent" is money, and no two months."""
 _DIGITS_ALONE: Final = re.compile(r"[\d.,]+|[a-z]+(?:-[a-z]+)?", re.IGNORECASE)
 """What a first end of a range is written as, where only the second has the unit."""
+_FRACTION: Final = re.compile(r"0\.\d+")
+_OF_THE: Final = re.compile(r"\s+of\s+(?:all\s+)?(?:the|my|our|your|its|his|her|their)\s+(?=[a-z])", re.IGNORECASE)
+_NEAR: Final = re.compile(r"\b(?:within|inside|by|off|away)\s+(?:[a-z]+\s+){0,3}?\Z", re.IGNORECASE)
+"""Before a number: it is how far something is from something else."""
+_JOINED: Final = re.compile(r"\s*(?:and|to|-|\u2013)\s*", re.IGNORECASE)
 _PLACED: Final = frozenset(
     {EntityKind.NUMBER, EntityKind.QUANTITY, EntityKind.MONEY, EntityKind.PERCENT, EntityKind.DATE, EntityKind.TIME}
 )
@@ -75,17 +80,40 @@ class Named:
 
 def read(text: str) -> list[Named]:
     """Return the values that a sentence names, in order."""
-    found = [_named(text, value) for value in scan_values(text) if value.kind in _PLACED]
+    found = [_of_whole(text, _named(text, value)) for value in scan_values(text) if value.kind in _PLACED]
     taken = [(each.start, each.end) for each in found]
     for at, (first, second) in enumerate(pairwise(tuple(found))):
         # "Between 2 and 3 metres": the first end has the unit of the second.
         if first.operand is None and first.number is not None and isinstance(second.operand, Amount):
             found[at] = replace(first, operand=Amount(first.number, second.operand.unit))
+        elif not second.is_number and _are_fractions(text, first, second):
+            found[at] = _as_share(first)
     for match in _ONE.finditer(text):
         start, end = match.span("one")
         if all(end <= first or start >= last for first, last in taken):
             found.append(Named(Amount(Decimal(1)), start, end, end, match["noun"], is_number=True))
     return sorted(found, key=lambda each: each.start)
+
+
+def _is_fraction(text: str, named: Named) -> bool:
+    return bool(_FRACTION.fullmatch(text, named.start, named.end))
+
+
+def _are_fractions(text: str, first: Named, second: Named) -> bool:
+    """Say whether "0.2 and 0.4" are two ends of which the second stands before its whole."""
+    both = first.is_number and _is_fraction(text, first) and _is_fraction(text, second)
+    return both and _JOINED.fullmatch(text, first.end, second.start) is not None
+
+
+def _of_whole(text: str, named: Named) -> Named:
+    """Return "0.4 of the budget" as the share that it is; "within 0.5 of the target" is a distance."""
+    is_share = _is_fraction(text, named) and named.is_number and _OF_THE.match(text, named.end)
+    return _as_share(named) if is_share and not _NEAR.search(text, 0, named.start) else named
+
+
+def _as_share(named: Named) -> Named:
+    assert named.number is not None
+    return replace(named, operand=Amount(_plain(named.number * 100), "%"), noun="", is_number=False)
 
 
 def _named(text: str, value: Value) -> Named:

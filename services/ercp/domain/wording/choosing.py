@@ -23,6 +23,11 @@ _ONE_OF: Final = re.compile(
     rf"(?P<left>.+?)\s+(?P<verb>{_BE})\s+(?P<mark>(?:either|one\s+of(?:\s+the\s+following)?|only|among|any\s+of)\s*:?\s+)?{_LIST}{_CLOSED}",
     re.IGNORECASE,
 )
+_LISTED: Final = re.compile(
+    rf"(?P<left>.+?)\s(?:{_BE})\s(?P<mark>(?:one|any)\sof(?:\sthe\sfollowing)?\s?:?\s)(?P<list>{_NAME}(?:,\s?{_NAME}){{2,}})",
+    re.IGNORECASE,
+)
+"""A list with commas alone, of three or more: "one of low, medium, high"."""
 _ALLOW: Final = re.compile(
     rf"(?:(?:for|as)\s+(?P<left>[^,]+?),?\s+)?(?:we|you|they)\s+(?P<only>only\s+)?(?:may\s+|can\s+|should\s+|must\s+)?(?:allow|accept|offer|support|use|take|serve|ship|bill)\s+"
     rf"(?P<mark>(?:either|only)\s+)?{_LIST}{_CLOSED}",
@@ -53,10 +58,19 @@ _ARTICLE: Final = re.compile(
 _QUALIFIED: Final = re.compile(
     r"\s(?:for|if|when|with|without|after|before|unless|than|until|plus|that|which)\s", re.IGNORECASE
 )
+_DETERMINED: Final = re.compile(
+    r"(?:an?|the|my|our|your|his|her|its|their|these|those|this|that|several|many|few|some|any|all|both|each|and|or|but|as|so|"
+    r"at|in|on|by|to|for|from|with|if|when|which|who|please|only|always|usually|mostly|preferably|ideally|mine|ours|yours|theirs|"
+    r"us|them|you)\b",
+    re.IGNORECASE,
+)
+"""What begins no name in a list: it says more of one, or of another thing."""
 _MOST_WORDS: Final = 4
+_MOST_BARE_WORDS: Final = 2
 _NO_OPTION: Final = frozenset(
     """older younger bigger smaller cheaper better worse up down upwards beyond equal no any all at by more less fewer later earlier so
-    not both other similar shorter longer above below under over higher lower""".split()  # noqa: SIM905
+    not both other similar shorter longer above below under over higher lower newer greater larger heavier lighter faster slower
+    others etc""".split()  # noqa: SIM905
 )
 _DEFAULT: Final = "means"
 """What "by train or bus" is a choice of."""
@@ -68,7 +82,7 @@ def read_choice(sentence: str) -> tuple[Predicate, str] | None:
     Raises:
         NotUnderstoodError: the options, or what they are options of, are not plain.
     """
-    for pattern in (_THE_ONLY, _ONLY_MAY, _ONE_OF, _ALLOW, _USE, _GO):
+    for pattern in (_THE_ONLY, _ONLY_MAY, _ONE_OF, _LISTED, _ALLOW, _USE, _GO):
         match = pattern.fullmatch(sentence)
         if match is None:
             continue
@@ -89,6 +103,8 @@ def _chosen(match: re.Match[str]) -> tuple[Predicate, str] | None:
         _THE_ONLY,
         _ONLY_MAY,
     }
+    if match.re is _LISTED and not _is_bare_list(match["list"]):
+        return None
     if options is None or (not is_or and not is_closed):
         return None
     if match.re is _GO and not (is_closed or _ONLY.search(part["left"])):
@@ -123,6 +139,15 @@ def _options(listed: str) -> tuple[str, ...] | None:
     if len(texts) < 2 or not is_plain or any(_is_limit(text) for text in texts):  # noqa: PLR2004 - one is no choice
         return None
     return texts
+
+
+def _is_bare_list(listed: str) -> bool:
+    """Say whether commas part names alone: not "one of the best, a family firm", nor "one of three, both old"."""
+    items = _SPLIT.split(listed)
+    are_values = {bool(read(item)) for item in items}
+    return len(are_values) == 1 and all(
+        len(item.split()) <= _MOST_BARE_WORDS and not _DETERMINED.match(item) for item in items
+    )
 
 
 def _is_limit(text: str) -> bool:

@@ -402,8 +402,13 @@ def _refuse_doubtful(sentence: str, bound: _Bound, operand: object) -> None:
         raise NotUnderstoodError("of what its number is so many stands apart from it")
     if isinstance(operand, Amount) and _VERSIONED.search(sentence) and bound.named.is_number:
         raise NotUnderstoodError("a version is no number, and no operator puts versions into an order")
+    is_bare = bound.named.is_number and not bound.named.noun and not _YEAR.fullmatch(written)
+    if is_bare and _LATER.match(sentence, bound.named.end):
+        raise NotUnderstoodError("what is later than a bare number may be a version, which is no number")
 
 
+_YEAR: Final = re.compile(r"[12]\d{3}")
+_LATER: Final = re.compile(r",?\s+or\s+(?:later|newer|earlier|older)\b", re.IGNORECASE)
 _NUMBER: Final = r"(?:\d+|two|three|four|five|six|seven|eight|nine|ten|twelve|twenty|thirty|fifty|hundred)"
 _RATIO: Final = re.compile(
     rf"\b(?:per|for\s+(?:every|each))\s+{_NUMBER}\b|\b(?:plus|minus)\s+(?:one|{_NUMBER})\b|"

@@ -32,6 +32,11 @@ _IDENTIFIED: Final = re.compile(
     re.IGNORECASE,
 )
 """What has a number for a name: "use customer number 448120", "this is version 5.2.0"."""
+_COMPARED: Final = re.compile(
+    r"\b(?:at|least|most|any|all|above|over|below|under|before|after|than|up|not|no|max|maximum|min|minimum)\b",
+    re.IGNORECASE,
+)
+"""Before such a number: "use at least version 2.3" does not name the one to be used."""
 _CALLED: Final = re.compile(r"\b(?:name|title|codename|model|brand|label|heading)\Z", re.IGNORECASE)
 _NO_NAME: Final = frozenset({"I", "A", "The", "It", "No", "Not"})
 
@@ -49,7 +54,7 @@ def read_name(sentence: str) -> tuple[Predicate, str] | None:  # noqa: PLR0911 -
             None if name is None else (Predicate(PredicateName.CONTAINS, Text(name["quoted"] or name["name"])), "words")
         )
     identified = _IDENTIFIED.fullmatch(sentence)
-    if identified is not None:
+    if identified is not None and not _COMPARED.search(identified["left"]):
         return Predicate(PredicateName.EQUAL, clauses.path_of(identified["left"]), Text(identified["name"])), "name"
     match = _IS.fullmatch(sentence)
     if match is None:

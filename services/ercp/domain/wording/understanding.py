@@ -19,6 +19,7 @@ from services.ercp.domain.wording.mentions import read_mention
 from services.ercp.domain.wording.model import NotUnderstoodError, Understanding
 from services.ercp.domain.wording.naming import read_name
 from services.ercp.domain.wording.relating import read_relation
+from services.ercp.domain.wording.setting import demanded_by
 from services.ercp.domain.wording.steps import read_order
 
 MAX_WORDS_CHARS: Final = 500
@@ -54,7 +55,7 @@ def _understood(text: str) -> Understanding:
     faults: list[str] = []
     for sentence in clauses.sentences(line):
         try:
-            understood = _read(clauses.bare(sentence))
+            understood = _read(demanded_by(clauses.bare(sentence)))
         except NotUnderstoodError as error:
             faults.append(str(error))
             continue

@@ -1,0 +1,86 @@
+"""Values that are set, listed with commas, versions, and shares as fractions, in constraints in words (ADR 0116)."""
+
+from services.ercp.domain.duality import disagreement
+from services.ercp.domain.predicates import to_text
+from services.ercp.domain.solver import Consistency, check
+from services.ercp.domain.wording import understand_constraint
+from tests.each import each
+from tests.patience import patient
+
+TIMEOUT = "how its value is meant"
+VERSION = "version, which is no number"
+DEADLINE_MS = int(patient(2_000))
+
+
+@each(
+    ("words", "predicate"),
+    [
+        ("Set the timeout to 5.", "Equal(timeout, 5)"),
+        ("Set the timeout to 5 seconds.", "Equal(timeout, 5 s)"),
+        ("Always set connection timeout to 5 seconds", "Equal(connection_timeout, 5 s)"),
+        ("Please set the discount to 20%.", "Equal(discount, 20%)"),
+        ("Set the rate limit to 100.", "Equal(rate_limit, 100)"),
+        ("Set the deadline to 1 March 2027.", "Equal(deadline, 2027-03-01)"),
+        ("Set the meeting to 5 pm.", "Equal(meeting, 17:00)"),
+        ("Set the price to £5 a month.", "Equal(price, 5 GBP/month)"),
+        ("Set the timeout to at most 5 seconds.", "LessThan(timeout, 5 s, inclusive=true)"),
+        ("The priority is one of low, medium, high", 'OneOf(priority, "low | medium | high")'),
+        ("The priority must be one of: low, medium, high", 'OneOf(priority, "low | medium | high")'),
+        ("The port must be any of 80, 443, 8080.", 'OneOf(port, "80 | 443 | 8080")'),
+        ("Use only version 2.3.", 'Equal(version, "2.3")'),
+        ("The year must be 2020 or later.", "GreaterThan(year, 2020, inclusive=true)"),
+        ("Research gets less than 0.4 of the budget.", "LessThan(research.share_of_budget, 40%)"),
+        ("At most 0.25 of our budget goes to research.", "LessThan(research.share_of_budget, 25%, inclusive=true)"),
+        ("Research gets between 0.2 and 0.4 of the budget.", "Between(research_budget, 20%, 40%)"),
+        ("Research gets less than 1.4 of the budget.", "LessThan(research_budget, 1.4)"),
+        ("The drift must be less than 0.5 of a degree.", "LessThan(drift_degree, 0.5)"),
+    ],
+)
+def test_what_is_understood(words, predicate):
+    found = understand_constraint(words)
+    assert found.predicate is not None, found.reason
+    assert to_text(found.predicate) == predicate
+    assert not disagreement(words, found.predicate)
+
+
+@each(
+    ("words", "reason"),
+    [
+        ("Set the timeout to 5 seconds for uploads.", TIMEOUT),
+        ("Set the maximum timeout to 5 seconds.", TIMEOUT),
+        ("Set the start time to 9.", TIMEOUT),
+        ("Set the table to 5 people.", TIMEOUT),
+        ("Set aside 5 minutes to rest.", TIMEOUT),
+        ("Never set the timeout to 5 seconds.", TIMEOUT),
+        ("Set the timeout and the delay to 5 seconds.", TIMEOUT),
+        ("Set the timeout to 5 seconds and the retries to 3.", "several values"),
+        ("The house is one of three, both red, all old.", TIMEOUT),
+        ("The vendor is one of our oldest partners, a family firm, loyal.", "no rule knows"),
+        ("The report is one of several, long, dull.", "no rule knows"),
+        ("The priority must be one of low, medium, others.", "no rule knows"),
+        ("The priority must not be one of low, medium, high.", "no rule knows"),
+        ("Use at least version 2.3.", TIMEOUT),
+        ("Node must be 18 or newer.", "alternative"),
+        ("Python must be 3.11 or later.", VERSION),
+        ("The version must be 2.3 or later.", "no operator puts versions into an order"),
+        ("The drift must be within 0.5 of the target.", TIMEOUT),
+    ],
+)
+def test_what_is_not_surely_read_is_not_understood(words, reason):
+    found = understand_constraint(words)
+    assert found.predicate is None, to_text(found.predicate)
+    assert reason in found.reason
+
+
+@each(
+    ("words", "status"),
+    [
+        ("Research gets less than 0.4 of the budget.", Consistency.UNSAT),
+        ("Research gets less than 0.6 of the budget.", Consistency.SAT),
+        ("Research gets at most 40% of the budget.", Consistency.UNSAT),
+    ],
+)
+def test_a_share_in_percent_and_as_a_fraction_are_of_one_thing(words, status):
+    both = ["Research gets more than 50% of the budget.", words]
+    predicates = [(str(at), understand_constraint(each_).predicate) for at, each_ in enumerate(both)]
+    assert check(predicates, DEADLINE_MS).status is status
