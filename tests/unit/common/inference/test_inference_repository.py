@@ -23,7 +23,7 @@ from services.common.rpc.main import EXIT_STARTUP, run
 from services.common.settings.inference import InferenceSettings
 from services.dag.compose import build
 
-IN_PROCESS = {"entity_recognition": "spacy", "injection": "numpy"}
+IN_PROCESS = {"entity_recognition": "spacy"}
 CONFIG = """name: "tiny" backend: "onnxruntime" max_batch_size: 4
 input { name: "x" data_type: TYPE_INT64 dims: -1 } output { name: "y" data_type: TYPE_FP32 dims: 2 }"""
 
