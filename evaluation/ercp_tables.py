@@ -87,7 +87,7 @@ def _runs(measured: Results) -> Table:
         ),
     )
     body = tuple((name, *_each(measured, cell)) for name, cell in rows)
-    return Table("runs", "How runs end", ("measure", *_names()), body)
+    return Table("runs", "How runs end", ("measure", *_names(measured)), body)
 
 
 def _ended(measured: Results) -> Table:
@@ -99,7 +99,7 @@ def _ended(measured: Results) -> Table:
         return cell
 
     body = tuple((expected, *_each(measured, counts(expected))) for expected in ("converged", "infeasible", "partial"))
-    return Table("ended", "Expected status, and what came", ("expected", *_names()), body)
+    return Table("ended", "Expected status, and what came", ("expected", *_names(measured)), body)
 
 
 def _detection(measured: Results) -> Table:
@@ -111,7 +111,7 @@ def _detection(measured: Results) -> Table:
         return cell
 
     types = dict.fromkeys(
-        name for one in SETS for name in measured.get(one, {}).get("detection", {"types": {}})["types"]
+        name for one in _sets(measured) for name in measured.get(one, {}).get("detection", {"types": {}})["types"]
     )
     body = [(name, *_each(measured, of_type(name))) for name in types]
     for name, part, whole in (
@@ -123,7 +123,7 @@ def _detection(measured: Results) -> Table:
     note = (
         "Planted errors: precision / recall. A finding of another type at the right place is false in its type's row."
     )
-    return Table("detection", "What verification finds in each draft", ("errors", *_names()), tuple(body), note)
+    return Table("detection", "What verification finds in each draft", ("errors", *_names(measured)), tuple(body), note)
 
 
 def _refused(one: Results) -> str:
@@ -145,10 +145,10 @@ def _kinds(measured: Results) -> Table:
 
         return cell
 
-    kinds = dict.fromkeys(name for one in SETS for name in measured.get(one, {}).get("kinds", {}))
+    kinds = dict.fromkeys(name for one in _sets(measured) for name in measured.get(one, {}).get("kinds", {}))
     body = tuple((name, *_each(measured, of_kind(name))) for name in kinds)
     note = "Runs that ended as expected; planted errors found, by place and type; false findings."
-    return Table("kinds", "By kind of problem", ("kind", *_names()), body, note)
+    return Table("kinds", "By kind of problem", ("kind", *_names(measured)), body, note)
 
 
 def _model(measured: Results) -> Table:
@@ -168,12 +168,18 @@ def _model(measured: Results) -> Table:
     return Table("model", "With a real model", columns, rows)
 
 
-def _names() -> tuple[str, ...]:
-    return tuple(one.replace("_", " ") for one in SETS)
+def _sets(measured: Results) -> tuple[str, ...]:
+    """Return the sets that have a column: those of ours, or what else was measured alone."""
+    others = tuple(name for name in measured if name not in {*SETS, MODEL})
+    return others or SETS
+
+
+def _names(measured: Results) -> tuple[str, ...]:
+    return tuple(one.replace("_", " ") for one in _sets(measured))
 
 
 def _each(measured: Results, cell: Cell) -> tuple[str, ...]:
-    return tuple(cell(measured[one]) if one in measured else NONE for one in SETS)
+    return tuple(cell(measured[one]) if one in measured else NONE for one in _sets(measured))
 
 
 def _number(value: float | None, digits: int) -> str:

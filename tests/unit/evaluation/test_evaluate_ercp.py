@@ -231,6 +231,14 @@ def test_tables_show_each_half_in_its_column(tmp_path):
     assert "| feasible problems that converged | - | 1 of 1 | - |" in only
 
 
+def test_a_set_of_somebody_else_has_the_only_column():
+    found = {"blind_set": results(measured())}
+    for table in ercp_tables.tables_of(found)[:4]:
+        assert table.columns[1:] == ("blind set",)
+        assert {len(row) for row in table.rows} == {2}
+    assert "| feasible problems that converged | 1 of 1 |" in ercp_tables.tables_of(found)[0].markdown()
+
+
 def test_the_page_of_the_repository_is_what_its_figures_say():
     assert evaluate_ercp.run(["--markdown", "--check"]) == 0
 
