@@ -1,6 +1,6 @@
 """Fine-tune the classifier of prompt injection, measure it on styles that it had not seen, and write it (ADR 0227).
 
-    python -m training.injection --data DATA --base BASE [--seconds N]
+    python -m training.injection --data DATA --base BASE
     python tools/update_manifest.py
 
 DATA is the folder of evaluation data (docs/how-to/evaluate.md), BASE that of all-MiniLM-L6-v2 in safetensors (the
@@ -14,7 +14,8 @@ import hashlib
 import json
 import sys
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final
@@ -22,9 +23,11 @@ from typing import Any, Final
 import numpy as np
 import torch
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from services.common.calibration import PiecewiseLinearCalibration
+from services.common.injection.combining import combined_score
+from services.common.injection.searching import find_injections
 from services.common.injection_classifier.scores import squashed
 from services.common.model_repository import ModelRepository
 from training.encoder import PairEncoder, load, save
@@ -50,6 +53,8 @@ DESCRIPTION: Final = Path(__file__).resolve().parent.parent / "descriptions" / f
 LEAST_CARRIER: Final = 300
 OPERATING: Final = 0.7
 """The page's threshold of a combined score."""
+THEMED: Final = frozenset({"paired", "hostile_looking", "clean"})
+"""Parts of pairs and of what looks like one of them (ADR 0175)."""
 ONE_IN: Final = 3
 """Of what is no style, so many are learnt from, and all that was kept of s-labs: styles are to weigh most."""
 
@@ -100,44 +105,53 @@ class Rounds:
         if done.is_dir():
             return load(done)
         data = learnt_of(self._blocks, self._ids, among)
-        with _progress(name) as watch:
+        with progress(name) as watch:
             model = learn(self._base, data, self._recipe, self._work / name, watch)
         save(model, read_tokenizer(self._base), done)
         return model
 
 
-class _progress:  # noqa: N801 - read as a function
-    """Shows how far a fit is, on standard error."""
+@contextmanager
+def progress(name: str) -> Iterator[Callable[[Mapping[str, float]], None]]:
+    """Show how far a fit is, on standard error; yields what is to be told of each step."""
+    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.completed} steps"))
+    with Progress(*columns, TimeElapsedColumn(), console=Console(stderr=True)) as bar:
+        task = bar.add_task(name, total=None)
 
-    def __init__(self, name: str) -> None:
-        columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.completed} steps"))
-        self._bar = Progress(*columns, TimeElapsedColumn(), TimeRemainingColumn(), console=Console(stderr=True))
-        self._task = self._bar.add_task(name, total=None)
+        def watch(told: Mapping[str, float]) -> None:
+            bar.update(task, completed=told["step"], description=f"{name}, loss {told['loss']:.3f}")
 
-    def __enter__(self) -> Callable[[Mapping[str, float]], None]:
-        self._bar.start()
-        return self._watch
-
-    def __exit__(self, *_: object) -> None:
-        self._bar.stop()
-
-    def _watch(self, told: Mapping[str, float]) -> None:
-        self._bar.update(self._task, completed=told["step"], description=f"loss {told['loss']:.3f}")
+        yield watch
 
 
 def report(rows: Sequence[Row], worst: Values, knots: tuple[list[float], list[float]]) -> dict[str, Any]:
     """Return what was learnt from, and the figures of what was left out."""
     probabilities = PiecewiseLinearCalibration(*knots).apply(squashed(worst).astype(np.float32)).astype(np.float64)
     styled = [place for place, row in enumerate(rows) if row.share == SHARE]
+    themed = [place for place, row in enumerate(rows) if row.share in THEMED]
+    styles = [rows[place] for place in styled]
     return {
         "seed": SEED,
         "rounds": ROUNDS,
         "material_sha256": digest_of(FOLDER),
         "texts": dict(sorted(Counter(part_of(row) for row in rows).items())),
-        "left_out_styles": figures([rows[place] for place in styled], worst[styled]),
+        "left_out_styles": figures(styles, worst[styled]),
+        "left_out_styles_with_rules": figures(styles, with_rules(styles, probabilities[styled])),
+        "left_out_themes": figures([rows[place] for place in themed], worst[themed]),
         "calibration_error": calibration_error(rows, probabilities),
         f"at_probability_{OPERATING:g}": at_bound(rows, probabilities, OPERATING),
     }
+
+
+def with_rules(rows: Sequence[Row], probabilities: Values) -> Values:
+    """Return the score of each row as it is served: rules raise the odds of the probability."""
+    found = [find_injections(row.text) for row in rows]
+    return np.array(
+        [
+            combined_score(one.score, None, float(probability), disguised=one.is_disguised)
+            for one, probability in zip(found, probabilities, strict=True)
+        ]
+    )
 
 
 def digest_of(folder: Path) -> str:
@@ -148,7 +162,6 @@ def digest_of(folder: Path) -> str:
 
 def deliver(repository: Path, model: PairEncoder, base: Path, calibration: dict[str, Any]) -> None:
     """Write the model into the repository."""
-    (repository / NAME / "1" / "head.npz").unlink(missing_ok=True)
     write_folder(
         repository,
         Delivery(

@@ -48,16 +48,20 @@ class Origin(_Strict):
 
 
 class CalibrationEntry(_Strict):
-    """Knots of the monotone map from raw cosine to calibrated similarity (ADR 0012)."""
+    """Knots of a monotone map from raw scores to calibrated ones.
+
+    Of an embedding model: from cosine to similarity (ADR 0012); of a classifier of injections: from the logistic of a
+    quarter of its logit to the probability (ADR 0227).
+    """
 
     raw: tuple[float, ...]
-    """Raw cosines, strictly ascending from 0 to 1."""
+    """Raw scores, strictly ascending from 0 to 1."""
     calibrated: tuple[float, ...]
     """What each is mapped to, strictly ascending from 0 to 1."""
     fitted_on: dict[str, Any]
     """Data, fold, definitions and sample sizes."""
     measured: dict[str, Any]
-    """Error rates at 0.75 and 0.60, per fold."""
+    """Error rates, as the kind has them."""
 
 
 class TemperatureEntry(_Strict):
@@ -151,7 +155,7 @@ class ModelEntry(_Strict):
     metrics: dict[str, Any] = Field(default_factory=dict)
     """What was measured, with the data it was measured on."""
     calibration: CalibrationEntry | None = None
-    """Only embedding models have one."""
+    """Only embedding models and classifiers of injections have one."""
     softmax: TemperatureEntry | None = None
     """Only entailment models have one; a grounding model's calibration is in its ``combiner.json``."""
     own: OwnEncoder | None = None
