@@ -1,1 +1,1 @@
-"""How the classifier of prompt injection is made (ADR 0126): ``python -m training.injection``."""
+"""How the classifier of prompt injection is made (ADR 0227): ``python -m training.injection``."""

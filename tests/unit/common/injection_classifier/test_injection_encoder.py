@@ -85,6 +85,11 @@ async def test_a_long_text_is_read_whole_in_pieces_that_the_encoder_takes():
     assert read >= len(TOKENIZER.ids([text])[0])
 
 
+async def test_a_disguised_text_is_read_as_what_it_says():
+    plain, disguised = await classifier().score([ATTACK, ATTACK.replace("ignore", "ig\u200bn\u043ere")])
+    assert disguised == plain
+
+
 async def test_equal_pieces_are_asked_for_once():
     own = CountingBackend()
     assert len(set(await over(own).score([ATTACK] * 5))) == 1
