@@ -106,6 +106,7 @@ def test_rows_of_words_over_columns_of_figures_name_them(head, fact):
     [
         "<tr><td>Mon<td colspan=2>closed</tr><tr><td>Tue<td>9<td>12</tr><tr><td>Wed<td>9<td>17</tr>",
         "<tr><td>Mon<td colspan=2>closed</tr><tr><td>Tue<td>open<td>late</tr><tr><td>Wed<td>9<td>17</tr>",
+        "<tr><td>Adults<td colspan=2>Free</tr><tr><td>Students<td>Free<td>Half</tr><tr><td>Kids<td>3<td>4</tr>",
         "<tr><td colspan=3>North</tr><tr><td>Oslo<td>4<td>9</tr><tr><td>Bergen<td>4<td>8</tr>",
         "<tr><td colspan=3>N</tr><tr><td>Oslo<td>Y<td>No</tr><tr><td colspan=3>S</tr><tr><td>Bonn<td>4<td>8</tr>",
         "<tr><td>Ann<td colspan=2>Leeds</tr><tr><td>Bob<td>York<td>Hull</tr><tr><td>Cid<td>Bath<td>Ripon</tr>",

@@ -87,26 +87,6 @@ def test_lines_of_labels_and_values_are_paragraphs_of_their_own():
     ]
 
 
-@pytest.mark.parametrize(
-    ("written", "read"),
-    [
-        ("Line one<br>Line two is wet.", ["Line one", "Line two is wet."]),
-        ("The pump is shut<br>The valve is open.", ["The pump is shut", "The valve is open."]),
-        ("Die Pumpe ist leer<br>Das Ventil ist offen.", ["Die Pumpe ist leer", "Das Ventil ist offen."]),
-        ("Send it to our office in<br>Oslo before noon.", ["Send it to our office in Oslo before noon."]),
-        ("Der Antrag ist beim<br>Amt schriftlich zu stellen.", ["Der Antrag ist beim Amt schriftlich zu stellen."]),
-        ("Send it before noon,<br>It is read then.", ["Send it before noon, It is read then."]),
-        (
-            "Rules that hold for<br>members and<br>The Club of Ely.",
-            ["Rules that hold for members and The Club of Ely."],
-        ),
-        ("Acme Ltd<br>12 High Street<br>London", ["Acme Ltd 12 High Street London"]),
-    ],
-)
-def test_a_sentence_below_a_line_without_a_sign_is_one_of_its_own(written, read):
-    assert text_of(f"<p>{written}</p>") == read
-
-
 def test_lists_are_called_what_a_reader_sees():
     page = (
         "<ol start=3><li>c<ol type=a><li>x<li>y</ol><li value=7>g<li>h</ol>"

@@ -31,9 +31,16 @@ _CLASSES: Final = frozenset(
 """Classes by which Bootstrap, Tailwind, Bulma, Foundation, WordPress, Drupal and others hide, and nothing else."""
 _CLASSES_WHERE_LINKED: Final = frozenset({"collapse", "fade", "hidden-xs-up", "none", "boring"})
 """They hide in a framework, and may mean something else in a page that links to no style sheet."""
-_SHOWN_BESIDE: Final = frozenset({"show", "in", "open", "active", "is-active", "visible", "navbar-collapse"})
+_SHOWN_BESIDE: Final = frozenset(
+    {
+        *("show", "in", "open", "active", "is-active", "visible", "navbar-collapse"),
+        *("is-visible", "shown", "expanded", "slds-show", "animated", "wow"),
+    }
+)
+"""Beside these a class that hides is undone, by a script as it stands or as the page is scrolled."""
 _SHOWN_WIDE: Final = re.compile(
-    r"(?:sm|md|lg|xl):(?:block|flex|inline|inline-block|grid|table|table-cell|contents|visible|not-sr-only|inline-flex)$"
+    r"@?(?:sm|md|lg|xl|2xl):(?:tw-|gl-)?!?"
+    r"(?:block|flex|inline|inline-block|grid|table|table-cell|contents|visible|not-sr-only|inline-flex)!?$"
     r"|d-(?:sm|md|lg|xl)-(?:block|flex|inline|inline-block|grid|table|table-cell|inline-flex)$"
 )
 _LENGTH: Final = re.compile(r"(-?(?:\d++(?:\.\d*+)?|\.\d++))(px|em|rem|vw|vh|%|pt|ch|in|cm)?$")

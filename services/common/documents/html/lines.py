@@ -24,8 +24,6 @@ from services.common.documents.marks import (
     STRUCK_END,
 )
 from services.common.documents.wording import collapse, has_words
-from services.common.function_words import FUNCTION_WORDS
-from services.common.grounding.words import STOP_WORDS
 
 _NOTED: Final = re.compile(f"(?:(?<!\\s)\\s++)?{NOTE}([^{NOTE}{NOTE_END}]*){NOTE_END}")
 _STRUCK_PART: Final = re.compile(f"{STRUCK}[^{STRUCK}{STRUCK_END}]*{STRUCK_END}")
@@ -33,10 +31,6 @@ _BOLD_PART: Final = re.compile(f"{BOLD}[^{BOLD}{BOLD_END}]*{BOLD_END}")
 _LINK_PART: Final = re.compile(f"{LINK}[^{LINK}{LINK_END}]*{LINK_END}")
 _PICTURE_PART: Final = re.compile(f"{PICTURE}([^{PICTURE}{PICTURE_END}]*){PICTURE_END}")
 
-_FUNCTION_WORDS: Final = STOP_WORDS | {word for listed in FUNCTION_WORDS.values() for word in listed.split()}
-_SENTENCE_WORDS: Final = 3
-_LINE_CHARS: Final = 60
-"""A longer line may go on below: text that was written with a break at each line's end."""
 _LABEL_CHARS: Final = 40
 _LABEL_WORDS: Final = 4
 _RAISED_DIGITS: Final = str.maketrans(
@@ -92,12 +86,11 @@ def read_line(raw: str, defined: frozenset[str]) -> Line:
 
 
 def split_lines(raw: str) -> list[str]:
-    """Return the parts of a paragraph that its line breaks part: ``Label: value``, bold lines, whole sentences."""
+    """Return the parts of a paragraph that its line breaks part: lines of the form ``Label: value`` and bold ones."""
     if BREAK not in raw:
         return [raw]
     lines = raw.split(BREAK)
     parts: list[str] = [lines[0]]
-    each_opens = all(_opens(line) for line in lines if ANY_MARK.sub("", line).strip())
     for before, line in pairwise(lines):
         blank = not ANY_MARK.sub("", before).strip()
         if (
@@ -105,31 +98,11 @@ def split_lines(raw: str) -> list[str]:
             or _is_labelled(line)
             or (_is_labelled(before) and _opens(line))
             or _is_bold(before) != _is_bold(line)
-            or (each_opens and _is_sentence_below(before, line))
         ):
             parts.append(line)
         else:
             parts[-1] = f"{parts[-1]}{BREAK}{line}"
     return parts
-
-
-def _is_sentence_below(before: str, line: str) -> bool:
-    """Say whether a line is a sentence and the one above, which ends without a sign, none that goes on in it.
-
-    Its first word is one that is small within a sentence ("The", "Es"), or the line above is a name without such words.
-    """
-    above, words = ANY_MARK.sub("", before).split(), ANY_MARK.sub("", line).split()
-    if (
-        not above
-        or len(words) < _SENTENCE_WORDS
-        or not words[0][0].isupper()
-        or not words[-1].endswith((".", "!", "?"))
-    ):
-        return False
-    small = [word.lower() in _FUNCTION_WORDS for word in above]
-    if small[-1] or not above[-1][-1].isalnum() or len(" ".join(above)) > _LINE_CHARS:
-        return False
-    return words[0].lower() in _FUNCTION_WORDS or not any(small)
 
 
 def _struck(match: re.Match[str]) -> str:

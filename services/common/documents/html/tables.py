@@ -310,7 +310,7 @@ def _over_figures(grid: _Grid) -> int:
         column for column, cell in enumerate(first) if column and cell is not None and cell.text and cell.columns > 1
     ]
     count = header_rows_of(grid.texts, frozenset(grid.spanned)) if wide else 0
-    if count < _PAIR or (any(map(_one_cell, grid.origins[1:-1])) and _one_cell(first)):
+    if count < _PAIR or (any(map(_one_cell, grid.origins[1:-1])) and _one_cell(first)) or not _has_corner(grid):
         return 0
     names = grid.texts[1]
     small = any(names[column][:1].islower() for column in wide) and names[0][:1].isupper()
@@ -318,6 +318,12 @@ def _over_figures(grid: _Grid) -> int:
         return 0
     body = [line for line, cells in zip(grid.texts[count:], grid.origins[count:], strict=True) if not _one_cell(cells)]
     return count if body and all(_mostly_figures([line[column] for line in body]) for column in wide) else 0
+
+
+def _has_corner(grid: _Grid) -> bool:
+    """Say whether the first two rows name no row: their first column is empty, one cell over both, or a title's."""
+    first, second = grid.origins[0], grid.origins[1]
+    return _one_cell(first) or first[0] is second[0] or not grid.texts[0][0] or not grid.texts[1][0]
 
 
 def _mostly_figures(cells: Sequence[str]) -> bool:

@@ -60,7 +60,7 @@ _QUALIFIED: Final = re.compile(
 )
 _DETERMINED: Final = re.compile(
     r"(?:an?|the|my|our|your|his|her|its|their|these|those|this|that|several|many|few|some|any|all|both|each|and|or|but|as|so|"
-    r"at|in|on|by|to|for|from|with|if|when|which|who|please|only|always|usually|mostly|preferably|ideally|mine|ours|yours|theirs|"
+    r"at|in|on|by|to|for|from|with|near|within|under|over|above|below|close|beside|if|when|which|who|please|only|always|usually|mostly|preferably|ideally|mine|ours|yours|theirs|"
     r"us|them|you)\b",
     re.IGNORECASE,
 )

@@ -11,12 +11,13 @@ _SET: Final = re.compile(
 )
 _OTHERWISE: Final = re.compile(
     r"\b(?:aside|apart|up|off|out|forth|back|down|from|by|and|or|not|never|no|to|any|some|each|every|"
-    r"max|maximum|min|minimum|about|around)\b",
+    r"max|maximum|min|minimum|about|around|limits?|caps?|ceiling|threshold|bounds?|"
+    r"highest|lowest|top|largest|smallest|scene|sights?)\b",
     re.IGNORECASE,
 )
 """In what is set: it is another order, of several things, or of a limit."""
 _BY_CLOCK: Final = re.compile(
-    r"\b(?:alarm|clock|watch|meeting|call|appointment|start|end|departure|arrival|opening|closing|time|hour)\Z",
+    r"\b(?:alarm|clock|watch|meeting|call|appointment|start|end|departure|arrival|opening|closing|time|hour|curfew|reminder|lunch|dinner|check-in|check-out)\Z",
     re.IGNORECASE,
 )
 """What a bare number may be a time of day for."""
