@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import grpc
+import pytest
 from crp.dpe.v1 import guard_pb2
 from crp.dpe.v1 import guard_service_pb2 as pb
 from crp.dpe.v1 import guard_service_pb2_grpc as pb_grpc
@@ -124,6 +125,15 @@ class StreamClient:
 
     def call(self, caller="reader", **kwargs):
         return self.stub.OverseeStream(metadata=(("authorization", caller),), **kwargs)
+
+    async def refused(self, caller="reader"):
+        """Return how a stream ends that is refused before anything is read of it.
+
+        Nothing is written: a message that meets the refusal on its way makes the client say INTERNAL of itself.
+        """
+        with pytest.raises(grpc.aio.AioRpcError) as caught:
+            await self.call(caller).read()
+        return caught.value
 
     async def run(self, *requests, caller="reader"):
         """Send everything and return every response."""
