@@ -76,6 +76,7 @@ def told(words: str, draft: str) -> str:
     [
         ("At most a quarter of the lamps may be red.", "There are 40 lamps. Red ones: 8 lamps.", ""),
         ("The pauses together must stay below 15 seconds.", "Pause 4 s, then 6 s.", "Pause 9 s, then 8 s."),
+        ("The answer takes at most 5 s.", "The answer takes 300 ms.", "The answer takes 2 minutes."),
         ("No alcohol.", "", "For the toast there is cider."),
         ("Use invoice number 90217.", "It is invoice number 90217.", "Your invoice number is 90271."),
         ("The model name is Lumo 7.", "Meet the Lumo 7.", "Meet the Lumo 9, our best lamp."),

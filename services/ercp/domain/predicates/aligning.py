@@ -16,6 +16,7 @@ from typing import Final
 from services.common.ports.recognition import EntityKind
 from services.common.reading.bounds import Bound
 from services.common.reading.nearness import said_of
+from services.common.reading.numerals import plain
 from services.common.reading.places import Place, read_places
 from services.common.reading.terms import terms
 from services.common.reading.text_types import Value
@@ -193,16 +194,19 @@ def _spoken(match: re.Match[str]) -> str:
 
 def measure_as_written(text: str, value: Value) -> Measure | None:
     """Return what a value is worth with the short symbol of a unit that may stand behind it."""
-    return _with_symbol(text, value) or measure_of(value)
+    return measure_of(with_symbol(text, value))
 
 
-def _with_symbol(text: str, value: Value) -> Measure | None:
-    """Return what a number is worth with the short symbol of a unit behind it, such as 60 s."""
+def with_symbol(text: str, value: Value) -> Value:
+    """Return a bare number with the short symbol of a unit behind it, such as 60 s; any other value as it is."""
     symbol = _SYMBOL.match(text, value.end + 1) if text[value.end : value.end + 1] == " " else None
-    if value.kind is not EntityKind.NUMBER or value.unit or symbol is None:
-        return None
-    values = scan_values(f"{value.text} {_spoken(symbol)}")
-    return measure_of(values[0]) if len(values) == 1 else None
+    if value.kind is not EntityKind.NUMBER or value.unit or value.number is None or symbol is None:
+        return value
+    values = scan_values(f"{plain(value.number)} {_spoken(symbol)}")
+    if len(values) != 1:
+        return value
+    end = symbol.end()
+    return replace(values[0], text=text[value.start : end], start=value.start, end=end)
 
 
 def on_scale(measure: Measure, wanted: Measure) -> Measure | None:

@@ -12,6 +12,7 @@ from services.common.reading.intervals import APART
 from services.common.reading.text_types import Value
 from services.common.reading.values import scan_values
 from services.ercp.domain.predicates import Amount, Moment
+from services.ercp.domain.predicates.aligning import with_symbol
 from services.ercp.domain.predicates.meant import PERIOD_BEHIND
 from services.ercp.domain.predicates.model import Hour, YearDay
 from services.ercp.domain.predicates.units import CURRENCIES, dimension_of, unit_named
@@ -80,7 +81,7 @@ class Named:
 
 def read(text: str) -> list[Named]:
     """Return the values that a sentence names, in order."""
-    found = [_of_whole(text, _named(text, value)) for value in scan_values(text) if value.kind in _PLACED]
+    found = [_of_whole(text, _named(text, value)) for value in _values(text)]
     taken = [(each.start, each.end) for each in found]
     for at, (first, second) in enumerate(pairwise(tuple(found))):
         # "Between 2 and 3 metres": the first end has the unit of the second.
@@ -93,6 +94,18 @@ def read(text: str) -> list[Named]:
         if all(end <= first or start >= last for first, last in taken):
             found.append(Named(Amount(Decimal(1)), start, end, end, match["noun"], is_number=True))
     return sorted(found, key=lambda each: each.start)
+
+
+def _values(text: str) -> list[Value]:
+    """Return the values of a sentence, bare numbers with the short symbol of a unit behind them: "at most 5 s"."""
+    scanned = [value for value in scan_values(text) if value.kind in _PLACED]
+    found = [with_symbol(text, value) for value in scanned]
+    for at, (first, second) in enumerate(pairwise(tuple(found))):
+        is_bare = first.kind is EntityKind.NUMBER and not first.unit
+        if is_bare and second is not scanned[at + 1] and _JOINED.fullmatch(text, first.end, second.start):
+            # "Between 2 and 5 s", as the reader has it where the unit is a word.
+            found[at] = replace(first, kind=EntityKind.QUANTITY, unit=second.unit)
+    return found
 
 
 def _is_fraction(text: str, named: Named) -> bool:
