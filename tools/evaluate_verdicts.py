@@ -3,6 +3,7 @@
     python -m tools.evaluate_verdicts pairs [--part development | --part test --open-test] [--kind KIND]
     python -m tools.evaluate_verdicts corpus | rewordings [--kind KIND]
     python -m tools.evaluate_verdicts second-opinion [--kind KIND]
+    python -m tools.evaluate_verdicts superseded
     python -m tools.evaluate_verdicts answers [--part development | --part test --open-test]
     python -m tools.evaluate_verdicts replies [--part development | --part test --open-test]
     python -m tools.evaluate_verdicts short-answers [--part development | --part test --open-test]
@@ -10,7 +11,8 @@
     python -m tools.evaluate_verdicts questions [--part development | --part test --open-test]
     python -m tools.evaluate_verdicts misquotes | neighbours | planted --open-test [--data DIR] [--documents DIR]
 
-Everything is checked by the function that users call, services.allinone.check. Prints tables; --save keeps the figures
+Everything is checked by the function that users call, services.allinone.check; superseded walks every order of changes
+to documents in the suite of services.allinone.embedded. Prints tables; --save keeps the figures
 as JSON in docs/results, --mistakes the wrong ones. What the encoders say is kept in .cache/evaluation (another file:
 GROUNDTRAIL_EVAL_MEMORY), so that a run after a changed rule takes seconds.
 """
@@ -28,7 +30,16 @@ from typing import Any, Final
 
 from rich.console import Console
 
-from evaluation import asked_questions, corpus, misquotes, pairs, scripted_judge, two_windows, whole_documents
+from evaluation import (
+    asked_questions,
+    corpus,
+    misquotes,
+    pairs,
+    scripted_judge,
+    superseded,
+    two_windows,
+    whole_documents,
+)
 from evaluation.data import EvaluationDataError
 from evaluation.embedded_suite import open_suite
 from evaluation.encoder_memory import DEFAULT_FILE
@@ -57,7 +68,8 @@ SETS: Final = {
 }
 """Folder of each set, and the file without which it is not there."""
 WHOLE_DOCUMENTS: Final = frozenset({"answers", "replies", "short-answers", "daily-answers"})
-EVERY: Final = ("pairs", "corpus", "rewordings", "second-opinion", *SETS)
+ORDERS: Final = "superseded"
+EVERY: Final = ("pairs", "corpus", "rewordings", "second-opinion", ORDERS, *SETS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +125,8 @@ class Runs:
             return await self._pairs(task)
         if task == "second-opinion":
             return await self._second_opinion()
+        if task == ORDERS:
+            return await self._superseded()
         if task == "misquotes":
             return await self._misquotes()
         if task in WHOLE_DOCUMENTS:
@@ -144,6 +158,12 @@ class Runs:
         rows = await scripted_judge.measure_judges(records, self._settings, self._memory)
         facts = {"part": str(pairs.Part.DEVELOPMENT), "records": len(records)}
         return Report((scripted_judge.table_of_judges(rows),), facts | scripted_judge.document_of_judges(rows), ())
+
+    async def _superseded(self) -> Report:
+        """Walk every order of changes to two documents; with ``--limit`` the first orders of each kind."""
+        found = await superseded.measure_orders(self._settings, self._memory, self._options.limit)
+        document = superseded.document_of_orders(found)
+        return Report((superseded.table_of_orders(found),), document, superseded.mistakes_of_orders(found))
 
     async def _misquotes(self) -> Report:
         folder = self._folder("misquotes")
@@ -232,7 +252,7 @@ def run(arguments: Sequence[str]) -> int:
         runs = Runs(options, settings)
         tasks = [options.task]
         if options.task == "all":
-            tasks = ["pairs", "corpus", *(name for name in SETS if _is_open(name, options))]
+            tasks = ["pairs", "corpus", ORDERS, *(name for name in SETS if _is_open(name, options))]
         for task in tasks:
             give(task, options, asyncio.run(runs.run(task)))
     except (EvaluationDataError, SettingsError, StartupError, CrpError) as error:

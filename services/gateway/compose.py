@@ -8,6 +8,7 @@ from functools import partial
 from importlib.metadata import version
 from typing import Any, Final
 
+from crp.ckf.v1.knowledge_service_pb2_grpc import KnowledgeServiceStub
 from crp.dag.v1.session_service_pb2_grpc import SessionServiceStub
 from crp.dpe.v1.guard_service_pb2_grpc import GuardServiceStub
 from crp.dpe.v1.provenance_service_pb2_grpc import ProvenanceServiceStub
@@ -79,6 +80,7 @@ PROVENANCE_SERVICE: Final = "crp.dpe.v1.ProvenanceService"
 """Of the dpe process, which serves GuardService beside it."""
 SESSION_SERVICE: Final = "crp.dag.v1.SessionService"
 ENVELOPE_SERVICE: Final = "crp.envelope.v1.EnvelopeService"
+"""Of the envelope process, which serves KnowledgeService beside it."""
 _LOG: Final = logging.getLogger(__name__)
 
 
@@ -298,6 +300,7 @@ def _rpc_routes(
     from services.gateway.doors.http.provider_routes import ProviderRoutes
     from services.gateway.doors.http.record_routes import RecordRoutes
     from services.gateway.doors.http.review_routes import ReviewRoutes
+    from services.gateway.doors.http.source_routes import SourceRoutes
     from services.gateway.doors.http.well_known import WellKnownRoutes
 
     stubs: dict[str, Any] = {
@@ -305,7 +308,7 @@ def _rpc_routes(
         for peer, kinds in {
             "dpe": (ProvenanceServiceStub, GuardServiceStub),
             "dag": (SessionServiceStub,),
-            "envelope": (EnvelopeServiceStub,),
+            "envelope": (EnvelopeServiceStub, KnowledgeServiceStub),
             "gateway": (
                 pb_grpc.DispatchServiceStub,
                 ReviewServiceStub,
@@ -329,6 +332,7 @@ def _rpc_routes(
         ProviderRoutes(stubs["AdminServiceStub"], *behind),
         OversightRoutes(stubs["FeedbackServiceStub"], stubs["ViolationReportServiceStub"], *behind),
         RecordRoutes(dispatches, stubs["SessionServiceStub"], stubs["EnvelopeServiceStub"], *behind),
+        SourceRoutes(stubs["KnowledgeServiceStub"], *behind),
         BatchRoutes(dispatches, *behind),
         FanOutRoutes(dispatches, *behind),
         WellKnownRoutes(version("groundtrail"), settings.http, settings.chat, settings.gateway),

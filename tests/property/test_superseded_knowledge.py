@@ -12,6 +12,7 @@ from crp.dpe.v1 import provenance_service_pb2 as dpe_pb
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from evaluation.standing import Standing
 from services.common.envelope_request import EnvelopeRequest
 from services.common.taxonomy import RiskLevel
 from services.dpe.convert.report import report_message
@@ -58,14 +59,11 @@ def provenance():
 
 @dataclass
 class World:
-    """A deployment, and what its documents say by topic; ``former`` is what stood in one that was not erased."""
+    """A deployment, and what its documents say by topic."""
 
     knowledge: Any
     dpe: Any = field(default_factory=provenance)
-    documents: dict = field(default_factory=dict)
-    names: dict = field(default_factory=dict)
-    former: dict = field(default_factory=dict)
-    renames: int = 0
+    standing: Standing = field(default_factory=Standing)
 
     async def put(self, uri, values, *, supersedes=()):
         """Ingest the whole document as it stands now."""
@@ -81,38 +79,25 @@ class World:
 
     async def set(self, slot, topic, value):
         """Change a value, or remove it where there is none; the others stay as they are."""
-        uri = self.names.setdefault(slot, slot)
-        before = self.documents.get(uri, {})
-        after = {key: old for key, old in before.items() if key != topic} | ({} if value is None else {topic: value})
-        self.note(uri, before, after)
-        self.documents[uri] = after
-        await self.put(uri, after)
+        uri = self.standing.set(slot, topic, value)
+        await self.put(uri, self.standing.documents[uri])
 
     async def rename(self, slot):
-        old = self.names.get(slot)
-        if old not in self.documents:
-            return
-        self.renames += 1
-        new = f"v{self.renames}-{slot}"
-        self.names[slot] = new
-        self.documents[new] = self.documents.pop(old)
-        self.note(old, self.documents[new], {})
-        await self.put(new, self.documents[new], supersedes=[old])
+        if names := self.standing.rename(slot):
+            old, new = names
+            await self.put(new, self.standing.documents[new], supersedes=[old])
 
     async def erase(self, slot):
-        uri = self.names.get(slot)
-        if uri not in self.documents:
-            return
-        del self.documents[uri]
-        self.former.pop(uri, None)
-        await self.knowledge.erase(TENANT, uri)
+        if uri := self.standing.erase(slot):
+            await self.knowledge.erase(TENANT, uri)
 
     async def withhold_and_restore(self, slot, topic, value):
         """Withhold what a topic's fact says, change the document meanwhile, and restore it."""
-        uri = self.names.get(slot)
-        if topic not in self.documents.get(uri, {}):
+        uri = self.standing.names.get(slot)
+        documents = self.standing.documents
+        if topic not in documents.get(uri, {}):
             return
-        text = sentence(topic, self.documents[uri][topic])
+        text = sentence(topic, documents[uri][topic])
         source = self.knowledge.sources[TENANT, uri]
         facts = [one for one in await self.facts() if one.source_id == source and text in one.content]
         for one in facts:
@@ -124,17 +109,6 @@ class World:
     async def facts(self):
         ids = list(self.knowledge.store._facts.get(TENANT, {}))
         return await self.knowledge.store.get(TENANT, ids)
-
-    def note(self, uri, before, after):
-        for topic, value in before.items():
-            if after.get(topic) != value:
-                self.former.setdefault(uri, set()).add((topic, value))
-
-    def holds(self, topic, value):
-        return any(values.get(topic) == value for values in self.documents.values())
-
-    def held(self, topic, value):
-        return any((topic, value) in values for values in self.former.values())
 
     async def asked(self, query, topic, value, **wishes):
         """Return the envelope's message and the analysis of an answer that states the value."""
@@ -149,14 +123,15 @@ class World:
 
     async def check(self, topic, value):
         """Hold one answer against what stands in the documents, asked of now, of the past, and with everything."""
-        current = self.holds(topic, value)
-        outdated = not current and self.held(topic, value)
+        documents = self.standing.documents
+        current = self.standing.holds(topic, value)
+        outdated = not current and self.standing.held(topic, value)
         for query, wishes in ((NOW_QUERY, {}), (PAST_QUERY, {}), (NOW_QUERY, {"include_superseded": True})):
             everything = query == PAST_QUERY or bool(wishes)
             message, finished = await self.asked(query, topic, value, **wishes)
             outputs = finished.analysis.outputs
             (verdict,) = outputs.fidelity.verdicts.values()
-            where = (query, topic, value, self.documents, self.former)
+            where = (query, topic, value, documents, self.standing.former)
             if current:
                 assert verdict is Verdict.SUPPORTED, where
                 assert str(outputs.risk.level) == "LOW", (where, outputs.risk.floors)
@@ -170,13 +145,13 @@ class World:
                     assert "does not hold now" in why
             if not everything:
                 assert not [fact for fact in message.facts if fact.stale_reason], where
-            different = {values[topic] for values in self.documents.values() if topic in values}
+            different = {values[topic] for values in documents.values() if topic in values}
             told = {text for conflict in message.conflicts for text in (one.text for one in conflict.values)}
             if len(different) > 1:
                 assert {f"{one} euros" for one in different} <= told, where
                 report = report_message(finished)
                 assert report.source_disagreements
-            elif all(len({v.get(t) for v in self.documents.values() if t in v}) < 2 for t in TOPICS):
+            elif all(len({v.get(t) for v in documents.values() if t in v}) < 2 for t in TOPICS):
                 assert not told, where
 
 

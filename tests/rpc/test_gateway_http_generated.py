@@ -5,6 +5,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from crp.ckf.v1 import knowledge_service_pb2 as knowledge
 from crp.common.v1 import taxonomy_pb2 as taxonomy
 from crp.dag.v1 import session_service_pb2 as dag
 from crp.dpe.v1 import guard_service_pb2 as guard
@@ -26,6 +27,7 @@ from services.gateway.doors.http.chat_doors import ChatBehind, ChatBounds, chat_
 from services.gateway.doors.http.check_routes import CheckRoutes
 from services.gateway.doors.http.guard_routes import GuardRoutes
 from services.gateway.doors.http.record_routes import RecordRoutes
+from services.gateway.doors.http.source_routes import SourceRoutes
 from services.gateway.doors.http.well_known import WELL_KNOWN, GatewayMetadata, WellKnownRoutes
 from tests.fakes.any_stub import AnyProvider, AnyStub
 from tests.fakes.ercp_stub import ErcpStub
@@ -48,6 +50,7 @@ EVENTS = [{"type": "message_start", "message": MESSAGE | {"content": []}}, {"typ
 ADDED = (
     *("/v1/chat/completions", "/v1/messages", "/v1/models", "/v1/dispatch", "/v1/envelope/preview"),
     *("/v1/reports/{report_id}", "/v1/sessions/{session_id}/dag", "/v1/sessions/{session_id}/audit", WELL_KNOWN),
+    *("/v1/sources", "/v1/sources/{source_id}", "/v1/sources:preview"),
 )
 
 
@@ -61,6 +64,7 @@ def served():
     dispatches: Any = AnyStub(service(gateway, "DispatchService"), Dispatch=OUTCOME, DispatchStream=STREAM)
     sessions: Any = AnyStub(service(dag, "SessionService"))
     packing: Any = AnyStub(service(envelopes, "EnvelopeService"))
+    sources: Any = AnyStub(service(knowledge, "KnowledgeService"))
     providers: tuple[Any, Any] = AnyProvider(COMPLETION, CHUNKS), AnyProvider(MESSAGE, EVENTS)
     ercp: Any = ErcpStub()
     overseeing: Any = AnyStub(service(guard, "GuardService"), OverseeStream=[])
@@ -69,6 +73,7 @@ def served():
         CheckRoutes(checking, gate, HTTP, clock, check_terms(GATEWAY)),
         GuardRoutes(overseeing, gate, HTTP, clock),
         RecordRoutes(dispatches, sessions, packing, gate, HTTP, clock),
+        SourceRoutes(sources, gate, HTTP, clock),
         WellKnownRoutes("0.1.0", HTTP, CHAT, GATEWAY),
         *chat_routes(behind, gate, ChatBounds(HTTP, CHAT, GATEWAY), Backlog(CHAT)),
     ]

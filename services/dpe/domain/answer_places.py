@@ -256,7 +256,7 @@ def _by_end(claim: Claim, values: Sequence[Value], asked: Asked, end: int) -> _F
     ranked = [
         (ended.share(here, by_name=True), here, place) for place, here in zip(asked.places, ended.places, strict=True)
     ]
-    most = max(share for share, _, _ in ranked)
+    most = max((share for share, _, _ in ranked), default=0.0)  # no fact has a place
     first = [(here, place) for share, here, place in ranked if share == most]
     if any(agrees(values[0], known) for here, _ in first for known in here.values):
         return None

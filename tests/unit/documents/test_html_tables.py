@@ -95,6 +95,7 @@ def test_a_row_of_heads_made_of_ordinary_cells(head):
         ("<tr><td>Region<td colspan=2>2025</tr><tr><td><td>Q1<td>Q2</tr>", "Region: N; 2025, Q1: 4; 2025, Q2: 9"),
         ("<tr><td><td colspan=2>Dose</tr><tr><td>Age<td>Day<td>Night</tr>", "Age: N; Dose, Day: 4; Dose, Night: 9"),
         ("<tr><td colspan=3>Fees</tr><tr><td>Region<td>Small<td>Large</tr>", "Fees; Region: N; Small: 4; Large: 9"),
+        ("<tr><td><td colspan=2>Dose</tr><tr><td>age<td>day<td>night</tr>", "age: N; Dose, day: 4; Dose, night: 9"),
     ],
 )
 def test_rows_of_words_over_columns_of_figures_name_them(head, fact):
@@ -108,6 +109,9 @@ def test_rows_of_words_over_columns_of_figures_name_them(head, fact):
         "<tr><td>Mon<td colspan=2>closed</tr><tr><td>Tue<td>open<td>late</tr><tr><td>Wed<td>9<td>17</tr>",
         "<tr><td>Adults<td colspan=2>Free</tr><tr><td>Students<td>Free<td>Half</tr><tr><td>Kids<td>3<td>4</tr>",
         "<tr><td colspan=3>North</tr><tr><td>Oslo<td>4<td>9</tr><tr><td>Bergen<td>4<td>8</tr>",
+        "<tr><td colspan=3>North</tr><tr><td>Oslo<td>Yes<td>Yes</tr><tr><td>Bergen<td>4<td>8</tr>",
+        "<tr><td><td colspan=2>Open</tr><tr><td>Mon<td>closed<td>late</tr><tr><td>Tue<td>4<td>9</tr>",
+        "<tr><td><td colspan=2>A<td colspan=2>B</tr><tr><td>N<td>No<td>No<td>No<td>Y</tr><tr><td>O<td>4<td>9<td>1<td>2",
         "<tr><td colspan=3>N</tr><tr><td>Oslo<td>Y<td>No</tr><tr><td colspan=3>S</tr><tr><td>Bonn<td>4<td>8</tr>",
         "<tr><td>Ann<td colspan=2>Leeds</tr><tr><td>Bob<td>York<td>Hull</tr><tr><td>Cid<td>Bath<td>Ripon</tr>",
     ],

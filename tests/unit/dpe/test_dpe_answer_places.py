@@ -293,6 +293,14 @@ async def test_so_do_the_ends_of_a_sentence(question, answer, place):
     assert await place_of(question, answer, CORE) == place
 
 
+@pytest.mark.parametrize("question", ["When does sign-up end?", "When does sign-up begin?"])
+async def test_an_end_that_is_asked_for_where_there_is_no_fact_is_no_fault(question):
+    analysis = (await analyse("On 30 April.", query=question)).analysis
+    assert not analysis.outputs.attribution.answer_places
+    assert Verdict.SUPPORTED not in analysis.outputs.fidelity.verdicts.values()
+    assert analysis.outputs.risk.level is not RiskLevel.LOW
+
+
 @pytest.mark.parametrize(
     ("question", "answer", "place"),
     [

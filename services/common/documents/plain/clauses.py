@@ -2,7 +2,8 @@
 
 A line begins a clause where its number of several parts follows from another one ("1.2" from "1.1"): "1.5 litres" at
 the beginning of a line does not, nor do measurements that happen to count on. A line is a heading of its own where it
-is short, closes nothing and was broken off although the next word had room.
+is short, closes nothing and was broken off although the next word had room, or where it has a number and is in capitals
+and what stands below it is not.
 """
 
 import itertools
@@ -21,6 +22,8 @@ _ENDED: Final = (".", "!", "?", ":", ";", ",", '."', ".)")
 _HEADING_CHARS: Final = 90
 _MIN_WORDS: Final = 3
 _MIN_LETTERS: Final = 3
+_UNIT_LETTERS: Final = 3
+"""Letters of a unit that is written in capitals, as "KG" or "KWH"; "MINUTES" in capitals is a word."""
 _MOST_TITLES: Final = 2
 
 _Parts = tuple[int, ...]
@@ -67,12 +70,26 @@ def parts_of_paragraph(lines: Sequence[str], clauses: frozenset[_Parts], width: 
     return [Part(start, end, start in heads) for start, end in itertools.pairwise(ordered)]
 
 
+def large_heading(line: str, below: str) -> int:
+    """Return the parts of the number of a heading in capitals: 2 of "1.1 MINUTES OF MEETING"; 0 where it is none.
+
+    Args:
+        line: one line; a number without a full stop may be that of a house, and one before a unit counts.
+        below: what stands below it: something that is not in capitals, and does not go on with a small letter.
+    """
+    number = _NUMBER.match(line)
+    if number is None or "." not in number[0] or not _is_large(line) or (_CLAUSE.match(line) and not _clause_at(line)):
+        return 0
+    goes_on = not below.strip() or below.lstrip()[:1].islower() or _in_capitals(below)
+    return 0 if goes_on else len(_parts(number[1]))
+
+
 def _clause_at(line: str) -> re.Match[str] | None:
     """Return the number of several parts with which a line begins, unless it is of a measurement: "1.1 kg"."""
     match = _CLAUSE.match(line)
     word = match["word"].rstrip(".,;:)") if match else ""
-    is_measure = word.lower() in _MEASURES and not (word[:1].isupper() and word[1:].islower())
-    return None if is_measure else match
+    is_name = word[:1].isupper() and (word[1:].islower() or (word.isupper() and len(word) > _UNIT_LETTERS))
+    return None if word.lower() in _MEASURES and not is_name else match
 
 
 def _parts(number: str) -> _Parts:
@@ -95,8 +112,8 @@ def _headings(lines: Sequence[str], starts: set[int], width: int) -> Iterator[in
         if not said or not _NUMBER.match(lines[index]) or not _is_short(lines[index]):
             continue
         word = said[0].split()[0]
-        broken_off = len(lines[index].rstrip()) + 1 + len(word) <= width
-        if broken_off and _says(said) and (word[:1].isupper() or word[:1].isdigit()):
+        broken_off = len(lines[index].rstrip()) + 1 + len(word) <= width and _says(said)
+        if (broken_off and (word[:1].isupper() or word[:1].isdigit())) or large_heading(lines[index], said[0]):
             yield index
 
 
@@ -118,8 +135,12 @@ def _is_short(line: str) -> bool:
 
 
 def _is_large(line: str) -> bool:
+    return _in_capitals(line) and _is_short(line)
+
+
+def _in_capitals(line: str) -> bool:
     letters = [character for character in line if character.isalpha()]
-    return len(letters) >= _MIN_LETTERS and "".join(letters).isupper() and _is_short(line)
+    return len(letters) >= _MIN_LETTERS and "".join(letters).isupper()
 
 
 def _says(lines: Sequence[str]) -> bool:

@@ -75,7 +75,9 @@ def create_app(
     app = FastAPI(
         title="Groundtrail",
         version=version,
-        description="ERCP 1.0, dispatches, checks, chats and the guard over HTTP. Everything else is gRPC.",
+        description=(
+            "ERCP 1.0, dispatches, checks, chats, the guard and a look at sources over HTTP. Everything else is gRPC."
+        ),
         docs_url=None,  # the pages load scripts from elsewhere
         redoc_url=None,
         redirect_slashes=False,
@@ -120,8 +122,11 @@ _DIALECTS: Final[tuple[tuple[Dialect, tuple[str, ...]], ...]] = (
 )
 """Whose clients ask below these paths, and read nothing but the form's own errors."""
 _KNOWLEDGE: Final = ("/v1/sources", "/v1/facts", "/v1/communities", "/v1/state")
-"""Paths that the contract states for KnowledgeService, which Envoy alone serves (ADR 0144)."""
-_SEE: Final = "/openapi.json has what is"
+"""Paths that the contract states for KnowledgeService; but for what only looks at sources, Envoy alone serves them."""
+_ELSEWHERE: Final = (
+    "facts, and what writes sources, are not served at this port but over gRPC, and as REST by Envoy (deploy/envoy); "
+    "/openapi.json has what is"
+)
 _OPEN: Final = frozenset({"/healthz", READY, WELL_KNOWN})
 """What is answered without a credential."""
 _PROBES: Final = frozenset({"/healthz", READY})
@@ -201,15 +206,12 @@ def _add_headers(message: MutableMapping[str, Any]) -> None:
 
 def _of_http(status: int, path: str) -> CrpError:
     """Return what the framework refused by itself as one of our errors."""
+    of_knowledge = any(path == one or path.startswith((f"{one}/", f"{one}:")) for one in _KNOWLEDGE)
     if status == HTTPStatus.METHOD_NOT_ALLOWED:
         fault = FieldViolation("method", "must be one that /openapi.json names for this path")
-        text = "this path takes another method; see /openapi.json"
+        text = f"this path takes another method: {_ELSEWHERE if of_knowledge else 'see /openapi.json'}"
         return InvalidRequestError(ErrorReason.INVALID_FIELD, text, violations=(fault,))
-    text = "nothing is served at this path; see /openapi.json"
-    if any(path == one or path.startswith((f"{one}/", f"{one}:")) for one in _KNOWLEDGE):
-        text = (
-            f"sources and facts are not served at this port but over gRPC, and as REST by Envoy (deploy/envoy); {_SEE}"
-        )
+    text = _ELSEWHERE if of_knowledge else "nothing is served at this path; see /openapi.json"
     return NotFoundError(ErrorReason.PATH_NOT_FOUND, text)
 
 

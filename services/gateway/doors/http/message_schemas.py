@@ -2,16 +2,18 @@
 
 A request may leave everything out, for what is required its service knows; it may hold nothing that the contract does
 not name, for a mistyped name would be a setting that silently does nothing. An answer is what ``json_of`` writes: every
-field, ``null`` for what is absent, lower-case words for enums.
+field, ``null`` for what is absent, lower-case words for enums. Bytes of a request are base64 (RFC 4648 §4),
+and of a choice of fields it may hold one.
 """
 
+import base64
 from enum import StrEnum, unique
 from types import GenericAlias
 from typing import Annotated, Any, Final, Literal
 
 from google.protobuf.descriptor import EnumDescriptor, FieldDescriptor
 from google.protobuf.message import Message
-from pydantic import BaseModel, ConfigDict, Field, create_model
+from pydantic import BaseModel, ConfigDict, Field, PlainValidator, WithJsonSchema, create_model, model_validator
 
 MAX_LIST: Final = 2_000
 """Members of a list in a request."""
@@ -61,7 +63,8 @@ class MessageModels:
                 if side is Side.REQUEST or described.name.endswith("Response")
                 else f"{described.name}Answer"
             )
-            self._made[key] = create_model(name, __config__=config, **fields)
+            checks: dict[str, Any] = _choices(described) if side is Side.REQUEST else {}
+            self._made[key] = create_model(name, __config__=config, __validators__=checks, **fields)
         return self._made[key]
 
     def _field(self, field: FieldDescriptor, side: Side) -> tuple[Any, Any]:
@@ -80,15 +83,46 @@ class MessageModels:
             return Annotated[int, Field(ge=least, le=most, strict=True)]
         if field.type in _NUMBERS:
             return Annotated[float, Field(allow_inf_nan=False, strict=True)]
-        if field.type == FieldDescriptor.TYPE_BOOL:
-            return Annotated[bool, Field(strict=True)]
-        if field.type == FieldDescriptor.TYPE_STRING:
-            return str
+        if (plain := _PLAIN.get((side, field.type))) is not None:
+            return plain
         if field.enum_type is not None:
             return Literal[_words(field.enum_type, side)]
         if field.message_type is not None:
             return self._model(field.message_type, side)
         raise TypeError(f"{field.full_name} has a type without a JSON form")
+
+
+def _decoded(value: Any) -> bytes:
+    try:
+        return base64.b64decode(value, validate=True)
+    except (TypeError, ValueError):
+        raise ValueError("must be base64 (RFC 4648)") from None
+
+
+_BYTES: Final = Annotated[
+    bytes, PlainValidator(_decoded), WithJsonSchema({"type": "string", "contentEncoding": "base64"})
+]
+
+_PLAIN: Final[dict[tuple[Side, int], Any]] = {
+    **{(side, FieldDescriptor.TYPE_BOOL): Annotated[bool, Field(strict=True)] for side in Side},
+    **{(side, FieldDescriptor.TYPE_STRING): str for side in Side},
+    (Side.REQUEST, FieldDescriptor.TYPE_BYTES): _BYTES,
+}
+
+
+def _choices(described: Any) -> dict[str, Any]:
+    """Return what refuses two fields of one choice: of two, a message keeps the last, whatever was meant."""
+    groups = [names for one in described.oneofs if len(names := [field.name for field in one.fields]) > 1]
+    if not groups:
+        return {}
+
+    def one_of_each(form: BaseModel) -> BaseModel:
+        for names in groups:
+            if sum(getattr(form, name) is not None for name in names) > 1:
+                raise ValueError(f"must have one of {', '.join(names)}, not more")
+        return form
+
+    return {"one_of_each": model_validator(mode="after")(one_of_each)}
 
 
 def _words(enum: EnumDescriptor, side: Side) -> tuple[str, ...]:

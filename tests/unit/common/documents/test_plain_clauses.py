@@ -2,7 +2,9 @@
 
 import pytest
 
+from services.common.documents.document import BlockKind
 from services.common.documents.facts.chunking import chunk
+from services.common.documents.markdown import read_markdown
 from services.common.documents.plain import read_text
 from services.common.documents.plain.clauses import clause_numbers
 
@@ -92,6 +94,68 @@ def test_a_step_that_is_wrapped_before_a_name_is_no_heading():
     ]
 
 
+@pytest.mark.parametrize("read", [read_text, read_markdown])
+@pytest.mark.parametrize("gap", ["\n", "\n\n"])
+def test_a_line_in_capitals_with_a_number_is_the_heading_of_what_is_not(read, gap):
+    """Whether a blank line stands below it, a sentence, or words without a full stop."""
+    lines = [
+        "Rules",
+        "",
+        "1.1 MINUTES OF THE GENERAL MEETING",
+        "Taken by *the* secretary",
+        "",
+        "1.2 DAYS",
+        "Two a year",
+    ]
+    text = "\n".join(lines).replace("\nT", f"{gap}T")
+    found = [(block.kind.name[0], block.level, block.text) for block in read(text).blocks]
+    assert found[1:] == [
+        ("H", 3, "1.1 MINUTES OF THE GENERAL MEETING"),
+        ("P", 0, "Taken by *the* secretary" if read is read_text else "Taken by the secretary"),
+        ("H", 3, "1.2 DAYS"),
+        ("P", 0, "Two a year"),
+    ]
+
+
+def test_headings_in_capitals_above_clauses_and_lists_of_markdown():
+    text = "1.1 MINUTES\n1.1.1 They are kept.\nFor ever.\n\n1.2 VOTES\n\n- one a member\n- one a guest\n"
+    assert [(block.kind.name[0], block.text) for block in read_markdown(text).blocks] == [
+        ("H", "1.1 MINUTES"),
+        ("P", "1.1.1 They are kept. For ever."),
+        ("H", "1.2 VOTES"),
+        ("L", "one a member"),
+        ("L", "one a guest"),
+    ]
+
+
+@pytest.mark.parametrize("read", [read_text, read_markdown])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The club meets at\n12 MAIN STREET\nSpringfield",  # a house
+        "It rose to\n1.1 KG NET\nIn May",  # a measurement
+        "Read\n1.1 GENERAL TERMS\nand what follows",  # goes on
+        "NOTE\n1.1 GENERAL TERMS\nAND WHAT FOLLOWS",  # all is in capitals
+        "Last comes\n1.1 GENERAL TERMS",  # nothing below
+    ],
+)
+def test_other_lines_in_capitals_head_nothing(read, text):
+    assert not any(block.kind is BlockKind.HEADING for block in read(text).blocks)
+
+
+def test_no_heading_is_made_within_code_notes_and_items_of_markdown_or_of_a_number_of_one_part():
+    texts = ["```\n1.1 GENERAL\nIt is\n```", "- 1.1 GENERAL\n  It is", "See[^1] the\n2. GENERAL\nIt is"]
+    text = "\n\n".join([*texts, "[^1]: 1.1 GENERAL\n    It is\n"])
+    assert not any(block.kind is BlockKind.HEADING for block in read_markdown(text).blocks)
+
+
+def test_the_line_below_a_numbered_one_begins_large_or_with_a_figure():
+    wide = "Rooms are let to members and to guests of members for as long as they want."
+    for below, is_heading in (("of members are paid at once.", False), ("9:00 is when they are paid.", True)):
+        found = blocks(f"{wide}\n1. Fees for guests\n{below}\n2. Deposits\nThey are given back.\n")
+        assert (("H", 2, "1. Fees for guests") in found) is is_heading
+
+
 def test_steps_without_headings_stay_steps():
     assert blocks("1. Stop it.\n2. Check it.\n") == [("L", 0, "Stop it."), ("L", 0, "Check it.")]
 
@@ -122,4 +186,6 @@ def test_measurements_that_count_on_are_no_clauses():
     assert clause_numbers(["The weight rose from", "1.1 kg to", "1.2 kg, then", "1.3 kg."]) == frozenset()
     assert clause_numbers(["1.1 hours before", "1.2 hours after", "1.3 % of", "1.4 MB"]) == frozenset()
     assert clause_numbers(["1.1 Hours of work", "1.2 Days of rest"]) == {(1, 1), (1, 2)}
+    assert clause_numbers(["1.1 HOURS OF WORK", "1.2 DAYS OF REST"]) == {(1, 1), (1, 2)}
+    assert clause_numbers(["IT ROSE FROM", "1.1 KG TO", "1.2 KG, THEN"]) == frozenset()
     assert len(blocks("It rose from\n1.1 kg to\n1.2 kg in May.")) == 1
