@@ -133,16 +133,29 @@ def bound_of(text: str, offset: int, value: Value) -> Bound | None:
 
 
 def _side(value: Value, before: str, behind: str) -> Bound | None:
-    if _AT_MOST.search(before) or _OR_LESS.match(behind) or _is_topped(value, behind):
+    # What leads to a value is words and a blank: of most of a row of numbers neither side says anything.
+    before = _worded(before) if before[-1:].isspace() else ""
+    said = _worded(behind)
+    if not before and not said:
+        return None
+    if _AT_MOST.search(before) or _OR_LESS.match(said) or _is_topped(value, said):
         return Bound.AT_MOST
     counted = value.kind in {EntityKind.MONEY, EntityKind.PERCENT, EntityKind.NUMBER}
-    if value.kind is EntityKind.NUMBER and not value.unit and _COUNTED_OR_MORE.match(behind):
+    if value.kind is EntityKind.NUMBER and not value.unit and _COUNTED_OR_MORE.match(said):
         return Bound.AT_LEAST
-    if _AT_LEAST.search(before) or _OR_MORE.match(behind) or (counted and _is_over(before, behind)):
+    if _AT_LEAST.search(before) or _OR_MORE.match(said) or (counted and _is_over(before, behind)):
         return Bound.AT_LEAST
     if value.kind in {EntityKind.DATE, EntityKind.TIME} and _FROM.search(before) and not _RANGE_BEHIND.match(behind):
         return Bound.AT_LEAST
     return None
+
+
+_LETTER: Final = re.compile(r"[^\W\d_]")
+
+
+def _worded(text: str) -> str:
+    """Return a text that holds a letter, else nothing: no side is named without a word."""
+    return text if _LETTER.search(text) else ""
 
 
 def _is_topped(value: Value, behind: str) -> bool:

@@ -252,6 +252,8 @@ def negated(text: str, stretch: Span, value: Value) -> bool:
     """Say whether a value's stretch is negated, a negator aside that is taken into the side of the value."""
     start, end = max(stretch.start, value.start - _BEFORE_CHARS), min(stretch.end, value.end + _BEFORE_CHARS)
     limit = _limit_of(text[start : value.end + _BEHIND_CHARS], start, value)
+    if _LETTER.search(text, start, end) is None:  # nothing denies without a word
+        return limit is not None and limit[1]
     verbs = [match.start() for match in _SECOND_VERB.finditer(text, start, end)]
     start = max((at for at in verbs if at < value.start), default=start)
     end = min((at for at in verbs if at >= value.end), default=end)
@@ -260,6 +262,7 @@ def negated(text: str, stretch: Span, value: Value) -> bool:
     return is_negated(text[start:end]) != (limit is not None and limit[1])
 
 
+_LETTER: Final = re.compile(r"[^\W\d_]")
 _SECOND_VERB: Final = re.compile(
     rf"\b(?:and|but|or)\s(?:{'|'.join(sorted(AUXILIARIES))})(?:\s(?:not|never)|n['\u2019]t)?\b", re.IGNORECASE
 )

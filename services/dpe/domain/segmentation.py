@@ -89,6 +89,22 @@ def segment(
     )
 
 
+def claims_nothing(text: str, sentence: Sentence) -> bool:
+    """Say whether a sentence is in no claim, whatever names it holds and whatever stands around it.
+
+    True of code, of what is in another language and of headings that say nothing; a line of a list, too, may be in the
+    claim that its head makes, and is not asked about here.
+
+    Args:
+        text: what is read.
+        sentence: one of its sentences.
+    """
+    return sentence.kind in _OUTSIDE_LISTS and not _claim_spans(text, sentence)
+
+
+_OUTSIDE_LISTS: Final = frozenset({SentenceKind.CODE, SentenceKind.OTHER_LANGUAGE, SentenceKind.HEADING})
+
+
 def names_among(entities: Sequence[Entity]) -> list[Entity]:
     """Return the recognised entities that are names: no values, and some word of them is written large."""
     return [entity for entity in entities if entity.kind not in _VALUE_KINDS and is_name(entity.text)]

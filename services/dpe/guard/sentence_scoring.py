@@ -25,12 +25,14 @@ from services.dpe.domain.guard.sentence_scores import (
     SentenceToScore,
     asserts_nothing,
     is_lasting,
+    is_silent,
     sentence_input,
     sentence_score,
 )
 
 MOST_KNOWN: Final = 64
 """Scores of one stream that are remembered: a text that repeats itself repeats sentences with what stands before."""
+_SILENT: Final = SentenceScore(None)
 
 
 class SentenceScorer(Protocol):
@@ -116,6 +118,8 @@ class _EngineScorer:
         known = self._known.get(key)
         if known is None:
             alone = replace(asked, start=begin)  # as if the stream began with the context
+            if is_silent(alone):
+                return _SILENT  # what stands before it need not be read again
             async with self._places:
                 given = sentence_input(self._prompt, alone, self._grounds)
                 analysis = await self._analyses.run_stages(given, COHERENCE_STAGES, self._fact_views, asserts_nothing)

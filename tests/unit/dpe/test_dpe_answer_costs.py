@@ -7,6 +7,8 @@ import pytest
 from services.dpe.domain.asked_places import Asked, read_asked_places
 from services.dpe.domain.facts import EnvelopeFact, read_fact
 from services.dpe.domain.qualifiers import left_out
+from services.dpe.domain.rules import hours, read_claim, read_sources
+from services.dpe.domain.rules.rows import values_of
 from services.dpe.domain.superlatives import compared
 
 
@@ -62,3 +64,26 @@ def test_a_row_of_many_cells_is_read_in_time_that_grows_with_it():
     )
     few()
     assert seconds(many) < 9 * max(seconds(few), 0.02)
+
+
+@pytest.mark.parametrize(
+    ("claim", "found", "times"),
+    [
+        ("The fee is 5 euros.", False, 0),
+        ("The museum opens at 9:00.", True, 1),
+        ("The museum closes at 17:00.", True, 1),
+    ],
+)
+def test_values_of_a_claim_are_read_for_hours_where_something_begins_or_ends(monkeypatch, claim, found, times):
+    """They were read of every claim, a twentieth of what a text of amounts took."""
+    read = []
+
+    def counted(reading):
+        read.append(reading.text)
+        return values_of(reading)
+
+    monkeypatch.setattr(hours, "values_of", counted)
+    fact = EnvelopeFact("f", "The museum is open from 9:00 to 17:00. The fee is 5 euros.")
+    sources = read_sources(read_fact(0, fact, ()), 0)
+    assert bool(hours.told_hours(read_claim(claim, 0), sources)) is found
+    assert read.count(claim) == times

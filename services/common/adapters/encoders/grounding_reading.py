@@ -5,6 +5,7 @@ pieces; the piece that is supported least speaks for the whole. Of a piece's win
 a window that does not speak of something says nothing against it.
 """
 
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -30,6 +31,8 @@ IN_PLACE_TOKENS: Final = 1_000
 """Tokens whose doubts are read on the event loop; more of them take it for milliseconds."""
 LEAST_PREMISE_TOKENS: Final = 32
 """However long the statement, a window keeps this many tokens; a longer statement is cut into pieces instead."""
+CUT_WORDS: Final = 200
+"""By so many tokens a part may be shorter than as a part of the whole: those of two words that the cuts go through."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +134,7 @@ class GroundingReader:
         parts = [
             part
             for start, end in pieces(request.claim)
-            for part in self._statements(request.claim, start, end, request.query)
+            for part in self._statements(request.claim, start, end, request.query, _Places(self._tokenizer))
         ]
         about = request.query if len(parts) == 1 else " ".join(filter(None, (request.query, request.claim)))
         most = min(self._windows.max_windows, request.max_windows or self._windows.max_windows)
@@ -139,17 +142,26 @@ class GroundingReader:
         found = (self._piece(asked, part) for part in parts)
         return _Plan(measured, tuple(found))
 
-    def _statements(self, claim: str, start: int, end: int, query: str | None) -> list["_Presented"]:
-        """Return how a piece is presented, cut further where the encoder could not read it beside a window."""
-        text = claim[start:end]
-        for shown in dict.fromkeys((statement(text, query), Statement(text, 0, len(text)))):
-            (encoding,) = self._tokenizer.encodings([shown.text])
-            if len(encoding.ids) <= self._room - LEAST_PREMISE_TOKENS:
-                return [_Presented(start, shown, encoding)]
+    def _statements(self, claim: str, start: int, end: int, query: str | None, whole: "_Places") -> list["_Presented"]:
+        """Return how a piece is presented, cut further where the encoder could not read it beside a window.
+
+        Args:
+            claim: what the piece is of.
+            start: of the piece.
+            end: of the piece.
+            query: what the claim answers.
+            whole: tokens of the piece that this one was cut from, so that each half is not tokenized to be cut again.
+        """
+        text, most = claim[start:end], self._room - LEAST_PREMISE_TOKENS
+        if len(text) <= 2 * (most + CUT_WORDS) or whole.within(claim, start, end) <= most + CUT_WORDS:
+            for shown in dict.fromkeys((statement(text, query), Statement(text, 0, len(text)))):
+                (encoding,) = self._tokenizer.encodings([shown.text])
+                if len(encoding.ids) <= most:
+                    return [_Presented(start, shown, encoding)]
         middle = start + len(text) // 2
         space = claim.find(" ", middle, end - 1)
         cut = space if space > start else middle
-        return self._statements(claim, start, cut, query) + self._statements(claim, cut, end, query)
+        return self._statements(claim, start, cut, query, whole) + self._statements(claim, cut, end, query, whole)
 
     def _piece(self, asked: "_Asked", part: "_Presented") -> _Piece:
         start, shown, encoding = part.start, part.shown, part.encoding
@@ -191,6 +203,25 @@ class _Asked:
     most: int
     cutter: WindowCutter
     known_ids: "_OnceTokenized"
+
+
+class _Places:
+    """Where the tokens of a long piece begin, found once for all parts that it is cut into.
+
+    Args:
+        tokenizer: the encoder's own.
+    """
+
+    def __init__(self, tokenizer: EncoderTokenizer) -> None:
+        self._tokenizer = tokenizer
+        self._begins: list[int] | None = None
+
+    def within(self, claim: str, start: int, end: int) -> int:
+        """Return how many tokens begin in a part; of the first part that is asked about, all are found."""
+        if self._begins is None:
+            (encoding,) = self._tokenizer.encodings([claim[start:end]])
+            self._begins = [start + first for first, _ in encoding.offsets]
+        return bisect_left(self._begins, end) - bisect_left(self._begins, start)
 
 
 class _OnceTokenized:

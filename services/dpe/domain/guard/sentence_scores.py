@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from services.common.reading.sentences import sentences
 from services.common.reading.text_types import Span
 from services.dpe.domain.analysis import Analysis, AnalysisInput
 from services.dpe.domain.findings import EXACT, Basis, Distortion, Judgement, Rule, Verdict
@@ -16,6 +17,7 @@ from services.dpe.domain.guard.coherence import CoherencePolicy, Exhibit, Origin
 from services.dpe.domain.guard.coherence_grounds import Grounds, analysis_input
 from services.dpe.domain.guard.divergences import divergences
 from services.dpe.domain.outcome import UNSOUND, Reason
+from services.dpe.domain.segmentation import claims_nothing
 from services.dpe.domain.verdict_eligibility import judged_claims
 
 NO_FACTS: Final = "NO_FACTS"
@@ -99,6 +101,15 @@ def sentence_score(
     ]
     contradicted = any(map(_is_contradicted, judged)) or any(map(_contradicts, found.exhibits))
     return SentenceScore(coherence, exhibits, found.reason, not contradicted)
+
+
+def is_silent(asked: SentenceToScore) -> bool:
+    """Say whether a sentence has no score, whatever any stage would find: it is a heading or code, and claims nothing.
+
+    Costs one reading of the sentence and its context for where sentences end.
+    """
+    whole, begin = asked.context + asked.text, len(asked.context)
+    return all(claims_nothing(whole, one) for one in sentences(whole) if one.end > begin)
 
 
 def asserts_nothing(analysis: Analysis) -> bool:

@@ -19,6 +19,8 @@ from services.dpe.domain.rules.rows import values_of
 
 _BEGINS: Final = re.compile(r"\b(?:opens?|starts?|begins?)\s(?:\w+\s)?(?:at|from)\s$", re.IGNORECASE)
 _ENDS: Final = re.compile(r"\b(?:closes?|shuts?|ends?|finish(?:es)?)\s(?:\w+\s)?at\s$", re.IGNORECASE)
+_NAMES_END: Final = re.compile(r"\b(?:opens?|starts?|begins?|closes?|shuts?|ends?|finish(?:es)?)\s", re.IGNORECASE)
+"""Without one of these no end of anything is said, and no value of the claim need be read."""
 _RANGE: Final = re.compile(r"\s?(?:to|until|till|and|-|\u2013)\s?$", re.IGNORECASE)
 _HELD: Final = re.compile(r"\b(?:open|opens|opening|hours|lasts?|runs?|held)\b", re.IGNORECASE)
 _OWN_WORDS: Final = roots(
@@ -65,6 +67,8 @@ def told_hours(claim: Reading, sources: list[Reading]) -> tuple[Reading, ...]:
 
 def _said(claim: Reading) -> tuple[Value, bool] | None:
     """Return the one time of a claim with whether something begins then; ``None`` where nothing begins or ends."""
+    if _NAMES_END.search(claim.text) is None:
+        return None
     times = [value for value in claim.once(values_of) if value.kind is EntityKind.TIME]
     if len(times) != 1:
         return None

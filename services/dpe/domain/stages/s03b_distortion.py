@@ -101,8 +101,9 @@ def apply(analysis: Analysis) -> Analysis:
 
 def _told(found: Sequence[Distortion], heard: ModelOpinion | None) -> list[Distortion]:
     """Return what rules find, guesses where the entailment model contradicts the claim, too."""
-    is_contradicted = heard is not None and heard.contradicts
-    return [item for item in found if is_contradicted or not item.is_guess]
+    if not any(item.is_guess for item in found) or (heard is not None and heard.contradicts):
+        return list(found)
+    return [item for item in found if not item.is_guess]
 
 
 def _with_nearness(analysis: Analysis, found: Sequence[Distortion]) -> Iterator[Distortion]:

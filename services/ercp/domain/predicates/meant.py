@@ -144,9 +144,12 @@ def reckoned(facts: TextFacts, places: Sequence[Place]) -> frozenset[int]:
         return found
     starts = set[int]()
     by_clause = dict[tuple[int, int], list[Place]]()
+    read = dict[Stretch, list[Stretch]]()  # a sentence is read once, however many amounts stand in it
     for place in places:
         if place.value.kind in _AMOUNTS:
-            stretch = _clause_span(facts.text, place)
+            if place.span not in read:
+                read[place.span] = clauses(facts.text, place.span.start, place.span.end)
+            stretch = _holding(read[place.span], place)
             by_clause.setdefault((stretch.start, stretch.end), []).append(place)
     for (start, _), own in by_clause.items():
         kinds = {place.value.unit for place in own if _is_reckoned(facts.text, start, place)}
@@ -171,10 +174,10 @@ def _is_reckoned(text: str, start: int, place: Place) -> bool:
 
 
 def _clause(text: str, place: Place) -> str:
-    stretch = _clause_span(text, place)
+    stretch = _holding(clauses(text, place.span.start, place.span.end), place)
     return text[stretch.start : stretch.end]
 
 
-def _clause_span(text: str, place: Place) -> Stretch:
-    parts = clauses(text, place.span.start, place.span.end)
+def _holding(parts: Sequence[Stretch], place: Place) -> Stretch:
+    """Return the clause, of those of a sentence, that a value stands in."""
     return parts[max(0, bisect_right(parts, place.value.start, key=lambda each: each.start) - 1)]

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from services.common.adapters.encoders.grounding import SUPPORT_BY_SIGNALS, open_grounding
+from services.common.adapters.encoders.tokenizer import EncoderTokenizer
 from services.common.errors import ErrorReason, UnavailableError
 from services.common.model_repository import ModelRepository, ModelRepositoryError
 from services.common.ports.grounding import GroundingRequest
@@ -138,6 +139,23 @@ async def test_a_statement_that_is_too_long_is_cut_into_pieces_and_every_word_is
     claim = "red " * words + "no"
     (verdict,) = await (await opened()).judge([GroundingRequest(claim, ("green",))])
     assert [claim[span.start : span.end] for span in verdict.spans] == ["no"]
+
+
+@pytest.mark.parametrize(("mark", "times"), [("-", 6), (" ", 4)], ids=["one run", "sentences"])
+async def test_a_long_statement_is_not_tokenized_again_for_each_half(opened, monkeypatch, mark, times):
+    """Each half was tokenized to learn that it is too long: ten times the characters of a run of digits."""
+    model, read = await opened(), []
+    encodings = EncoderTokenizer.encodings
+
+    def counted(self, texts):
+        read.extend(texts)
+        return encodings(self, texts)
+
+    monkeypatch.setattr(EncoderTokenizer, "encodings", counted)
+    claim = f"1{mark}" * 4_000 + " no"
+    (verdict,) = await model.judge([GroundingRequest(claim, ("red",))])
+    assert [claim[span.start : span.end] for span in verdict.spans] == ["no"]
+    assert sum(map(len, read)) < times * len(claim)
 
 
 async def test_verdicts_do_not_depend_on_the_requests_beside_them(opened):

@@ -99,11 +99,43 @@ async def test_the_facts_of_a_stream_are_read_once(stages, scorer):
     assert found == [await plainly(one) for one in asked]
 
 
-@pytest.mark.parametrize("text", ["Shall we look at it together?", "# Part 7"])
-async def test_of_a_sentence_that_asserts_nothing_the_first_stage_alone_runs(stages, scorer, text):
-    asked = replace(WRONG, text=text, context="Lockers are emptied every Friday.\n\n", start=99)
+async def test_of_a_sentence_that_asserts_nothing_the_first_stage_alone_runs(stages, scorer):
+    asked = replace(WRONG, text="Shall we look at it together?", context=f"{CONTEXT.strip()}\n\n", start=99)
     assert await scorer.score(asked) == SentenceScore(None) == await plainly(asked)
     assert len(stages.done[0].outcomes) == 1
+
+
+@pytest.mark.parametrize(
+    ("context", "text"),
+    [
+        ("Lockers are emptied every Friday.\n\n", "# Part 7"),
+        ("# Part 6\n\n# The fee\n\n", "# Part 7"),
+        ("```\nfee = 20\n", "deposit = 30"),
+        (
+            "Lockers are emptied every Friday.\n\n",
+            "Die Kaution f\u00fcr ein Schlie\u00dffach betr\u00e4gt nicht mehr als 20 Euro.",
+        ),
+    ],
+)
+async def test_for_a_heading_that_says_nothing_no_stage_runs_whatever_stands_before_it(stages, scorer, context, text):
+    """Each heading had what stands before it read again: 100,000 characters of headings took over a minute."""
+    asked = replace(WRONG, text=text, context=context, start=99)
+    assert await scorer.score(asked) == SentenceScore(None) == await plainly(asked)
+    assert stages.given == []
+
+
+@pytest.mark.parametrize(
+    ("context", "text"),
+    [
+        ("", "# The deposit for a locker is 30 euros"),
+        ("The deposit for a locker covers:\n", "- the key"),
+        ("```\nfee = 20\n```\n", "The deposit for a locker is 30 euros."),
+    ],
+)
+async def test_what_may_claim_something_goes_through_the_stages(stages, scorer, context, text):
+    asked = replace(WRONG, text=text, context=context, start=99)
+    assert await scorer.score(asked) == await plainly(asked)
+    assert len(stages.given) == 1
 
 
 @pytest.mark.parametrize(
