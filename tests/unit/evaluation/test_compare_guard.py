@@ -362,6 +362,8 @@ def test_figures_are_kept_with_their_command_and_the_closed_set_apart(tmp_path, 
     assert command == "python -m tools.compare_guard injection --half test --limit 5"
     save({"injection": {"command": command}, "claims": {"command": "c"}}, "test")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["guard-claims.json", "guard-injection-closed.json"]
+    kept = json.loads((tmp_path / "guard-claims.json").read_text(encoding="utf-8"))
+    assert (kept["command"], sorted(kept["measured"])) == ("c", ["cpus", "date", "python", "revision"])
     assert Runs(parser().parse_args(["claims"]), {}).command("claims") == "python -m tools.compare_guard claims"
     files = parser().parse_args(["claims", "--grounding", "/somewhere/rows.jsonl", "--fold", "all"])
     assert Runs(files, {}).command("claims") == "python -m tools.compare_guard claims --grounding rows.jsonl --fold all"
