@@ -180,7 +180,8 @@ async def engine_verdicts(systems: Systems, rows: Sequence[SupportRow]) -> list[
     found = []
     async with open_engine(systems.settings, systems.memory) as engine:
         for start in range(0, len(claims), AT_ONCE):  # the encoders batch over texts that are checked together
-            for one in await asyncio.gather(*map(engine.check, claims[start : start + AT_ONCE])):
+            some = list(zip(claims, rows, strict=True))[start : start + AT_ONCE]
+            for one in await asyncio.gather(*(engine.check(claim, are_facts=row.are_facts) for claim, row in some)):
                 support = min(map(claim_support, one.judgements), default=0.0)
                 whole = all(item.verdict is Verdict.SUPPORTED for item in one.judgements)
                 found.append((support, bool(one.judgements) and whole))
