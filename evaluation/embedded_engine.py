@@ -37,12 +37,20 @@ class EmbeddedEngine:
     counter: TokenCounter
     fingerprint: str
 
-    async def check(self, claim: LabelledClaim) -> Findings:
-        """Cut the context into facts as ingestion does, and check the text as an answer to the question."""
-        drafts = chunk(document(claim.passages), lambda text: self.counter.count([text], EXTRACTIVE_MODEL)[0])
-        facts = [draft.content for draft in drafts[:MAX_FACTS]]
+    async def check(self, claim: LabelledClaim, *, are_facts: bool = False) -> Findings:
+        """Check the text as an answer to the question.
+
+        Args:
+            claim: text and context.
+            are_facts: the passages are facts and are held as they are; else they are cut as ingestion cuts them.
+        """
+        facts = list(claim.passages) if are_facts else self._cut(claim)
         result = await self.checker.check(claim.claim, facts, claim.query or "")
         return Findings(tuple(map(_judgement, result.judged)), _by_stage(result.response.report))
+
+    def _cut(self, claim: LabelledClaim) -> list[str]:
+        drafts = chunk(document(claim.passages), lambda text: self.counter.count([text], EXTRACTIVE_MODEL)[0])
+        return [draft.content for draft in drafts[:MAX_FACTS]]
 
 
 def _judgement(claim: Claim) -> Judgement:

@@ -9,6 +9,7 @@ from typing import Any, Final
 from evaluation.data import EvaluationDataError
 from evaluation.ercp_problems import SETS
 from evaluation.ercp_scoring import FINISHED, REFUSED
+from evaluation.measured import measured_now
 from evaluation.results import plain
 from evaluation.tables import NONE, Table, share
 
@@ -36,9 +37,10 @@ def load(path: Path) -> dict[str, Any]:
     return dict(found["measured"])
 
 
-def save(path: Path, measured: Results) -> None:
-    """Write what was measured; what the file holds besides stays."""
-    merged = load(path) | {name: plain(one) for name, one in measured.items()}
+def save(path: Path, found: Results) -> None:
+    """Write what was measured, each set with when and from what; what the file holds besides stays."""
+    now = measured_now()
+    merged = load(path) | {name: {**plain(one), "measured": now} for name, one in found.items()}
     path.parent.mkdir(parents=True, exist_ok=True)
     document = {"schema_version": SCHEMA_VERSION, "measured": dict(sorted(merged.items()))}
     path.write_text(json.dumps(document, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")

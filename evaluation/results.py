@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from evaluation.data import EvaluationDataError
+from evaluation.measured import measured_now
 
 SCHEMA_VERSION: Final = 1
 DIGITS: Final = 4
@@ -54,8 +55,9 @@ def load(path: Path) -> dict[str, Any]:
 
 
 def save(path: Path, models: Mapping[str, Any]) -> None:
-    """Write the models' results into the file; those of other models stay."""
-    merged = load(path)["models"] | dict(models)
+    """Write the models' results into the file, each with when and from what it was measured; other models' stay."""
+    now = measured_now()
+    merged = load(path)["models"] | {name: {**model, "measured": now} for name, model in models.items()}
     path.parent.mkdir(parents=True, exist_ok=True)
     text = json.dumps(document(dict(sorted(merged.items()))), indent=1, ensure_ascii=False)
     path.write_text(text + "\n", encoding="utf-8")

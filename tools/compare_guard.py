@@ -35,6 +35,7 @@ from evaluation.guard.own_guard import NAME, NotServedError, OwnGuard, open_guar
 from evaluation.guard.peers import NAME as PEER
 from evaluation.guard.peers import RELEASES, WITHOUT, Peer, PeerError, running
 from evaluation.labelled import LabelledClaim
+from evaluation.measured import measured_now
 from evaluation.pipeline import AT_ONCE, claim_support
 from evaluation.results import plain
 from evaluation.tables import Table
@@ -179,7 +180,8 @@ async def engine_verdicts(systems: Systems, rows: Sequence[SupportRow]) -> list[
     found = []
     async with open_engine(systems.settings, systems.memory) as engine:
         for start in range(0, len(claims), AT_ONCE):  # the encoders batch over texts that are checked together
-            for one in await asyncio.gather(*map(engine.check, claims[start : start + AT_ONCE])):
+            some = list(zip(claims, rows, strict=True))[start : start + AT_ONCE]
+            for one in await asyncio.gather(*(engine.check(claim, are_facts=row.are_facts) for claim, row in some)):
                 support = min(map(claim_support, one.judgements), default=0.0)
                 whole = all(item.verdict is Verdict.SUPPORTED for item in one.judgements)
                 found.append((support, bool(one.judgements) and whole))
@@ -295,9 +297,10 @@ async def compare(options: argparse.Namespace, settings: Settings) -> dict[str, 
 def save(documents: Mapping[str, Any], half: str) -> None:
     """Keep the figures."""
     RESULTS.mkdir(parents=True, exist_ok=True)
+    now = measured_now()
     for task, document in documents.items():
         name = f"guard-{task}" + ("-closed" if half == "test" and task == "injection" else "")
-        text = json.dumps(plain(document), indent=1, ensure_ascii=False)
+        text = json.dumps({"measured": now, **plain(document)}, indent=1, ensure_ascii=False)
         (RESULTS / f"{name}.json").write_text(text + "\n", encoding="utf-8")
 
 

@@ -19,6 +19,7 @@ from rich.console import Console
 
 from evaluation.document_labels import LabelledDocument, read_labelled
 from evaluation.documents import APART, COUNTS, FURNITURE, HIDDEN, SHARES, Score, score_document
+from evaluation.measured import measured_now
 from evaluation.tables import Table
 from services.common.adapters.tokens.counter import open_counter_of
 from services.common.settings.envelope import EnvelopeSettings
@@ -86,7 +87,8 @@ def main() -> None:
     }
     written = json.dumps(result, indent=1, ensure_ascii=False)
     if arguments.save:
-        arguments.save.write_text(f"{written}\n", encoding="utf-8")
+        kept = json.dumps({"measured": measured_now(), **result}, indent=1, ensure_ascii=False)
+        arguments.save.write_text(f"{kept}\n", encoding="utf-8")
     if arguments.json:
         print(written)
         return

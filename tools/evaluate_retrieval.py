@@ -21,6 +21,7 @@ from rich.console import Console
 from rich.progress import Progress, TimeElapsedColumn
 
 from evaluation.data import EvaluationDataError, folder
+from evaluation.measured import measured_now
 from evaluation.results import digest
 from evaluation.retrieval_modes import MODES, Order, measure, results
 from evaluation.retrieval_page import picture, rewritten, table
@@ -106,11 +107,21 @@ def kept(path: Path) -> dict[str, Any]:
 
 
 def save(document: dict[str, Any]) -> None:
-    """Keep the measured halves and modes; what was measured before with other settings or data goes."""
+    """Keep the measured halves and modes; what was measured before with other settings or data goes.
+
+    ``measured`` says of each half when and from what it was measured the last time.
+    """
     former = kept(RESULTS)
     same = all(former.get(name) == document[name] for name in ("limit", "settings", "data"))
     halves = _merged(former["halves"] if same else {}, document["halves"])
-    text = json.dumps({**document, "halves": {half: halves[half] for half in HALVES if half in halves}}, indent=1)
+    now = measured_now()
+    told = {**(former.get("measured", {}) if same else {}), **dict.fromkeys(document["halves"], now)}
+    kept_now = {
+        "measured": {half: told[half] for half in HALVES if half in told},
+        **document,
+        "halves": {half: halves[half] for half in HALVES if half in halves},
+    }
+    text = json.dumps(kept_now, indent=1)
     RESULTS.parent.mkdir(parents=True, exist_ok=True)
     RESULTS.write_text(text + "\n", encoding="utf-8")
 

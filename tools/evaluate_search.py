@@ -22,6 +22,7 @@ from rich.console import Console
 from rich.progress import Progress, TimeElapsedColumn
 
 from evaluation.data import VARIABLE, EvaluationDataError, folder
+from evaluation.measured import measured_now
 from evaluation.retrieval_sets import CRANFIELD, DEVELOPMENT, HALVES, REPORT, WICE, cranfield, wice
 from evaluation.search_modes import Order, measured_ranks
 from evaluation.search_page import rewritten, tables
@@ -107,8 +108,13 @@ def load() -> dict[str, Any]:
 
 
 def save(document: dict[str, Any]) -> None:
-    """Keep the ranks of the measured sets and modes; those of others stay where questions and facts are the same."""
-    former = load()["halves"]
+    """Keep the ranks of the measured sets and modes; those of others stay where questions and facts are the same.
+
+    ``measured`` says of each half when and from what it was measured the last time.
+    """
+    loaded = load()
+    former = loaded["halves"]
+    told = {**loaded.get("measured", {}), **dict.fromkeys(document["halves"], measured_now())}
     halves: dict[str, Any] = {half: dict(former.get(half, {})) for half in HALVES}
     for half, sets in document["halves"].items():
         for name, one in sets.items():
@@ -118,7 +124,8 @@ def save(document: dict[str, Any]) -> None:
             halves[half][name] = {**one, "ranks": ranks}
     ordered = {half: {name: found[name] for name in SETS if name in found} for half, found in halves.items() if found}
     RESULTS.parent.mkdir(parents=True, exist_ok=True)
-    RESULTS.write_text(json.dumps({**document, "halves": ordered}, separators=(",", ":")) + "\n", encoding="utf-8")
+    whole = {"measured": {half: told[half] for half in HALVES if half in told}, **document, "halves": ordered}
+    RESULTS.write_text(json.dumps(whole, separators=(",", ":")) + "\n", encoding="utf-8")
 
 
 def write(*, check: bool) -> int:

@@ -44,6 +44,7 @@ from evaluation.data import EvaluationDataError
 from evaluation.embedded_suite import open_suite
 from evaluation.encoder_memory import DEFAULT_FILE
 from evaluation.held_back import is_there
+from evaluation.measured import measured_now
 from evaluation.results import plain
 from evaluation.tables import Table
 from evaluation.verdict_engine import open_verdict_engine
@@ -221,7 +222,8 @@ def give(task: str, options: argparse.Namespace, report: Report) -> None:
     text = json.dumps(plain(report.document), indent=1, ensure_ascii=False)
     if options.save:
         name = f"{task}-{options.part}" if task in {"pairs", "questions", *WHOLE_DOCUMENTS} else task
-        (RESULTS / f"{name}.json").write_text(text + "\n", encoding="utf-8")
+        kept = json.dumps({"measured": measured_now(), **plain(report.document)}, indent=1, ensure_ascii=False)
+        (RESULTS / f"{name}.json").write_text(kept + "\n", encoding="utf-8")
     if options.mistakes is not None:
         lines = [json.dumps({"task": task} | plain(one), ensure_ascii=False) + "\n" for one in report.mistakes]
         with options.mistakes.open("a", encoding="utf-8") as stream:

@@ -18,6 +18,7 @@ from typing import Any, Final
 
 import structlog
 
+from evaluation.measured import measured_now
 from tests.fakes.raw.catalogue import GROUPS, Change, catalogue, nobody_found, of_group
 from tests.fakes.raw.judging import Judged, judge
 from tests.fakes.raw.template import Template, build
@@ -115,9 +116,11 @@ def main() -> int:
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.CRITICAL))
     kept = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.is_file() else {}
     found, wrong = asyncio.run(judged_groups(groups)) if groups else ({}, [])
+    told = {**kept.pop("measured", {}), **dict.fromkeys(found, measured_now())}
     kept |= found
     kept = {group: kept[group] for group in GROUPS if group in kept}
-    RESULTS.write_text(json.dumps(kept, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    whole = {"measured": told, **kept} if told else kept
+    RESULTS.write_text(json.dumps(whole, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     if asked.write:
         before, _, rest = PAGE.read_text(encoding="utf-8").partition(BEGIN)
         PAGE.write_text(f"{before}{BEGIN}\n{table(kept)}\n{END}{rest.partition(END)[2]}", encoding="utf-8")

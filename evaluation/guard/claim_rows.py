@@ -1,8 +1,7 @@
 """Texts with their sources and people's labels, for ``claims``: WiCE, AttributionBench, pairs and passages of our own.
 
-Of the first two the folds ``calibrate``, for fitting, and ``report``; the encoders have learnt from ``fit``. The pairs
-are the development half, the passages the train part: whoever wrote the rules has seen them, so what counts of
-them are weights that did not see the document.
+Of the first two the folds ``calibrate``, for development, and ``report``; the encoders have learnt from ``fit``. The
+pairs are the development half, the passages the train part: whoever wrote the rules has seen them.
 """
 
 from collections.abc import Iterator, Sequence

@@ -1,13 +1,13 @@
 """Measure VerifyClaims beside the engine's own verdicts, the page's count and a rule of ten lines, on the same rows.
 
-    GROUNDTRAIL_EVAL_DATA=DIR python -m evaluation.guard.claims [SET…] [--limit N] [--fit] [--json]
+    GROUNDTRAIL_EVAL_DATA=DIR python -m evaluation.guard.claims [SET…] [--fold FOLD] [--limit N] [--every N] [--json]
 
 A text counts as supported when every claim of it is SUPPORTED, and there is one; its score is the least support of a
-claim. Balanced accuracy and AUROC against people's labels; of WiCE and AttributionBench the fold `report` is measured.
-"As shipped": the default settings. "Out of fold": weights fitted on our own sets, in five parts, without the text's
-document; with --calibrate also on the fold `calibrate` of the others. The rule's threshold is the best one on the set's
-`calibrate`, or on the other parts. What the encoders said is kept in .cache/evaluation, or in the file that
-GROUNDTRAIL_EVAL_MEMORY names.
+claim. Balanced accuracy and AUROC against people's labels; of WiCE and AttributionBench the fold `report` is measured,
+or with --fold calibrate the one for development. VerifyClaims has the sources, the engine the facts that `check` would
+cut from them, or the sources themselves where they are facts. The rule's threshold is the best one on the set's
+`calibrate`, or on the other documents in five parts. What the encoders said is kept in .cache/evaluation, or in the
+file that GROUNDTRAIL_EVAL_MEMORY names.
 """
 
 import argparse
@@ -28,7 +28,6 @@ from rich.console import Console
 from evaluation.contexts import document
 from evaluation.data import EvaluationDataError, folder
 from evaluation.encoder_memory import DEFAULT_FILE, EncoderMemory, RememberingAdapters
-from evaluation.guard.claim_fit import FittedText, fit
 from evaluation.guard.claim_rows import CALIBRATE, REPORT, SETS, LabelledText, read_texts
 from evaluation.metrics import auroc, balanced_accuracy, best_threshold
 from evaluation.pipeline import claim_support
@@ -47,8 +46,8 @@ from services.dpe.domain.analysis import Analysis, AnalysisInput
 from services.dpe.domain.facts import EnvelopeFact
 from services.dpe.domain.findings import Verdict
 from services.dpe.domain.guard.source_passages import SourceText, facts_of, passages_of
-from services.dpe.domain.guard.verification_signals import Weighed, weighed
-from services.dpe.domain.guard.verification_votes import ClaimVerdict, VerificationPolicy, Weights, by_count, decide
+from services.dpe.domain.guard.verification_signals import Signalled, signalled
+from services.dpe.domain.guard.verification_votes import ClaimVerdict, VerificationPolicy, by_count, decide
 from services.dpe.gazetteer import load_gazetteer
 from services.dpe.guard.compose import verification_policy
 
@@ -57,20 +56,19 @@ PARTS: Final = 5
 AT_ONCE: Final = 16
 WIDTH: Final = 170
 Scores = NDArray[np.float64]
-SHIPPED: Final = "as shipped"
-OUT_OF_FOLD: Final = "out of fold"
+SHIPPED: Final = "VerifyClaims"
 COUNTED: Final = "page's count"
 ENGINE: Final = "engine's verdicts"
 RECALL: Final = "token recall"
-SYSTEMS: Final = (SHIPPED, OUT_OF_FOLD, COUNTED, ENGINE, RECALL)
+SYSTEMS: Final = (SHIPPED, COUNTED, ENGINE, RECALL)
 
 
 @dataclass(frozen=True, slots=True)
 class Verified:
-    """A text with its weighed claims, and what the engine itself says of it over the facts that ``check`` cuts."""
+    """A text with its claims and signals, and what the engine itself says of it over the facts that ``check`` cuts."""
 
     text: LabelledText
-    claims: tuple[Weighed, ...]
+    claims: tuple[Signalled, ...]
     engine_supports: bool
     engine_support: float
 
@@ -88,12 +86,11 @@ class Verifying:
         sources = [SourceText(f"s{number}", content) for number, content in enumerate(text.sources)]
         facts = facts_of(passages_of(sources), sources)
         judged = await self._judged(text, facts)
-        # What only weights are fitted on needs no figure of the engine.
-        checked = judged if text.fold == CALIBRATE else await self._judged(text, self._cut(text))
+        checked = await self._judged(text, self._cut(text))
         own = list(checked.outputs.fidelity.judgements.values())
         return Verified(
             text,
-            tuple(weighed(judged, self._policy.limits)),
+            tuple(signalled(judged, self._policy.limits)),
             bool(own) and all(item.verdict is Verdict.SUPPORTED for item in own),
             min(map(claim_support, own), default=0.0),
         )
@@ -126,14 +123,14 @@ async def verify_all(settings: Settings, memory: Path | str, texts: Sequence[Lab
     return found
 
 
-def outcome(claims: Sequence[Weighed], policy: VerificationPolicy) -> tuple[bool, float]:
+def outcome(claims: Sequence[Signalled], policy: VerificationPolicy) -> tuple[bool, float]:
     """Return whether all claims are SUPPORTED, and the least support of one; 0 without any."""
     decisions = [decide(claim, policy) for claim in claims]
     supported = bool(decisions) and all(one.verdict is ClaimVerdict.SUPPORTED for one in decisions)
     return supported, min((one.support or 0.0 for one in decisions), default=0.0)
 
 
-def counted(claims: Sequence[Weighed], policy: VerificationPolicy) -> tuple[bool, float]:
+def counted(claims: Sequence[Signalled], policy: VerificationPolicy) -> tuple[bool, float]:
     """Return the same by the page's count; the score is the least share of supporting votes."""
     decisions = [by_count(claim.signals, policy.min_confidence) for claim in claims]
     supported = bool(decisions) and all(one.verdict is ClaimVerdict.SUPPORTED for one in decisions)
@@ -141,28 +138,11 @@ def counted(claims: Sequence[Weighed], policy: VerificationPolicy) -> tuple[bool
     return supported, min((one.confidence * signed.get(one.verdict, -1.0) for one in decisions), default=-1.0)
 
 
-def parts_of(rows: Sequence[Verified]) -> list[int]:
-    """Return the part of each row: 0 is fitted on always, others are predicted without their own part.
-
-    The fold ``report`` is one part; the documents of our own sets are dealt out to five.
-    """
-    documents = sorted({(row.text.dataset, row.text.document) for row in rows if not row.text.fold})
-    dealt = {key: 2 + number % PARTS for number, key in enumerate(documents)}
-    return [
-        (1 if row.text.fold == REPORT else 0) if row.text.fold else dealt[row.text.dataset, row.text.document]
-        for row in rows
-    ]
-
-
-def fitted(rows: Sequence[Verified]) -> Weights:
-    """Return the weights that fit the rows."""
-    return fit([FittedText(row.text.dataset, usable(row.claims), row.text.supported) for row in rows])
-
-
-def usable(claims: Sequence[Weighed]) -> tuple[Weighed, ...]:
-    """Return the claims that are weighed: no rule decides them, and they are no quotations."""
-    found = (claim for claim in claims if not claim.deciding and not claim.is_unworded)
-    return tuple(claim for claim in found if str(claim.judgement.basis) != "QUOTATION")
+def parts_of(texts: Sequence[LabelledText]) -> list[int]:
+    """Return the part of each text: 0 where its set has folds, else one of five that its document was dealt to."""
+    documents = sorted({(text.dataset, text.document) for text in texts if not text.fold})
+    dealt = {key: 1 + number % PARTS for number, key in enumerate(documents)}
+    return [0 if text.fold else dealt[text.dataset, text.document] for text in texts]
 
 
 def predictions(
@@ -175,26 +155,20 @@ def predictions(
         policy: as shipped.
         known: all texts; the rule's threshold on a set with folds is that of its ``calibrate``.
     """
-    parts = parts_of(rows)
     found: dict[str, list[tuple[bool, float]]] = {
         SHIPPED: [outcome(row.claims, policy) for row in rows],
         COUNTED: [counted(row.claims, policy) for row in rows],
         ENGINE: [(row.engine_supports, row.engine_support) for row in rows],
-        OUT_OF_FOLD: [(False, 0.0)] * len(rows),
         RECALL: [(False, 0.0)] * len(rows),
     }
-    for part in sorted(set(parts) - {0}):
-        others = [row for row, own in zip(rows, parts, strict=True) if own not in {part, 1}]
-        if not others:
-            continue
-        without = VerificationPolicy(
-            policy.limits, fitted(others), policy.support_threshold, policy.min_confidence, policy.rule_confidence
-        )
-        others_texts = [row.text for row in others] + [text for text in known if text.fold == CALIBRATE]
-        thresholds = {name: _recalled(others_texts, name) for name in SETS}
+    parts = parts_of([row.text for row in rows])
+    for part in sorted(set(parts)):
+        # Of a set with folds the rule has ``calibrate`` alone, of the others the parts that it is not tried on.
+        others = [row.text for row, own in zip(rows, parts, strict=True) if own not in {0, part}]
+        fitting = others + [text for text in known if text.fold == CALIBRATE]
+        thresholds = {name: _recalled(fitting, name) for name in SETS} if fitting else {}
         for place, (row, own) in enumerate(zip(rows, parts, strict=True)):
-            if own == part:
-                found[OUT_OF_FOLD][place] = outcome(row.claims, without)
+            if own == part and thresholds:
                 found[RECALL][place] = row.text.recall >= thresholds[row.text.dataset], row.text.recall
     return found
 
@@ -210,11 +184,11 @@ def _recalled(texts: Sequence[LabelledText], dataset: str) -> float:
 def figures(
     rows: Sequence[Verified], policy: VerificationPolicy, known: Sequence[LabelledText]
 ) -> list[dict[str, Any]]:
-    """Return balanced accuracy and AUROC of each system on each set; WiCE and AttributionBench on ``report``."""
+    """Return balanced accuracy and AUROC of each system on each set; arguments as ``predictions``."""
     predicted = predictions(rows, policy, known)
     documents: list[dict[str, Any]] = []
     for name in SETS:
-        places = [at for at, row in enumerate(rows) if row.text.dataset == name and row.text.fold in {"", REPORT}]
+        places = [at for at, row in enumerate(rows) if row.text.dataset == name]
         labels = np.array([rows[at].text.supported for at in places], dtype=np.bool_)
         if not len(labels) or labels.all() or not labels.any():
             continue
@@ -256,8 +230,7 @@ def parser() -> argparse.ArgumentParser:
     found.add_argument("sets", nargs="*", metavar="SET", help=f"{', '.join(SETS)}; none = all")
     found.add_argument("--limit", type=int, metavar="N", help="the first N texts of each set and fold")
     found.add_argument("--every", type=int, default=1, metavar="N", help="of our passages every N-th document; 1")
-    found.add_argument("--calibrate", action="store_true", help="fit on the folds calibrate as well; twice as long")
-    found.add_argument("--fit", action="store_true", help="print the weights that fit all rows but those of report")
+    found.add_argument("--fold", choices=(REPORT, CALIBRATE), default=REPORT, help="of sets with folds; report")
     found.add_argument("--json", action="store_true", help="print one JSON document on stdout")
     found.add_argument("--fresh", action="store_true", help="ask the encoders anew; remember nothing")
     return found
@@ -275,20 +248,17 @@ def run(arguments: Sequence[str]) -> int:
         texts = _first(read_texts(folder(os.environ), options.sets or SETS, options.every), options.limit)
         settings = load_settings()
         configure_logs(settings.telemetry.model_copy(update={"log_level": "warning"}))
-        asked = [text for text in texts if options.calibrate or text.fold != CALIBRATE]
+        asked = [text for text in texts if text.fold in {"", options.fold}]
         rows = asyncio.run(verify_all(settings, memory, asked))
     except (EvaluationDataError, SettingsError, StartupError, CrpError) as error:
         print(error, file=sys.stderr)
         return 1
     policy = verification_policy(settings.guard.verification)
     found = figures(rows, policy, texts)
-    weights = fitted([row for row in rows if row.text.fold != REPORT]) if options.fit else None
     if options.json:
-        print(json.dumps({"figures": found, "weights": None if weights is None else str(weights)}, indent=1))
+        print(json.dumps({"figures": found}, indent=1))
         return 0
     table_of(found).show(Console(width=WIDTH))
-    if weights is not None:
-        print(weights)
     print(f"{time.monotonic() - started:.0f} s")
     return 0
 

@@ -55,6 +55,7 @@ class SupportRow:
         question: what it answers; empty: not known.
         supported: whether they bear it out.
         carrier: rows of one carrier share their passages and are not independent.
+        are_facts: the passages are facts, which the engine takes as they are; else it cuts them.
     """
 
     dataset: str
@@ -63,6 +64,7 @@ class SupportRow:
     question: str
     supported: bool
     carrier: str
+    are_facts: bool = False
 
 
 def injection_rows(data: Path) -> list[InjectionRow]:
@@ -134,7 +136,7 @@ def support_rows(path: Path, sets: Sequence[str], fold: str | None) -> list[Supp
 def pair_rows() -> list[SupportRow]:
     """Return both answers of every pair for development; the other half is none of this command's business."""
     return [
-        SupportRow(PAIRS, answer, record.facts, record.question, true, record.id)
+        SupportRow(PAIRS, answer, record.facts, record.question, true, record.id, are_facts=True)
         for record in read_part(Part.DEVELOPMENT)
         for answer, true in ((record.true_answer, True), (record.false_answer, False))
         if answer is not None

@@ -24,7 +24,6 @@ NAME: Final = "Groundtrail"
 AT_ONCE: Final = 8
 CALL_S: Final = 600.0
 OPTIONS: Final = [("grpc.max_receive_message_length", -1), ("grpc.max_send_message_length", -1)]
-SUPPORTED: Final = guard_service_pb2.VERIFIED_CLAIM_VERDICT_SUPPORTED
 
 RowT = TypeVar("RowT")
 AnswerT = TypeVar("AnswerT")
@@ -81,12 +80,8 @@ def coherence_request(row: SupportRow) -> guard_service_pb2.ScoreCoherenceReques
 
 
 def support_of(claim: Any) -> float:
-    """Return how well a claim is supported: its weighed signals, 0 where a rule decides against it."""
-    is_supported = claim.verdict == SUPPORTED
-    if "support" in claim.DESCRIPTOR.fields_by_name and claim.HasField("support"):
-        decided = not is_supported and any(one.decides for one in claim.differences)
-        return 0.0 if decided else float(claim.support)
-    return 0.5 + float(claim.confidence) / (2 if is_supported else -2)
+    """Return how well a claim is supported, as its answer says; 0 where nothing could be said."""
+    return float(claim.support) if claim.HasField("support") else 0.0
 
 
 @asynccontextmanager

@@ -35,6 +35,7 @@ from evaluation.guard.streamed_answers import (
     from_planted,
     from_summaries,
 )
+from evaluation.measured import measured_now
 from evaluation.results import plain
 from evaluation.shares import Share
 from evaluation.tables import Table
@@ -167,7 +168,8 @@ def run(arguments: Sequence[str]) -> int:
     if options.save:
         name = f"guard-streams-{options.name}" + "-strict" * options.strict
         RESULTS.mkdir(parents=True, exist_ok=True)
-        (RESULTS / f"{name}.json").write_text(json.dumps(plain(document), indent=1) + "\n", encoding="utf-8")
+        kept = {"measured": measured_now(), **plain(document)}
+        (RESULTS / f"{name}.json").write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
     if options.json:
         print(json.dumps(document))
     else:

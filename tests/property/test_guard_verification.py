@@ -1,18 +1,19 @@
 """Verified claims over generated texts and votes: exact places, and no signal against what it measures."""
 
 import asyncio
+from dataclasses import replace
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from services.common.reading.text_types import Claim, ClaimType
-from services.dpe.domain.findings import Judgement, Verdict
+from services.dpe.domain.findings import Basis, Judgement, Verdict
 from services.dpe.domain.guard.source_passages import PASSAGE_CHARS, SourceText, passages_of
-from services.dpe.domain.guard.verification_signals import Signal, SignalKind, Vote, Weighed
+from services.dpe.domain.guard.verification_signals import Signal, SignalKind, Signalled, Vote
 from services.dpe.domain.guard.verification_votes import (
+    HALF,
     ClaimVerdict,
     VerificationPolicy,
-    Weights,
     by_count,
     decide,
     support_of,
@@ -61,37 +62,41 @@ VALUES = st.one_of(st.none(), st.floats(0.0, 1.0))
 SIGNALS = st.tuples(
     *(st.builds(Signal, st.just(kind), VALUES, st.sampled_from(list(Vote))) for kind in SignalKind)
 )  # fmt: skip
-WEIGHTS = st.builds(Weights, st.floats(-5, 5), *[st.floats(0, 5)] * 5)
+JUDGEMENTS = st.builds(
+    Judgement, st.sampled_from(list(Verdict)), st.sampled_from([None, *Basis]), VALUES, contradiction=VALUES
+)
+DECIDING = st.frozensets(st.sampled_from(list(SignalKind)), min_size=1)
 
 
-def item(signals, deciding=frozenset()):
+def item(signals, judgement, deciding=frozenset(), *, doubted=False):
     claim = Claim("c1", "The rent is due.", 0, 16, 0, ClaimType.FACTUAL, 0.5)
-    return Weighed(claim, Judgement(Verdict.NONE, None), signals, deciding, doubted=bool(deciding))
+    return Signalled(claim, judgement, signals, deciding, doubted or bool(deciding))
 
 
-@given(SIGNALS, WEIGHTS, st.sampled_from(list(SignalKind)), st.floats(0.0, 1.0))
-def test_support_rises_with_every_signal(signals, weights, kind, other):
-    changed = tuple(Signal(one.kind, other, one.vote) if one.kind is kind else one for one in signals)
-    before = next(one.value for one in signals if one.kind is kind)
-    if before is not None and other >= before:
-        assert support_of(changed, weights) >= support_of(signals, weights) - 1e-12
+@given(SIGNALS, JUDGEMENTS, st.booleans())
+def test_what_the_engine_supports_is_supported_and_nothing_else(signals, judgement, doubted):
+    policy = VerificationPolicy()
+    found = decide(item(signals, judgement, doubted=doubted), policy)
+    is_supported = judgement.verdict is Verdict.SUPPORTED
+    assert (found.verdict is ClaimVerdict.SUPPORTED) == is_supported
+    if found.support is not None:
+        assert (found.support >= HALF) == is_supported
+    assert 0.0 <= found.confidence <= 1.0
 
 
-@given(SIGNALS, WEIGHTS, st.frozensets(st.sampled_from(list(SignalKind)), min_size=1))
-def test_no_vote_outweighs_a_rule_that_decides(signals, weights, deciding):
-    found = decide(item(signals, deciding), VerificationPolicy(weights=weights))
-    assert found.verdict is ClaimVerdict.CONTRADICTED
+@given(SIGNALS, JUDGEMENTS, st.floats(0.0, 1.0), st.booleans())
+def test_support_rises_with_the_engines_probability(signals, judgement, other, doubted):
+    policy = VerificationPolicy()
+    before = support_of(item(signals, judgement, doubted=doubted), policy)
+    after = support_of(item(signals, replace(judgement, support=other), doubted=doubted), policy)
+    if judgement.support is not None and other >= judgement.support:
+        assert after >= before
 
 
-@given(SIGNALS, WEIGHTS, st.floats(0, 1), st.floats(0, 1))
-def test_a_higher_threshold_never_supports_more(signals, weights, one, other):
-    low, high = sorted((one, other))
-    supported = [
-        decide(item(signals), VerificationPolicy(weights=weights, support_threshold=at)).verdict
-        is ClaimVerdict.SUPPORTED
-        for at in (low, high)
-    ]
-    assert supported[0] or not supported[1]
+@given(SIGNALS, JUDGEMENTS, DECIDING)
+def test_no_vote_outweighs_a_rule_that_decides(signals, judgement, deciding):
+    contradicted = replace(judgement, verdict=Verdict.CONTRADICTED)
+    assert decide(item(signals, contradicted, deciding), VerificationPolicy()).verdict is ClaimVerdict.CONTRADICTED
 
 
 @given(SIGNALS, st.sampled_from(list(SignalKind)))

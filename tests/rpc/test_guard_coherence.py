@@ -95,6 +95,14 @@ class TestFormula:
         assert answer[first.answer_span.start : first.answer_span.end] == WRONG
         assert first.similarity > 0.6
 
+    async def test_facts_without_ids_are_cited_by_their_order(self, client):
+        answer = f"Listen: {HAIL} {WRONG}"
+        scored = await client.score(answer, facts=[("", HAIL), ("", FEE)])
+        assert {one.id for one in scored.evidence} == {"f1", "f2"}
+        assert scored.evidence[0].id == "f2"
+        named = await client.score(answer, facts=[("f1", HAIL), ("f2", FEE)])
+        assert (list(named.evidence), named.coherence) == (list(scored.evidence), scored.coherence)
+
     async def test_evidence_of_a_long_fact_stands_in_it_as_it_was_given(self, client):
         long = " ".join(f"The office in district number {n} opens at 8 in the morning." for n in range(60)) + f" {FEE}"
         scored = await client.score(FEE, facts=[("rules", long)])
@@ -436,11 +444,11 @@ class TestBadInput:
             ({"threshold": -0.1}, ["threshold"]),
             ({"threshold": float("nan")}, ["threshold"]),
             ({"threshold": float("inf")}, ["threshold"]),
-            ({"facts": [("", FEE)]}, ["facts[0].id"]),
+            ({"facts": [("", FEE), ("b", HAIL)]}, ["facts[0].id"]),
             ({"facts": [("a", FEE), ("a", HAIL)]}, ["facts[1].id"]),
             ({"facts": [("a", " ")]}, ["facts[0].content"]),
             ({"facts": [("x" * 201, FEE)]}, ["facts[0].id"]),
-            ({"prompt": "", "threshold": 2.0, "facts": [("", "")]}, None),
+            ({"prompt": "", "threshold": 2.0, "facts": [("", ""), ("b", FEE)]}, None),
         ],
         ids=str,
     )

@@ -198,6 +198,11 @@ async def test_facts_that_are_the_same_or_too_many_or_too_long_are_refused():
         with pytest.raises(grpc.aio.AioRpcError) as caught:
             await client.run(twice)
         assert refusal(caught.value)[2] == ["start.facts[1].id"]
+        nameless = start(facts=["a"])
+        nameless.start.facts.add(content="b")
+        with pytest.raises(grpc.aio.AioRpcError) as caught:
+            await client.run(nameless)
+        assert refusal(caught.value)[2] == ["start.facts[1].id"]
 
 
 async def test_bad_input_behind_a_score_that_is_awaited_is_told_when_all_before_it_is():

@@ -41,6 +41,19 @@ async def test_a_sentence_of_a_source_is_supported_with_its_places(guard):
     assert answer[again.span.start : again.span.end] == again.text == "Late payment costs 15 euros."
 
 
+@pytest.mark.parametrize("rpc", ["VerifyClaims", "VerifyClaimsBatch"])
+async def test_sources_without_ids_are_cited_by_their_order(guard, rpc):
+    answer = "Late payment costs 1,250 euros. Jane Doe keeps it for Acme Mutual."
+    asked = {"response": answer} if rpc == "VerifyClaims" else {"texts": [pb.ClaimedText(id="t", content=answer)]}
+    of_rpc = getattr(pb, f"{rpc}Request")
+    nameless = [guard_pb2.GroundingText(content=text) for text in (DEPOSIT, RENT)]
+    found = await guard.call(rpc, of_rpc(sources=nameless, **asked))
+    false, quoted = (found.texts[0] if rpc == "VerifyClaimsBatch" else found).claims
+    assert (false.evidence.id, quoted.evidence.id) == ("s2", "s1")
+    assert [one.source_id for one in false.differences] == ["s2"]
+    assert found == await guard.call(rpc, of_rpc(sources=texts(DEPOSIT, RENT), **asked))
+
+
 async def test_a_number_that_occurs_elsewhere_supports_nothing(guard):
     found = await guard.verify("Late payment costs 1,250 euros.", RENT)
     (claim,) = found.claims
@@ -173,10 +186,10 @@ async def test_every_model_is_asked_once_for_a_batch():
         assert len([call for call in using.entity_recognizer.calls if answers[0] in call]) == 1
 
 
-async def test_other_weights_are_another_policy():
+async def test_other_thresholds_are_another_policy():
     async with GuardWorld().serving() as guard:
         usual = (await guard.verify(RENT, RENT)).policy_hash
-    async with GuardWorld(verification=VerificationSettings(support_threshold=0.6)).serving() as guard:
+    async with GuardWorld(verification=VerificationSettings(rule_confidence=0.8)).serving() as guard:
         other = (await guard.verify(RENT, RENT)).policy_hash
     assert len(usual) == len(other) == 64
     assert usual != other
@@ -203,9 +216,9 @@ REFUSED = [
     ),
     pytest.param(
         "VerifyClaims",
-        pb.VerifyClaimsRequest(response=RENT, sources=[guard_pb2.GroundingText(content=RENT)]),
+        pb.VerifyClaimsRequest(response=RENT, sources=[guard_pb2.GroundingText(content=DEPOSIT), *SOURCE]),
         ["sources[0].id"],
-        id="source-without-id",
+        id="one-source-without-id",
     ),
     pytest.param(
         "VerifyClaims",

@@ -25,6 +25,7 @@ import torch
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
+from evaluation.measured import measured_now
 from services.common.calibration import PiecewiseLinearCalibration
 from services.common.injection.combining import combined_score
 from services.common.injection.searching import find_injections
@@ -217,7 +218,8 @@ def main() -> int:
     told["s_labs_dev"] = on_unseen(dev, np.array(asyncio.run(scored(repository, dev))), OPERATING)
     golden, told["speed"] = asyncio.run(served(repository, rows))
     (options.repository / NAME / "golden.json").write_text(json.dumps(golden, indent=1) + "\n", encoding="utf-8")
-    options.report.write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
+    kept = {"measured": measured_now(), **told}
+    options.report.write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
     print("s-labs dev", json.dumps(told["s_labs_dev"]))
     print("now: python tools/update_manifest.py")
     return 0

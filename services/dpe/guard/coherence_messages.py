@@ -11,6 +11,7 @@ from services.common.reading.text_types import Span
 from services.common.rpc.validation import Violations
 from services.common.settings.dpe import DpeSettings
 from services.dpe.convert.findings import enum_value
+from services.dpe.convert.guard.grounding_texts import FACT, ids_of, require_texts
 from services.dpe.convert.report import models_messages
 from services.dpe.domain.guard.coherence import Exhibit, JudgeOpinion, Origin
 from services.dpe.domain.guard.coherence_grounds import GroundText
@@ -52,23 +53,19 @@ def validate_coherence(request: pb.ScoreCoherenceRequest, settings: DpeSettings)
         found.require(usable, "threshold", "must be 0.0 to 1.0, or unset")
     most = settings.max_facts
     found.require(len(request.facts) <= most, "facts", f"must be at most {most}")
-    seen: set[str] = set()
+    require_texts(found, "facts", request.facts, most, MAX_ID_CHARS)
     for index, fact in enumerate(request.facts[:most]):
-        path = f"facts[{index}]"
-        found.require(0 < len(fact.id) <= MAX_ID_CHARS, f"{path}.id", f"must hold 1 to {MAX_ID_CHARS} characters")
-        found.require(fact.id not in seen, f"{path}.id", "must be unique in the request")
-        found.require(fact.content.strip(), f"{path}.content", "must not be empty")
-        found.require(len(fact.content) <= limit, f"{path}.content", f"must hold at most {limit} characters")
-        seen.add(fact.id)
+        found.require(len(fact.content) <= limit, f"facts[{index}].content", f"must hold at most {limit} characters")
     found.raise_if_any()
 
 
 def coherence_order(request: pb.ScoreCoherenceRequest) -> CoherenceOrder:
-    """Return the domain's view of a validated request."""
+    """Return the domain's view of a validated request; facts without ids are "f1", "f2" and so on."""
+    names = ids_of(request.facts, FACT)
     return CoherenceOrder(
         request.prompt,
         request.response,
-        tuple(GroundText(fact.id, fact.content) for fact in request.facts),
+        tuple(GroundText(name, fact.content) for name, fact in zip(names, request.facts, strict=True)),
         request.threshold if request.HasField("threshold") else None,
         request.use_llm_judge,
         request.bypass_cache,

@@ -22,7 +22,7 @@ from services.dpe.app import ProvenanceApp
 from services.dpe.domain.guard.coherence import CoherencePolicy
 from services.dpe.domain.guard.intent_divergence import Thresholds
 from services.dpe.domain.guard.verification_signals import Limits
-from services.dpe.domain.guard.verification_votes import VerificationPolicy, Weights
+from services.dpe.domain.guard.verification_votes import VerificationPolicy
 from services.dpe.guard.coherence import CoherenceApp
 from services.dpe.guard.ground_truth import GrpcGroundTruth
 from services.dpe.guard.injection import InjectionApp
@@ -143,8 +143,6 @@ def verification_policy(settings: VerificationSettings) -> VerificationPolicy:
     """Return the policy that the settings describe."""
     return VerificationPolicy(
         Limits(settings.overlap_supports, settings.overlap_contradicts, settings.traceable, settings.untraceable),
-        Weights(**settings.weights.model_dump()),
-        settings.support_threshold,
         settings.min_confidence,
         settings.rule_confidence,
     )

@@ -9,6 +9,7 @@ from services.common.errors import ErrorReason, FieldViolation, InvalidRequestEr
 from services.common.rpc.validation import Violations, require_member
 from services.common.settings.guard.oversight import OversightSettings
 from services.common.streaming.rules import HaltRuleError
+from services.dpe.convert.guard.grounding_texts import require_texts
 from services.dpe.convert.guard.oversight import rules_of
 
 MOST_TOKEN_CHARS: Final = 10_000
@@ -63,14 +64,9 @@ def _validate_start(start: guard_pb2.StartOversight, settings: OversightSettings
 
 
 def _facts(start: guard_pb2.StartOversight, settings: OversightSettings, found: Violations) -> None:
-    found.require(len(start.facts) <= settings.max_facts, "start.facts", f"must be at most {settings.max_facts}")
-    seen: set[str] = set()
-    for index, fact in enumerate(start.facts[: settings.max_facts]):
-        named = 0 < len(fact.id) <= _MAX_ID_CHARS
-        found.require(named, f"start.facts[{index}].id", f"must hold 1 to {_MAX_ID_CHARS} characters")
-        found.require(fact.id not in seen, f"start.facts[{index}].id", "must be unique in the request")
-        found.require(fact.content.strip(), f"start.facts[{index}].content", "must not be empty")
-        seen.add(fact.id)
+    most = settings.max_facts
+    found.require(len(start.facts) <= most, "start.facts", f"must be at most {most}")
+    require_texts(found, "start.facts", start.facts, most, _MAX_ID_CHARS)
 
 
 def _rules(start: guard_pb2.StartOversight, settings: OversightSettings, found: Violations) -> None:

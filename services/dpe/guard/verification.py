@@ -23,7 +23,7 @@ class VerificationApp:
 
     Args:
         analyses: the provenance engine.
-        policy: limits, weights and thresholds.
+        policy: limits and thresholds.
         models: role and fingerprint of each model.
     """
 
@@ -52,10 +52,10 @@ class VerificationApp:
         analyses = await self._analyses.judge_together(inputs)
         if analyses[0].models.vectors is None:
             raise UnavailableError(ErrorReason.MODEL_UNAVAILABLE, "The embedding model does not answer.")
-        at("weighing the signals")
-        found = await compute(self._weighed, analyses, sources)
+        at("reading the signals")
+        found = await compute(self._verified, analyses, sources)
         self.counts.add(found)
         return Verified(found, self._models, self._policy_hash)
 
-    def _weighed(self, analyses: Sequence[Analysis], sources: Sources) -> tuple[VerifiedText, ...]:
+    def _verified(self, analyses: Sequence[Analysis], sources: Sources) -> tuple[VerifiedText, ...]:
         return tuple(verified_text(one, sources, self._policy) for one in analyses)

@@ -9,6 +9,7 @@ from crp.dpe.v1 import guard_service_pb2 as pb
 from services.common.errors import ErrorReason, LimitExceededError
 from services.common.rpc.validation import Violations
 from services.common.settings.guard.verification import VerificationSettings
+from services.dpe.convert.guard.grounding_texts import require_texts
 from services.dpe.validate import require_size
 
 MAX_ID_CHARS: Final = 1_024
@@ -49,7 +50,10 @@ def validate_batch(request: pb.VerifyClaimsBatchRequest, settings: VerificationS
         found.require(0 < len(text.id) <= MAX_ID_CHARS, f"texts[{index}].id", _ID)
         found.require(text.content.strip(), f"texts[{index}].content", "must not be empty")
         _question(found, f"texts[{index}].question", text.question)
-    _once(found, "texts", [text.id for text in request.texts[:most]])
+    seen: set[str] = set()
+    for index, text in enumerate(request.texts[:most]):
+        found.require(not text.id or text.id not in seen, f"texts[{index}].id", "must be unique in the request")
+        seen.add(text.id)
     _sources(found, request.sources, settings)
     found.raise_if_any()
 
@@ -61,17 +65,7 @@ def _question(found: Violations, field: str, question: str) -> None:
 def _sources(found: Violations, sources: Sequence[guard_pb2.GroundingText], settings: VerificationSettings) -> None:
     most = settings.max_sources
     found.require(0 < len(sources) <= most, "sources", f"must hold 1 to {most} sources")
-    for index, source in enumerate(sources[:most]):
-        found.require(0 < len(source.id) <= MAX_ID_CHARS, f"sources[{index}].id", _ID)
-        found.require(source.content.strip(), f"sources[{index}].content", "must not be empty")
-    _once(found, "sources", [source.id for source in sources[:most]])
-
-
-def _once(found: Violations, field: str, ids: Sequence[str]) -> None:
-    seen: set[str] = set()
-    for index, each in enumerate(ids):
-        found.require(not each or each not in seen, f"{field}[{index}].id", "must stand once in the request")
-        seen.add(each)
+    require_texts(found, "sources", sources, most, MAX_ID_CHARS)
 
 
 def _require_total(sources: Sequence[guard_pb2.GroundingText], settings: VerificationSettings) -> int:

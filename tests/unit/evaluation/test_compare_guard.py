@@ -6,13 +6,17 @@ import hashlib
 import json
 import subprocess
 import sys
+from contextlib import asynccontextmanager
+from types import SimpleNamespace
 
 import grpc
 import numpy as np
 import pytest
-from crp.dpe.v1 import guard_service_pb2
+from crp.dpe.v1 import guard_service_pb2, report_pb2
 
+from evaluation import embedded_engine
 from evaluation.data import EvaluationDataError
+from evaluation.embedded_engine import EmbeddedEngine
 from evaluation.guard import guard_rows, peers
 from evaluation.guard.comparison import Said, clusters_of, draws, figures_of, kinds_of, measures, strict_threshold
 from evaluation.guard.guard_rows import InjectionRow, SupportRow, closed_rows, first_of, injection_file
@@ -229,7 +233,8 @@ class FakeStub:
             if supported
             else guard_service_pb2.VERIFIED_CLAIM_VERDICT_FABRICATED
         )
-        claim = guard_service_pb2.VerifiedClaim(text=request.response, verdict=verdict, confidence=0.6)
+        support = 0.6 if supported else 0.4
+        claim = guard_service_pb2.VerifiedClaim(text=request.response, verdict=verdict, confidence=0.6, support=support)
         return guard_service_pb2.VerifyClaimsResponse(approved=supported, claims=[claim])
 
     async def ScoreCoherence(self, request, timeout=None):  # noqa: ASYNC109, N802
@@ -321,12 +326,37 @@ def test_claims_beside_the_engine_and_coherence_beside_the_peers_two_scorers(mon
     assert {one.system for one in found.figures} == {"Groundtrail", "director-ai 9.9.9", "director-ai 9.9.9, no kernel"}
 
 
-def test_the_score_of_a_claim_is_on_the_side_of_its_verdict():
-    claim = guard_service_pb2.VerifiedClaim(verdict=guard_service_pb2.VERIFIED_CLAIM_VERDICT_SUPPORTED, confidence=0.2)
-    assert support_of(claim) >= 0.5
-    claim.verdict = guard_service_pb2.VERIFIED_CLAIM_VERDICT_CONTRADICTED
-    if "support" not in claim.DESCRIPTOR.fields_by_name:
-        assert support_of(claim) < 0.5
+def test_the_score_of_a_claim_is_its_support_and_0_where_there_is_none():
+    claim = guard_service_pb2.VerifiedClaim(
+        verdict=guard_service_pb2.VERIFIED_CLAIM_VERDICT_CONTRADICTED, confidence=0.9
+    )
+    assert support_of(claim) == 0.0
+    claim.support = 0.08
+    assert support_of(claim) == 0.08
+
+
+def test_the_engine_gets_facts_as_they_are_and_other_passages_cut(monkeypatch):
+    held = []
+
+    class Recording:
+        async def check(self, _, facts, __):
+            held.append(list(facts))
+            return SimpleNamespace(judged=(), response=SimpleNamespace(report=report_pb2.DpeReport()))
+
+    @asynccontextmanager
+    async def opened(*_):
+        counter = SimpleNamespace(count=lambda texts, _: [len(text.split()) for text in texts])
+        yield EmbeddedEngine(Recording(), None, counter, "")
+
+    monkeypatch.setattr(embedded_engine, "open_engine", opened)
+    passages = ("The line opened in 1931.", "It has nine stations.")
+    rows = [SupportRow("d", "It has nine stations.", passages, "", True, "a", are_facts=own) for own in (True, False)]
+    asyncio.run(compare_guard.engine_verdicts(systems(), rows))
+    uncut, cut = held
+    assert uncut == list(passages)
+    assert cut != uncut
+    assert passages[1] not in cut, "a sentence without a name of its own is cut with the one before it"
+    assert all(row.are_facts for row in guard_rows.pair_rows())
 
 
 def test_what_a_call_refuses_names_the_row_and_not_its_text():
@@ -362,6 +392,8 @@ def test_figures_are_kept_with_their_command_and_the_closed_set_apart(tmp_path, 
     assert command == "python -m tools.compare_guard injection --half test --limit 5"
     save({"injection": {"command": command}, "claims": {"command": "c"}}, "test")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["guard-claims.json", "guard-injection-closed.json"]
+    kept = json.loads((tmp_path / "guard-claims.json").read_text(encoding="utf-8"))
+    assert (kept["command"], sorted(kept["measured"])) == ("c", ["cpus", "date", "python", "revision"])
     assert Runs(parser().parse_args(["claims"]), {}).command("claims") == "python -m tools.compare_guard claims"
     files = parser().parse_args(["claims", "--grounding", "/somewhere/rows.jsonl", "--fold", "all"])
     assert Runs(files, {}).command("claims") == "python -m tools.compare_guard claims --grounding rows.jsonl --fold all"

@@ -179,6 +179,8 @@ def test_it_measures_every_mode_through_the_products_own_path_and_keeps_the_figu
     more = json.loads((tmp_path / "retrieval.json").read_text(encoding="utf-8"))
     assert list(more["halves"][DEVELOPMENT]["Cranfield"]["modes"]) == ["DENSE", "TEXT", "HYBRID"]
     assert more["halves"][REPORT] == kept["halves"][REPORT]
+    assert set(more["measured"]) == {DEVELOPMENT, REPORT}
+    assert more["measured"][REPORT] == kept["measured"][REPORT]
     page.write_text(page.read_text(encoding="utf-8").replace("late interaction", "late"), encoding="utf-8")
     assert run(["--markdown", "--check"]) == 1
     assert "stale" in capsys.readouterr().out

@@ -126,7 +126,9 @@ def test_saving_keeps_other_halves_sets_and_modes(tmp_path, monkeypatch):
     less = {**ONE, "ranks": {"HYBRID": [[3], [3, 3]]}}
     save({"schema_version": 1, "settings": {}, "halves": {DEVELOPMENT: {name: less}}})
     save({"schema_version": 1, "settings": {}, "halves": {REPORT: {name: less}}})
-    kept = json.loads((tmp_path / "search.json").read_text())["halves"]
+    whole = json.loads((tmp_path / "search.json").read_text())
+    assert set(whole["measured"]) == {REPORT, DEVELOPMENT}
+    kept = whole["halves"]
     assert kept[REPORT][name]["ranks"] == {**ONE["ranks"], "HYBRID": [[3], [3, 3]]}
     assert kept[DEVELOPMENT][name]["ranks"] == less["ranks"]
     other = {**less, "facts": 4}

@@ -46,6 +46,7 @@ from services.common.ports.sessions import AuditEventRecord
 from services.common.provenance import report_hash
 from services.common.questions.decomposition import decompose
 from services.common.reading.sentences import sentences
+from services.common.reading.text_types import Claim, ClaimType
 from services.common.regulation import ISO_42001_CONTROLS
 from services.common.rpc.admission import SPARE
 from services.common.rpc.failed_logins import TokenBucket
@@ -67,16 +68,18 @@ from services.dpe.deadline import SHARE_KEPT
 from services.dpe.domain.analysis import AnalysisInput
 from services.dpe.domain.facts import EnvelopeFact, FactSource, read_fact
 from services.dpe.domain.findings import (
+    Basis,
     ContradictionReason,
     ContradictionSeverity,
     FloorReason,
+    Judgement,
     Omission,
     OmissionSeverity,
     Rule,
+    Verdict,
 )
-from services.dpe.domain.guard.verification_signals import Signal, SignalKind, Vote
-from services.dpe.domain.guard.verification_votes import Weights as SignalWeights
-from services.dpe.domain.guard.verification_votes import support_of
+from services.dpe.domain.guard.verification_signals import Signal, SignalKind, Signalled, Vote
+from services.dpe.domain.guard.verification_votes import by_count, decide
 from services.dpe.domain.passages import choose
 from services.dpe.domain.policy import CONTRADICTION_COST, COVERED_SIMILARITY, Amplifiers, Weights
 from services.dpe.domain.regulation.eu_ai_act import classify
@@ -860,19 +863,34 @@ def test_0121_what_a_verdict_bears_out():
 
 
 def test_0127_verified_claims():
-    signals = (
+    others = (
         Signal(SignalKind.NLI, 0.30, Vote.NEUTRAL),
-        Signal(SignalKind.NUMBER, 1.0, Vote.SUPPORTS),
         Signal(SignalKind.NEGATION, 1.0, Vote.SUPPORTS),
         Signal(SignalKind.TRACEABILITY, 0.75, Vote.SUPPORTS),
     )
-    settings = VerificationSettings()
-    support = support_of(signals, verification_policy(settings).weights)
-    assert support is not None
-    odds = math.log(support / (1 - support))
-    assert f"= {odds:.3f}, support {support:.3f}, SUPPORTED" in record(127)
-    assert support >= settings.support_threshold
-    assert verification_policy(settings).weights == SignalWeights()
+    placed, wrong = Signal(SignalKind.NUMBER, 1.0, Vote.SUPPORTS), Signal(SignalKind.NUMBER, 0.0, Vote.CONTRADICTS)
+    counts = [by_count((*others, number), VerificationSettings().min_confidence) for number in (placed, wrong)]
+    for found in counts:
+        assert f"{found.verdict} with {found.confidence:g}" in record(127)
+    assert [found.confidence for found in counts] == [0.75, 0.5]
+
+
+def test_0229_the_engines_verdict_decides():
+    claim = Claim("c1", "Late payment costs 15 euros in every case.", 0, 42, 0, ClaimType.FACTUAL, 0.5)
+    policy = verification_policy(VerificationSettings())
+
+    def said(verdict, basis, support, deciding=frozenset(), *, doubted=False):
+        return decide(Signalled(claim, Judgement(verdict, basis, support), (), deciding, doubted), policy)
+
+    stated = said(Verdict.SUPPORTED, Basis.VALUES, 0.30)
+    changed = said(Verdict.CONTRADICTED, Basis.VALUE_CONFLICT, 0.30, frozenset({SignalKind.NUMBER}), doubted=True)
+    disputed = said(Verdict.UNDECIDED, Basis.CONTRADICTION, 0.90)
+    doubted = said(Verdict.UNSUPPORTED, Basis.DISTORTION, 0.90, doubted=True)
+    text = " ".join(record(229).split())
+    assert f"says {stated.verdict}, and support is {stated.support}" in text
+    assert f"{changed.verdict} with {changed.confidence}, support 0.1 · .30 = {changed.support:.2f}" in text
+    assert f"{disputed.verdict} with {disputed.confidence:.3f}, support {disputed.support}" in text
+    assert f"0.499 / 2 = {doubted.support:.4f}" in text
 
 
 def test_0148_the_key_of_a_held_answer():

@@ -1,27 +1,8 @@
-"""Settings of verified claims (Director-AI page, VerifiedScorer): limits, thresholds, fitted weights (ADR 0127)."""
+"""Settings of verified claims (Director-AI page, VerifiedScorer): limits and thresholds (ADR 0127, 0229)."""
 
 from typing import Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
-
-
-class VerificationWeights(BaseModel):
-    """Weights of the signals in the log-odds of support; fitted on development data (docs/guard-evaluation.md)."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    bias: float = Field(default=-0.11, ge=-20.0, le=20.0)
-    """What is added to the log-odds of every claim. Default -0.11."""
-    nli: float = Field(default=0.42, ge=0.0, le=20.0)
-    """Of the log-odds of the encoders' probability. Default 0.42."""
-    entity: float = Field(default=0.04, ge=0.0, le=20.0)
-    """Of the share of names that the sources have, from -1 for none to 1 for all. Default 0.04."""
-    number: float = Field(default=0.67, ge=0.0, le=20.0)
-    """Of the share of values that stand in their places, from -1 to 1. Default 0.67."""
-    negation: float = Field(default=0.24, ge=0.0, le=20.0)
-    """Of negation: 1 where it agrees, -1 where a rule finds that it does not. Default 0.24."""
-    traceability: float = Field(default=0.0, ge=0.0, le=20.0)
-    """Of the share of content words that the sources have, from -1 to 1. Default 0.0."""
 
 
 class VerificationSettings(BaseModel):
@@ -46,10 +27,6 @@ class VerificationSettings(BaseModel):
     """Share of a claim's content words from which on the traceability signal supports it (the page). Default 0.5."""
     untraceable: float = Field(default=0.2, ge=0.0, le=1.0)
     """Share below which it finds no trace (the page); at most ``traceable``. Default 0.2."""
-    weights: VerificationWeights = VerificationWeights()
-    """Weights of the signals."""
-    support_threshold: float = Field(default=0.5, ge=0.0, le=1.0)
-    """Weighed probability from which on a claim is SUPPORTED. Default 0.5."""
     min_confidence: float = Field(default=0.4, ge=0.0, le=1.0)
     """Confidence below which a claim is UNVERIFIABLE (the page). Default 0.4."""
     rule_confidence: float = Field(default=0.9, ge=0.0, le=1.0)

@@ -11,6 +11,7 @@ from services.common.streaming.halting import Halt
 from services.common.streaming.oversight import Step, TokenState
 from services.common.streaming.rules import HaltMode, HaltReason, HaltRules
 from services.dpe.convert.findings import span_message
+from services.dpe.convert.guard.grounding_texts import FACT, ids_of
 from services.dpe.convert.report import models_messages
 from services.dpe.domain.guard.coherence import Exhibit, Origin
 from services.dpe.domain.guard.coherence_grounds import GroundText
@@ -73,9 +74,10 @@ def response_of(event: Event) -> pb.OverseeStreamResponse:
 
 
 def _start(start: guard_pb2.StartOversight, settings: OversightSettings) -> Start:
+    names = ids_of(start.facts, FACT)
     return Start(
         start.prompt,
-        tuple(GroundText(fact.id, fact.content) for fact in start.facts),
+        tuple(GroundText(name, fact.content) for name, fact in zip(names, start.facts, strict=True)),
         rules_of(start, settings),
         start.score_every_tokens if start.HasField("score_every_tokens") else 1,
         start.oversight_id,

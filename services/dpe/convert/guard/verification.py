@@ -1,6 +1,6 @@
 """Verified claims: requests to texts and sources, results to messages (Director-AI page, ADR 0127)."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from crp.common.v1 import taxonomy_pb2
@@ -9,6 +9,7 @@ from crp.dpe.v1 import guard_service_pb2 as pb
 
 from services.common.reading.text_types import Span
 from services.dpe.convert.findings import enum_value, span_message
+from services.dpe.convert.guard.grounding_texts import SOURCE, ids_of
 from services.dpe.convert.report import models_messages
 from services.dpe.domain.guard.source_passages import SourceText
 from services.dpe.domain.guard.verification import (
@@ -23,9 +24,9 @@ from services.dpe.domain.guard.verification_signals import Signal, SignalKind, V
 from services.dpe.domain.guard.verification_votes import ClaimVerdict
 
 
-def sources_of(sources: Iterable[guard_pb2.GroundingText]) -> tuple[SourceText, ...]:
-    """Return the sources of a request."""
-    return tuple(SourceText(one.id, one.content) for one in sources)
+def sources_of(sources: Sequence[guard_pb2.GroundingText]) -> tuple[SourceText, ...]:
+    """Return the sources of a request; without ids they are "s1", "s2" and so on."""
+    return tuple(SourceText(name, one.content) for name, one in zip(ids_of(sources, SOURCE), sources, strict=True))
 
 
 def texts_of(request: pb.VerifyClaimsBatchRequest) -> tuple[ClaimedText, ...]:

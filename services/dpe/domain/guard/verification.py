@@ -15,7 +15,14 @@ from services.common.taxonomy import StageStatus
 from services.dpe.domain.analysis import Analysis
 from services.dpe.domain.findings import Evidence, Verdict
 from services.dpe.domain.guard.source_passages import Passage, SourceText
-from services.dpe.domain.guard.verification_signals import SIGNAL_OF_RULE, Signal, SignalKind, Vote, Weighed, weighed
+from services.dpe.domain.guard.verification_signals import (
+    SIGNAL_OF_RULE,
+    Signal,
+    SignalKind,
+    Signalled,
+    Vote,
+    signalled,
+)
 from services.dpe.domain.guard.verification_votes import (
     ClaimVerdict,
     Decision,
@@ -124,7 +131,7 @@ def verified_text(analysis: Analysis, sources: Sources, policy: VerificationPoli
     differences = _differences(analysis, sources)
     claims = [
         _claim(item, sources, policy, differences.get(item.claim.claim_id, []))
-        for item in weighed(analysis, policy.limits)
+        for item in signalled(analysis, policy.limits)
     ]
     claims += _in_other_languages(analysis, sources)
     claims.sort(key=lambda claim: claim.span.start)
@@ -132,7 +139,7 @@ def verified_text(analysis: Analysis, sources: Sources, policy: VerificationPoli
 
 
 def _claim(
-    item: Weighed, sources: Sources, policy: VerificationPolicy, differences: Sequence[Difference]
+    item: Signalled, sources: Sources, policy: VerificationPolicy, differences: Sequence[Difference]
 ) -> VerifiedClaim:
     claim, judgement = item.claim, item.judgement
     decision = decide(item, policy)

@@ -68,14 +68,13 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True)
-class Weighed:
+class Signalled:
     """A claim with its signals, in the order of ``SignalKind``.
 
     Attributes:
         judgement: of stage 3.
         deciding: signals in which a rule found a difference that decides (ADR 0095).
         doubted: some rule found a difference, whether or not it decides.
-        is_unworded: it holds words of the sources and is no sentence (ADR 0095).
     """
 
     claim: Claim
@@ -83,7 +82,6 @@ class Weighed:
     signals: tuple[Signal, ...]
     deciding: frozenset[SignalKind] = frozenset()
     doubted: bool = False
-    is_unworded: bool = False
 
 
 SIGNAL_OF_RULE: Final[Mapping[Rule, SignalKind]] = {
@@ -120,7 +118,7 @@ _NO_GAZETTEER: Final = Gazetteer.of("", ())
 """A country that is common knowledge is no evidence that a source names it."""
 
 
-def weighed(analysis: Analysis, limits: Limits) -> list[Weighed]:
+def signalled(analysis: Analysis, limits: Limits) -> list[Signalled]:
     """Return every claim that stage 3 gave a verdict, in order, with its five signals."""
     found: dict[str, list[Distortion]] = defaultdict(list)
     for item in analysis.outputs.distortion.found or ():
@@ -139,7 +137,7 @@ class _Read:
     unnamed: set[tuple[int, int]]
     indexed: dict[tuple[int, ...], ValueIndex] = field(default_factory=dict)
 
-    def claim(self, heard: ModelOpinion, found: Sequence[Distortion]) -> Weighed:
+    def claim(self, heard: ModelOpinion, found: Sequence[Distortion]) -> Signalled:
         case, outputs = heard.case, self.analysis.outputs
         key = case.claim.claim_id
         contents = [self.analysis.input.facts[near.fact_index].content for near in case.passages]
@@ -154,13 +152,12 @@ class _Read:
         ]
         told = {SIGNAL_OF_RULE[item.rule] for item in found}
         deciding = frozenset(SIGNAL_OF_RULE[item.rule] for item in found if decides(item))
-        return Weighed(
+        return Signalled(
             case.claim,
             outputs.fidelity.judgements[key],
             tuple(_departed(signal, told, deciding) for signal in signals),
             deciding,
             bool(found),
-            key in outputs.distortion.unworded,
         )
 
     def _nearest(self, case: Case) -> Match | None:

@@ -1,24 +1,23 @@
-"""From five votes to a verdict: the page's rule, half of the signals, and the weighed one that decides (ADR 0127).
+"""From votes and the engine's verdict to the verdict on a claim: the page's count beside it (ADR 0127, 0229).
 
 The page counts votes: what half of the signals that apply contradict is CONTRADICTED, what half of them support is
 SUPPORTED, what cannot be traced to any source is FABRICATED, the rest UNVERIFIABLE, and so is everything of a
 confidence below 0.4. That counts names and words that merely occur as much as the encoders, and outvotes an exact rule
-by three signals of overlap. So the verdict weighs: a rule that decides contradicts whatever the others say; then the
-signals' values, weighed, are one probability of support.
+by three signals of overlap. So the count is shown, and what decides is the engine's own verdict on the claim, the one
+that ``check`` gives: exact rules first, then its calibrated probability of support.
 """
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from enum import StrEnum, unique
-from math import exp, log
 from typing import Any, Final
 
-from services.dpe.domain.findings import Basis
-from services.dpe.domain.guard.verification_signals import Limits, Signal, SignalKind, Vote, Weighed
+from services.dpe.domain.findings import Basis, Verdict
+from services.dpe.domain.guard.verification_signals import Limits, Signal, SignalKind, Signalled, Vote
 
 HALF: Final = 0.5
-_CLIPPED: Final = 0.001
-"""Probabilities are held so far from 0 and 1: one encoder alone is never certain."""
+UNDER_HALF: Final = 0.499
+"""Most support of a claim that is not SUPPORTED: its verdict has more against it than the probability knows of."""
 
 
 @unique
@@ -32,27 +31,10 @@ class ClaimVerdict(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Weights:
-    """Log-odds of support: ``bias``, and the weight of each signal times how far it leans (``leanings``).
-
-    The defaults are those of the settings, fitted on development data (docs/guard-evaluation.md).
-    """
-
-    bias: float = -0.11
-    nli: float = 0.42
-    entity: float = 0.04
-    number: float = 0.67
-    negation: float = 0.24
-    traceability: float = 0.0
-
-
-@dataclass(frozen=True, slots=True)
 class VerificationPolicy:
     """What a deployment chose; hashed into what is reported."""
 
     limits: Limits = field(default_factory=Limits)
-    weights: Weights = Weights()
-    support_threshold: float = 0.5
     min_confidence: float = 0.4
     rule_confidence: float = 0.9
 
@@ -63,7 +45,7 @@ class VerificationPolicy:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """A verdict with its confidence; ``support`` is the weighed probability, ``None`` = nothing could be weighed."""
+    """A verdict with its confidence; ``support`` as ``support_of`` gives it."""
 
     verdict: ClaimVerdict
     confidence: float
@@ -90,65 +72,53 @@ def by_count(signals: Sequence[Signal], min_confidence: float) -> Decision:
     return found
 
 
-def leanings(signals: Sequence[Signal]) -> tuple[float, ...]:
-    """Return how far each signal leans to support, above 0, or against it: what its weight is multiplied with.
+def support_of(item: Signalled, policy: VerificationPolicy) -> float | None:
+    """Return how likely the sources bear a claim out: 0.5 or more exactly where the engine calls it SUPPORTED.
 
-    Of NLI it is the log-odds of its probability, of the others 2 · value - 1; of one that does not apply 0.
+    It is the engine's calibrated probability, 1 for a sentence of a source, held on the verdict's side of one half. Of
+    a claim in which a rule found a difference half of it is left, and of one that a rule decides against only what the
+    rule leaves. ``None``: the grounding model said nothing, and neither did a rule.
     """
-    values = [_of(signals, kind).value for kind in SignalKind]
-    return tuple(
-        0.0 if value is None else _log_odds(value) if kind is SignalKind.NLI else 2.0 * value - 1.0
-        for kind, value in zip(SignalKind, values, strict=True)
-    )
-
-
-def support_of(signals: Sequence[Signal], weights: Weights) -> float | None:
-    """Return the weighed probability of support; ``None`` when no signal applies."""
-    if all(signal.value is None for signal in signals):
-        return None
-    total = weights.bias
-    for kind, leaning in zip(SignalKind, leanings(signals), strict=True):
-        total += getattr(weights, kind.lower()) * leaning
-    return 1.0 / (1.0 + exp(-total))
-
-
-def decide(item: Weighed, policy: VerificationPolicy) -> Decision:
-    """Return the weighed verdict; without the encoders' word the page's, but that nothing is SUPPORTED by overlap."""
-    if item.judgement.basis is Basis.QUOTATION and not item.deciding:
-        return Decision(ClaimVerdict.SUPPORTED, 1.0, 1.0)
-    support = support_of(item.signals, policy.weights)
+    judgement = item.judgement
+    if judgement.verdict is Verdict.SUPPORTED:
+        return 1.0 if judgement.basis is Basis.QUOTATION else max(HALF, judgement.support or 0.0)
     if item.deciding:
-        left = 1.0 - policy.rule_confidence  # how likely the rule is wrong
-        return Decision(ClaimVerdict.CONTRADICTED, policy.rule_confidence, left * (support or 0.0))
-    if support is None or _of(item.signals, SignalKind.NLI).value is None:
-        counted = by_count(item.signals, policy.min_confidence)
-        known = counted.verdict is not ClaimVerdict.SUPPORTED
-        return counted if known else Decision(ClaimVerdict.UNVERIFIABLE, 0.0)
-    if item.judgement.basis is Basis.VALUES:  # every value of it is plainly the sources', and a source has its words
-        support = max(support, policy.support_threshold)
-    if support >= policy.support_threshold and not item.is_unworded:
+        return (1.0 - policy.rule_confidence) * (judgement.support or 0.0)
+    if judgement.support is None:
+        return None
+    return min(judgement.support, UNDER_HALF) * (HALF if item.doubted else 1.0)
+
+
+def decide(item: Signalled, policy: VerificationPolicy) -> Decision:
+    """Return the engine's verdict in the page's words; where it has none the count's, but that supports nothing."""
+    support = support_of(item, policy)
+    if item.judgement.verdict is Verdict.SUPPORTED and support is not None:
         found = Decision(ClaimVerdict.SUPPORTED, support, support)
-    else:
+    elif item.deciding:
+        return Decision(ClaimVerdict.CONTRADICTED, policy.rule_confidence, support)
+    elif support is not None:
         found = Decision(_without_support(item), 1.0 - support, support)
+    elif item.judgement.verdict is Verdict.CONTRADICTED:  # by the entailment model, the only one that answered
+        found = Decision(ClaimVerdict.CONTRADICTED, item.judgement.contradiction or 0.0)
+    else:
+        counted = by_count(item.signals, policy.min_confidence)
+        is_known = counted.verdict is not ClaimVerdict.SUPPORTED
+        return counted if is_known else Decision(ClaimVerdict.UNVERIFIABLE, 0.0)
     if found.confidence < policy.min_confidence:
         return Decision(ClaimVerdict.UNVERIFIABLE, found.confidence, support)
     return found
 
 
-def _without_support(item: Weighed) -> ClaimVerdict:
+def _without_support(item: Signalled) -> ClaimVerdict:
     """Say what a claim is that nothing bears out: contradicted, invented, or neither can be said."""
-    votes = {signal.kind: signal.vote for signal in item.signals}
-    if votes[SignalKind.NLI] is Vote.CONTRADICTS:
+    if item.judgement.verdict is Verdict.CONTRADICTED:
         return ClaimVerdict.CONTRADICTED
-    if Vote.FABRICATES in votes.values() or votes[SignalKind.ENTITY] is Vote.CONTRADICTS:
+    is_open = item.judgement.verdict is Verdict.UNDECIDED
+    is_traced = all(signal.vote is not Vote.FABRICATES for signal in item.signals)
+    if not is_open and (not is_traced or _of(item.signals, SignalKind.ENTITY).vote is Vote.CONTRADICTS):
         return ClaimVerdict.FABRICATED
     return ClaimVerdict.UNVERIFIABLE
 
 
 def _of(signals: Sequence[Signal], kind: SignalKind) -> Signal:
     return next((signal for signal in signals if signal.kind is kind), Signal(kind))
-
-
-def _log_odds(value: float) -> float:
-    held = min(1.0 - _CLIPPED, max(_CLIPPED, value))
-    return log(held / (1.0 - held))

@@ -1,4 +1,4 @@
-"""The committed vectors of verified claims: votes, the page's count, the weighed verdict (page, ADR 0127)."""
+"""The committed vectors of verified claims: votes, the page's count, the verdict (page, ADR 0127, 0229)."""
 
 import json
 from pathlib import Path
@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from services.common.reading.text_types import Claim, ClaimType
-from services.dpe.domain.findings import Judgement, Verdict
-from services.dpe.domain.guard.verification_signals import Signal, SignalKind, Vote, Weighed
-from services.dpe.domain.guard.verification_votes import VerificationPolicy, Weights, by_count, decide
+from services.dpe.domain.findings import Basis, Judgement, Verdict
+from services.dpe.domain.guard.verification_signals import Signal, SignalKind, Signalled, Vote
+from services.dpe.domain.guard.verification_votes import VerificationPolicy, by_count, decide
 from tests.fakes.verified_claims import verified
 
 FILE = Path(__file__).parents[3] / "vectors/guard/verification.json"
@@ -44,12 +44,13 @@ def test_the_pages_count(given, expected):
     assert (str(found.verdict), found.confidence) == (expected["verdict"], pytest.approx(expected["confidence"]))
 
 
-@pytest.mark.parametrize(("given", "expected"), vectors("weigh"))
-def test_the_weighed_verdict(given, expected):
+@pytest.mark.parametrize(("given", "expected"), vectors("decide"))
+def test_the_verdict(given, expected):
     claim = Claim("c1", "The rent is due.", 0, 16, 0, ClaimType.FACTUAL, 0.5)
+    basis = given["basis"] and Basis(given["basis"])
+    judgement = Judgement(Verdict(given["verdict"]), basis, given["support"], contradiction=given["contradiction"])
     deciding = frozenset(SignalKind(name) for name in given["deciding"])
-    item = Weighed(claim, Judgement(Verdict.NONE, None), signals(given), deciding, doubted=bool(deciding))
-    found = decide(item, VerificationPolicy(weights=Weights(**given["weights"]), support_threshold=0.5))
+    found = decide(Signalled(claim, judgement, signals(given), deciding, given["doubted"]), VerificationPolicy())
     assert str(found.verdict) == expected["verdict"]
     assert found.support == (None if expected["support"] is None else pytest.approx(expected["support"]))
     assert found.confidence == pytest.approx(expected["confidence"])
