@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Final
 
 from services.common.reading.polarity import is_negated
+from services.dpe.domain.rules.ages import changed_age
 from services.dpe.domain.rules.anchors import changed_anchor
 from services.dpe.domain.rules.attribution import changed_source, changed_status, planned_as_fact, told_as_fact
 from services.dpe.domain.rules.bearers import changed_bearer
@@ -30,11 +31,13 @@ from services.dpe.domain.rules.phases import changed_phase, moved_to_first
 from services.dpe.domain.rules.places import misplaced_name
 from services.dpe.domain.rules.provisos import changed_condition, changed_exception
 from services.dpe.domain.rules.quantity import changed_quantity
+from services.dpe.domain.rules.rates import changed_rate, changed_share
 from services.dpe.domain.rules.reading import Reading, statements
 from services.dpe.domain.rules.repeats import nearest_parts
 from services.dpe.domain.rules.rows import changed_row, joined
 from services.dpe.domain.rules.sequence import changed_order
 from services.dpe.domain.rules.sources import chosen_sources, read_claim, read_sources
+from services.dpe.domain.rules.stated import changed_statement
 from services.dpe.domain.rules.subjects import changed_subject
 from services.dpe.domain.rules.substituted import substituted_ordinal, substituted_thing, substituted_value
 from services.dpe.domain.rules.turned import opposed_word, turned_word
@@ -75,11 +78,15 @@ RULES: Final[tuple[Callable[[Reading, list[Reading]], Departure | None], ...]] =
     changed_exception,
     changed_anchor,
     changed_edge,
+    changed_age,
+    changed_rate,
+    changed_share,
     changed_source,
     told_as_fact,
     changed_status,
     planned_as_fact,
     changed_force,
+    changed_statement,
     changed_quantity,
     changed_pair,
     changed_order,
