@@ -15,6 +15,7 @@ from services.dpe.domain.facts import FactView
 from services.dpe.domain.findings import AlignedValue, Distortion, DistortionType, Rule
 from services.dpe.domain.rules import Departure, Reading, departures, read_claim, read_sources
 from services.dpe.domain.rules.ages import told_age
+from services.dpe.domain.rules.bands import told_band
 from services.dpe.domain.rules.cells import is_in_cell
 from services.dpe.domain.rules.excepted import ExceptedCase, beside_exceptions, said_by_exception
 from services.dpe.domain.rules.hours import told_hours
@@ -131,7 +132,7 @@ def departed(analysis: Analysis, meant: Mapping[str, frozenset[str]]) -> Departe
     return Departed(found, frozenset(unworded), frozenset(in_cells), silent)
 
 
-_BEARING: Final = (opening_days, told_hours, told_statement, told_age, told_share)
+_BEARING: Final = (opening_days, told_hours, told_statement, told_age, told_share, told_band)
 """Each returns the sentences that bear all of a claim out, or none."""
 
 

@@ -7,11 +7,13 @@ from services.common.reading.polarity import is_negated
 from services.dpe.domain.rules.ages import changed_age
 from services.dpe.domain.rules.anchors import changed_anchor
 from services.dpe.domain.rules.attribution import changed_source, changed_status, planned_as_fact, told_as_fact
+from services.dpe.domain.rules.bands import changed_band
 from services.dpe.domain.rules.bearers import changed_bearer
 from services.dpe.domain.rules.cells import changed_cell, changed_period
 from services.dpe.domain.rules.codes import changed_code
 from services.dpe.domain.rules.columns import changed_column, changed_state, foreign_state
 from services.dpe.domain.rules.contrasts import changed_contrast
+from services.dpe.domain.rules.day_hours import changed_day_hours
 from services.dpe.domain.rules.denials import denied_case, denied_part
 from services.dpe.domain.rules.displaced import displaced
 from services.dpe.domain.rules.edges import changed_edge
@@ -65,6 +67,7 @@ RULES: Final[tuple[Callable[[Reading, list[Reading]], Departure | None], ...]] =
     excepted_case,
     closed_day,
     changed_hour,
+    changed_day_hours,
     turned_cell,
     turned_word,
     opposed_word,
@@ -81,6 +84,7 @@ RULES: Final[tuple[Callable[[Reading, list[Reading]], Departure | None], ...]] =
     changed_age,
     changed_rate,
     changed_share,
+    changed_band,
     changed_source,
     told_as_fact,
     changed_status,
@@ -110,8 +114,8 @@ def departures(claim: Reading, sources: list[Reading]) -> list[Departure]:
 
 
 def _may_depart(found: Departure, quoted: set[tuple[int, int]]) -> bool:
-    """Say whether what is found counts: what is quoted departs from no other sentence."""
-    return not quoted or (found.source.fact_index, found.source.start) in quoted
+    """Say whether what is found counts: what is quoted departs from no other sentence, unless that was asked about."""
+    return found.is_asked or not quoted or (found.source.fact_index, found.source.start) in quoted
 
 
 def _quoted(claim: Reading, sources: list[Reading]) -> set[tuple[int, int]]:
