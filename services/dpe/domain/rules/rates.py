@@ -16,7 +16,7 @@ from services.common.reading.intervals import APART
 from services.common.reading.ratios import SHARE
 from services.common.reading.reckoning.shares import OF_AMOUNT, part_of
 from services.common.reading.text_types import Value
-from services.common.reading.values import scan_values
+from services.common.reading.values import scan_values, with_period
 from services.dpe.domain.conditions import conditions
 from services.dpe.domain.findings import DistortionType, Rule
 from services.dpe.domain.rules.finding import Departure
@@ -45,7 +45,8 @@ def changed_rate(claim: Reading, sources: list[Reading]) -> Departure | None:
         return None
     for other, source in listed:
         if other.magnitude == own.magnitude and other.per not in {"", APART, own.per}:
-            span, there = claim.span(own.start, own.end), source.span(other.start, other.end)
+            said, known = with_period(claim.text, own), with_period(source.text, other)
+            span, there = claim.span(said.start, said.end), source.span(known.start, known.end)
             return Departure(DistortionType.NUMBER_CHANGED, Rule.VALUE, span, source, there, is_same=True)
     return None
 
