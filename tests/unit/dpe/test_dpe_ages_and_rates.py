@@ -3,7 +3,7 @@
 import pytest
 
 from services.dpe.domain.facts import EnvelopeFact, read_fact
-from services.dpe.domain.rules.ages import told_age
+from services.dpe.domain.rules.ages import changed_age, told_age
 from services.dpe.domain.rules.rates import told_share
 from services.dpe.domain.rules.sources import read_claim, read_sources
 from tests.each import each
@@ -22,6 +22,8 @@ BORNE_OUT = (
     (CERTIFICATE, AGE, "The certificate must be no older than 30 days."),
     (PAYSLIPS, AGE, "Payslips not older than two months are accepted."),
     (PHOTOGRAPH, AGE, "The photograph must not be older than two years."),
+    ("Payslips must not be more than two months old.", AGE, "Payslips older than two months are refused."),
+    ("Payslips older than two months are not accepted.", AGE, "Payslips must be no more than two months old."),
     (CHEESE, AGE, "The cheese must be 12 months old or older."),
     ("The fee is 20% of £5,000.", "What is the fee?", "£1,000"),
     ("The fee is 20% of £5,000.", "What is the fee?", "The fee is £1,000."),
@@ -30,6 +32,7 @@ BORNE_OUT = (
     ("The excess comes to 10% of the £850 claim.", "How much is the excess?", "£85"),
     ("The grant covers half of the £1,200 cost.", "How much does the grant cover?", "The grant covers £600."),
     ("The bonus is 5 % of a salary of €40,000.", "How high is the bonus?", "€2,000"),
+    ("Tenants pay two thirds of a bill of €900.", "What do tenants pay?", "Tenants pay €600."),
 )
 CONTRADICTED = (
     (STATEMENT, AGE, "The statement must be from within the last six months."),
@@ -41,11 +44,13 @@ CONTRADICTED = (
     (PHOTOGRAPH, AGE, "The photograph must not be older than five years."),
     (CHEESE, AGE, "The cheese must not be older than 12 months."),
     (CHEESE, AGE, "The cheese must be at least 6 months old."),
+    ("Payslips older than two months are not accepted.", AGE, "Payslips must be no more than four months old."),
     ("The fee is 20% of £5,000.", "What is the fee?", "£900"),
     ("The fee is 20% of £5,000.", "What is the fee?", "The fee is £5,000."),
     ("The deposit is a quarter of the €2,400 rent.", "How much is the deposit?", "The deposit is €800."),
     ("Members pay 15 percent of $300 on joining.", "What do members pay on joining?", "$55"),
     ("The grant covers half of the £1,200 cost.", "How much does the grant cover?", "The grant covers £700."),
+    ("Tenants pay two thirds of a bill of €900.", "What do tenants pay?", "Tenants pay €601."),
     ("The tenant pays £700 a month and the deposit.", "What does the tenant pay?", "£700 a year"),
     ("The tenant pays £700 a month and the deposit.", "What does the tenant pay?", "£700 a year and the deposit"),
     ("The hire costs $40 per day plus insurance.", "What does the hire cost?", "$40 per week"),
@@ -93,3 +98,10 @@ def test_what_a_share_or_a_limit_is_not_said_of_is_not_borne_out(fact, asked, an
 async def test_what_another_place_says_is_not_contradicted_by_rule(fact, asked, answer):
     result = await checker().check(answer, fact.replace(". ", ".\n").split("\n"), asked)
     assert not {claim.basis for claim in result.judged} & {"VALUE_CONFLICT", "DISTORTION"}
+
+
+def test_ages_that_tell_groups_apart_limit_none_of_them():
+    fact = "Children younger than 6 years travel free, those older than 12 years pay the full fare."
+    known = read_sources(read_fact(0, EnvelopeFact("", fact), ()), 0)
+    assert changed_age(read_claim("Children older than 6 years pay a fare.", 0), known) is None
+    assert changed_age(read_claim("Children must be older than 6 years.", 0), known) is None

@@ -63,6 +63,7 @@ RIGHT_DAY = (
     (BATH, "When does the bath close on Sunday?", "At 6 pm."),
     (SHOP, "When does the shop open on Saturday?", "The shop opens at 9 am on Monday."),
     (SHOP, "When does the shop open?", "The shop opens at 9 am."),
+    (HOURS, "Can I come at 5 pm on Saturday?", "No, 5 pm is too late."),
     (SHOP, "When does the shop open on Saturday?", "The shop does not open at 9 am."),
     (f"{SHOP} The café opens at 9 am on Saturday.", "When does the café open on Saturday?", "At 9 am."),
 )

@@ -11,10 +11,9 @@ from typing import Final
 
 from services.common.reading.agreement import agrees
 from services.common.reading.bounds import Bound
-from services.common.reading.lexicon import NEGATORS
+from services.common.reading.polarity import is_negated
 from services.common.reading.text_types import Value
 from services.common.reading.values import scan_values
-from services.common.reading.words import word_texts
 from services.dpe.domain.conditions import conditions
 from services.dpe.domain.findings import DistortionType, Rule
 from services.dpe.domain.rules.finding import Departure
@@ -34,8 +33,8 @@ _BEFORE: Final = tuple(
             True,
         ),
         (r"(?:during|over)\sthe\s(?:last|past|previous|preceding)", Bound.AT_MOST, True),
-        (r"(?:no|not)\smore\sthan|at\s(?:the\s)?most|up\sto|less\sthan|a\smaximum\sof", Bound.AT_MOST, False),
-        (r"(?:no|not)\sless\sthan|at\s(?:the\s)?least|more\sthan|a\sminimum\sof", Bound.AT_LEAST, False),
+        (r"(?:no|not(?:\sbe)?)\smore\sthan|at\s(?:the\s)?most|up\sto|less\sthan|a\smaximum\sof", Bound.AT_MOST, False),
+        (r"(?:no|not(?:\sbe)?)\sless\sthan|at\s(?:the\s)?least|more\sthan|a\sminimum\sof", Bound.AT_LEAST, False),
     )
 )
 """Words before a length of time, with the side, and whether they speak of an age by themselves."""
@@ -93,32 +92,41 @@ def _beside(claim: Reading, sources: list[Reading]) -> Iterator[tuple[Age, Readi
 
 
 def _ages(reading: Reading) -> tuple[Age, ...]:
-    """Return the limits of an age that a sentence sets, each with its length."""
-    found: list[Age] = []
+    """Return the limits of an age that a sentence demands, one for each side; none where they tell groups apart.
+
+    "Payslips older than three months are refused" sets the other side. Which of several limits is denied is open.
+    """
+    text, found, rest = reading.text, list[Age](), reading.text
     for value in reading.once(values_of):
-        side = _side(reading.text, value) if value.unit in _TIME and not value.per else None
-        if side is not None:
+        read = _side(text, value) if value.unit in _TIME and not value.per else None
+        if read is not None:
+            side, start, end = read
             found.append((side, value))
-    return tuple(found)
+            rest = rest[:start] + "\0" * (end - start) + rest[end:]
+    is_turned = is_negated(rest) is not (_REFUSES.search(rest) is not None)
+    if len({side for side, _ in found}) < len(found) or (is_turned and len(found) > 1) or not _DEMANDS.search(text):
+        return ()
+    return tuple((side.other if is_turned else side, value) for side, value in found)
 
 
-def _side(text: str, value: Value) -> Bound | None:
-    behind = text[value.end : value.end + _REACH]
-    if _OR_OLDER.match(behind):
-        return Bound.AT_LEAST
-    if _OR_YOUNGER.match(behind):
-        return Bound.AT_MOST
-    before = text[max(0, value.start - _REACH) : value.start]
+_DEMANDS: Final = re.compile(
+    r"\b(?:must|shall|should|may|can|has\sto|have\sto|needs?\sto|only|required?|accept\w{0,4}|refus\w{1,3}|reject\w{0,3}"
+    r"|valid|invalid|allowed|admitted|eligible)\b",
+    re.IGNORECASE,
+)
+"""Without one of these an age tells groups apart: "children older than twelve pay the full fare"."""
+_REFUSES: Final = re.compile(r"\b(?:refused?|refuses|reject(?:s|ed)?|invalid|ineligible|excluded)\b", re.IGNORECASE)
+
+
+def _side(text: str, value: Value) -> tuple[Bound, int, int] | None:
+    """Return the side of an age, and where the words stand that say it; ``None`` where a length is no age."""
+    for pattern, side in ((_OR_OLDER, Bound.AT_LEAST), (_OR_YOUNGER, Bound.AT_MOST)):
+        behind = pattern.match(text, value.end)
+        if behind is not None:
+            return side, value.start, behind.end()
+    start = max(0, value.start - _REACH)
     for pattern, side, is_age in _BEFORE:
-        match = pattern.search(before)
-        if match is not None and (is_age or _OLD.match(behind)):
-            return side.other if _is_denied(before[: match.start()]) else side
+        match = pattern.search(text[start : value.start])
+        if match is not None and (is_age or _OLD.match(text, value.end)):
+            return side, start + match.start(), value.end
     return None
-
-
-def _is_denied(before: str) -> bool:
-    """Say whether the last words before a limit deny it: "must not be at least", "not from within"."""
-    return any(word in NEGATORS for word in word_texts(before)[-_NEAR:])
-
-
-_NEAR: Final = 2

@@ -11,6 +11,7 @@ from services.common.ports.recognition import EntityKind
 from services.common.reading.agreement import agrees
 from services.common.reading.polarity import is_negated
 from services.common.reading.text_types import Span, Value
+from services.common.reading.values import scan_values
 from services.dpe.domain.findings import DistortionType, Rule
 from services.dpe.domain.rules.finding import Departure
 from services.dpe.domain.rules.opening import days_at, days_of
@@ -28,11 +29,19 @@ class _Hours:
 def changed_day_hours(claim: Reading, sources: list[Reading]) -> Departure | None:
     """Return where an answer gives the times of a day that was not asked about, or ``None``.
 
-    Nothing is said where the times of the day that was asked about hold one of the answer's.
+    Nothing is said where the times of the day that was asked about hold one of the answer's, nor where a time was asked
+    about: "5 pm is too late" gives that.
     """
     asked = days_of(claim.asked)
     times = [one for one in claim.once(values_of) if one.kind is EntityKind.TIME]
-    if not asked or not times or days_of(claim.text) or is_negated(claim.asked) or is_negated(claim.text):
+    if (
+        not asked
+        or not times
+        or scan_values(claim.asked)
+        or days_of(claim.text)
+        or is_negated(claim.asked)
+        or is_negated(claim.text)
+    ):
         return None
     listed = [one for source in sources for one in source.once(_hours)]
     own = [one for one in listed if asked <= one.days]

@@ -7,6 +7,7 @@
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from typing import Final
 
 from services.common.ports.recognition import EntityKind
@@ -55,7 +56,7 @@ def changed_share(claim: Reading, sources: list[Reading]) -> Departure | None:
     """Return where a claim gives another amount than the share of one that its source says, or ``None``."""
     own = _one_amount(claim)
     shares = [] if own is None else list(_shares(claim, own, sources))
-    if own is None or not shares or any(agrees(own, one.part) for one in shares):
+    if own is None or not shares or any(one.comes_to(own) for one in shares):
         return None
     others = [value for source in sources for value in source.once(values_of) if value is not shares[0].whole]
     if any(agrees(own, value) for value in others):
@@ -70,7 +71,7 @@ def told_share(claim: Reading, sources: list[Reading]) -> tuple[Reading, ...]:
     own = _one_amount(claim)
     if own is None:
         return ()
-    return tuple(one.source for one in _shares(claim, own, sources) if agrees(own, one.part))
+    return tuple(one.source for one in _shares(claim, own, sources) if one.comes_to(own))
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +80,16 @@ class _Share:
     share: Value
     whole: Value
     part: Value
+
+    def comes_to(self, amount: Value) -> bool:
+        """Say whether an amount is the share; "two thirds" is known to a hundredth of a percent."""
+        if agrees(amount, self.part):
+            return True
+        share, whole, part = (one.magnitude or Decimal(0) for one in (self.share, self.whole, self.part))
+        return share % 1 != 0 and abs((amount.magnitude or Decimal(0)) - part) <= whole * _DIGITS
+
+
+_DIGITS: Final = Decimal("0.0001")
 
 
 def _one_amount(claim: Reading) -> Value | None:
