@@ -79,8 +79,9 @@ async def test_amounts_that_differ_in_their_period_are_told_with_it(fact, answer
         (TERM, "I began on 10 October 2025.", "You are out after 18 months, on 10 April 2027.", {"10 April 2027"}),
         (TERM, "I end on 10 April 2027.", "You began 18 months before, on 10 October 2025.", {"10 October 2025"}),
         (TERM, "I began on 10 October 2025.", "You are out after 12 months, on 10 October 2026.", set()),
-        (TERM, "I began on 10 October.", "You are out after 18 months, on 10 April 2027.", set()),
+        (TERM, "I began on 10 October.", "You are out after 18 months, on 10 April 2003.", set()),
         (TERM, "I began in 2025.", "You are out after 18 months, in 2026.", set()),
+        (TERM, "I began in 2025.", "You began in 2025.", set()),
     ],
 )
 def test_what_is_reached_by_a_length(fact, asked, answer, values):
