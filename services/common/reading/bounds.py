@@ -78,7 +78,7 @@ _TOPS: Final = re.compile(rf"(?<!\s)\s?(?:max|tops)\b{_CLOSES}", re.IGNORECASE)
 _COUNTED_TOPS: Final = re.compile(rf"\s(?:[^\W\d_]{{2,24}}s|people|men|women|children)\stops\b{_CLOSES}", re.IGNORECASE)
 """What "tops" closes is an amount or several things: "£50 tops", "five nights tops", not "three cotton tops"."""
 _TURNING: Final = re.compile(
-    rf"(?:(?:{_LARGER}|{_SMALLER})\sthan|above|below|over|under|exceed(?:s|ed|ing)?|beyond|since|until|till|before|after"
+    rf"(?:(?:{_LARGER}|{_SMALLER})\sthan|above|below|over|under|exceed(?:s|ed|ing)?|beyond|since|from|until|till|before|after"
     rf"|in\sexcess\sof|upwards\sof){_ARTICLE}",
     re.IGNORECASE,
 )
@@ -89,6 +89,8 @@ _NEGATOR: Final = re.compile(
               r"n['’]t\b"]),  # noqa: RUF001
     re.IGNORECASE,
 )  # fmt: skip
+_FORBIDDING: Final = re.compile(r"\b(?:forbidden|prohibited|banned)\b(?!\sfrom\b)", re.IGNORECASE)
+"""Denies what follows, as "not permitted" does."""
 _NO_LONGER: Final = re.compile(r"\bno\slonger\b", re.IGNORECASE)
 """Opens a state that holds from then on: "no longer required since May" is since May."""
 _LASTING: Final = re.compile(
@@ -179,7 +181,9 @@ def limit_of(text: str, offset: int, value: Value) -> tuple[Bound, bool] | None:
     governed = re.split(r"[,;:.!?|]\s|\b(?:but|and)\b", head)[-1][-_NEGATED_CHARS:]
     if _LASTING.search(governed) and head.endswith(" for "):
         return None
-    return (side.other, True) if _NEGATOR.search(_NO_LONGER.sub(" ", governed)) else (side, False)
+    is_negated = _NEGATOR.search(_NO_LONGER.sub(" ", governed)) is not None
+    is_turned = is_negated is not (_FORBIDDING.search(governed) is not None)
+    return side.other if is_turned else side, is_negated
 
 
 def out_of_bounds(text: str, offset: int, value: Value) -> Bound | None:

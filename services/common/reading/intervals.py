@@ -10,8 +10,17 @@ from typing import Final
 from services.common.reading.numerals import COUNT_WORDS, parse_words
 
 APART: Final = "apart"
+EACH: Final = "per|an?|each|every"
+"""Words before a length of time that an amount is for."""
+OFTEN: Final = {
+    "hourly": "hour", "daily": "day", "weekly": "week", "monthly": "month", "quarterly": "quarter", "yearly": "year",
+    "annually": "year",
+}  # fmt: skip
+"""Words behind an amount that say the length of time by themselves."""
 """What ``Value.per`` says of an interval."""
 _UNITS: Final = "second|minute|hour|day|week|month|quarter|year"
+PERIODS: Final = f"{_UNITS}|night"
+"""Lengths of time that an amount may be for."""
 _COUNT: Final = rf"(?:{COUNT_WORDS}|\d{{1,3}})"
 _ORDINALS: Final = {"second": 2, "other": 2, "third": 3, "fourth": 4}
 _TIMES: Final = {"once": 1, "twice": 2, "thrice": 3}

@@ -37,6 +37,11 @@ _DOWN: Final = (
     "decrease decreases decreased decreasing fall falls fell fallen falling drop drops dropped dropping shrink shrinks"
     " shrank shrunk shrinking"
 )
+BEGIN: Final = "begin begins began begun start starts started commence commences commenced"
+END: Final = "end ends ended expire expires expired finish finishes finished"
+"""Verbs of what begins and of what ends."""
+_OPENED: Final = "opens opened"
+_CLOSED: Final = "closed closes shut"
 _LOGICAL: Final = {
     "change": (_UP, _DOWN),
     "approval": (
@@ -55,7 +60,7 @@ _LOGICAL: Final = {
     "duty": ("mandatory compulsory obligatory required", "optional voluntary"),
     "inclusion": ("include includes included cover covers covered", "exclude excludes excluded"),
     "success": ("succeed succeeds succeeded successful", "fail fails failed unsuccessful"),
-    "access": ("open opens opened", "closed closes shut"),
+    "access": (f"open {_OPENED}", _CLOSED),
     "activity": ("enabled active", "disabled inactive"),
     "law": ("legal lawful", "illegal unlawful"),
     "validity": ("valid", "invalid void"),
@@ -92,13 +97,10 @@ _FALLS: Final = (
     f"{_DOWN} decline declines declined declining sink sinks sank reduce reduces reduced reducing reduction reductions"
     " cut cuts cutting lower lowers lowered lowering go_down goes_down went_down"
 )
-_BEGINS: Final = (
-    f"{_LOGICAL['edge'][0]} starts started begin begins began begun commence commences commenced opens opened opening"
-    " launch launches launched launching sign signs signed"
-)
+_BEGINS: Final = f"{_LOGICAL['edge'][0]} {BEGIN} {_OPENED} opening launch launches launched launching sign signs signed"
 _ENDS: Final = (
-    f"{_LOGICAL['edge'][1]} ends ended finish finishes finished finishing complete completes completed completing"
-    " completion close closes closed closing closure shut done expire expires expired expiring stop stops stopped"
+    f"{_LOGICAL['edge'][1]} {END} finishing complete completes completed completing"
+    f" completion close {_CLOSED} closing closure done expiring stop stops stopped"
     " cease ceases ceased terminate terminates terminated cancel cancels cancelled canceled"
 )
 _COMES: Final = (

@@ -7,6 +7,7 @@ are one. Words of a field ("premium", "dose") are not in it: in another field th
 import re
 from typing import Final
 
+from services.common.reading.opposites import BEGIN, END
 from services.common.reading.terms import terms
 
 _FAMILIES: Final = (
@@ -140,8 +141,8 @@ _VERBS: Final = {
     " lent issue issues issued lose loses lost",
     "need": "need needs needed require requires required prescribe prescribes prescribed demand demands should",
     "use": "use uses consume consumes consumed charges run runs",
-    "begin": "begin begins began begun start starts started commence commences commenced",
-    "end": "end ends ended expire expires expired finish finishes finished",
+    "begin": BEGIN,
+    "end": END,
     "up": "up",
     "down": "down",
     "in": "in",

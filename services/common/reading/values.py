@@ -17,7 +17,7 @@ from services.common.reading.clocks import SPOKEN_TIME, read_spoken_time
 from services.common.reading.dates import DATE, MONTHS, YEAR, read_date
 from services.common.reading.dues import MONTHLY_SUMS, ONE_LENGTH, TIMES_WORTH
 from services.common.reading.folding import folded
-from services.common.reading.intervals import APART, INTERVAL, read_interval
+from services.common.reading.intervals import APART, EACH, INTERVAL, OFTEN, PERIODS, read_interval
 from services.common.reading.lexicon import APPROXIMATORS, FINITE_VERBS, STOPWORDS
 from services.common.reading.needs import Glance, Needs
 from services.common.reading.numerals import NUMBER, SIGNED_NUMBER, parse_number, plain, scale_factor
@@ -114,18 +114,14 @@ _NOT_IDENTIFIER: Final = _compile(r"(?<![\d.,])[\d.,]++(?:st|nd|rd|th|s|[kmbx])"
 _LONG_DIGITS: Final = re.compile(r"(?<!\d)\d{31,}")
 _BARE: Final = _compile(rf"(?<![\w.])(?P<n>{NUMBER})(?:st\b|nd\b|rd\b|th\b|s\b)?(?!\w)")
 _BEHIND: Final = re.compile(r"[\s-]?(?P<word>[^\W\d_]+)")
-PERIODS: Final = "second|minute|hour|day|week|month|quarter|year|night"
 _PER: Final = _compile(
-    rf"(?:\s?/\s?|\s(?:per|an?|each|every)\s|\s(?:[^\W\d_]{{1,20}}\s){{1,2}}(?:per|an?|each|every)\s"
+    rf"(?:\s?/\s?|\s(?:{EACH})\s|\s(?:[^\W\d_]{{1,20}}\s){{1,2}}(?:{EACH})\s"
     rf"|\s(?:per|each|every)\s[^\W\d_]{{1,20}}\sand\s)(?:calendar\s)?"
-    rf"(?P<period>{PERIODS})\b|\s(?P<often>daily|weekly|monthly|quarterly|yearly|annually)\b"
+    rf"(?P<period>{PERIODS})\b|\s(?P<often>{'|'.join(OFTEN)})\b"
 )
 _RIGHT_PER: Final = _compile(
-    rf"\s(?:per|an?|each|every|in\s(?:an?|any|each|every)(?:\sone)?)\s(?:calendar\s)?(?P<period>{PERIODS})\b"
+    rf"\s(?:{EACH}|in\s(?:an?|any|each|every)(?:\sone)?)\s(?:calendar\s)?(?P<period>{PERIODS})\b"
 )
-OFTEN: Final = {
-    "daily": "day", "weekly": "week", "monthly": "month", "quarterly": "quarter", "yearly": "year", "annually": "year",
-}  # fmt: skip
 _FLOOR: Final = _compile(r"\b(?:more\sthan|over|above|exceed(?:s|ed|ing)?|upwards\sof)\s$")
 _HEAD_CHARS: Final = 48
 _HEAD_UNIT: Final = _compile(

@@ -109,7 +109,15 @@ def _clauses(index: int, view: FactView) -> Iterator[AskedPlace]:
             text, values = content[span.start : span.end], within(clause.values, span)
             own = frozenset(stems(text))
             yield AskedPlace(
-                index, span, text, (index, sentence), own, own, whole, values, tuple(_limits(text, span.start, values))
+                index,
+                span,
+                text,
+                (index, sentence),
+                own,
+                own,
+                whole,
+                values,
+                tuple(limits_in(text, span.start, values)),
             )
 
 
@@ -136,7 +144,7 @@ _PER_PERIOD: Final = 0.75
 def _cells(index: int, content: str, row: Sequence[LabelledCell], lead: str, table: int) -> Iterator[AskedPlace]:
     first = row[0]
     label, over = stems(first.label), frozenset(stems(f"{lead} {first.head}"))
-    limits = tuple(_limits(first.label, 0, scan_values(first.label), exact=True))
+    limits = tuple(limits_in(first.label, 0, scan_values(first.label), exact=True))
     for cell in row[1:]:
         said, lead = content[cell.start : cell.end], f"{cell.head}: "
         shift = cell.start - len(lead)
@@ -150,7 +158,7 @@ def _cells(index: int, content: str, row: Sequence[LabelledCell], lead: str, tab
         yield AskedPlace(index, Span(cell.start, cell.end), said, table, own, names, over, values, limits, cell)
 
 
-def _limits(text: str, offset: int, values: Sequence[Value], *, exact: bool = False) -> Iterator[Limit]:
+def limits_in(text: str, offset: int, values: Sequence[Value], *, exact: bool = False) -> Iterator[Limit]:
     """Yield the amounts that a text limits: two ends, one end, and where asked for each other one by itself."""
     measured = [one for one in values if one.magnitude is not None]
     bounds = [bound_of(text, offset, one) for one in measured]

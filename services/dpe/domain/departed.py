@@ -14,10 +14,14 @@ from services.dpe.domain.analysis import Analysis
 from services.dpe.domain.facts import FactView
 from services.dpe.domain.findings import AlignedValue, Distortion, DistortionType, Rule
 from services.dpe.domain.rules import Departure, Reading, departures, read_claim, read_sources
+from services.dpe.domain.rules.ages import told_age
+from services.dpe.domain.rules.bands import told_band
 from services.dpe.domain.rules.cells import is_in_cell
 from services.dpe.domain.rules.excepted import ExceptedCase, beside_exceptions, said_by_exception
 from services.dpe.domain.rules.hours import told_hours
 from services.dpe.domain.rules.opening import opening_days
+from services.dpe.domain.rules.rates import told_share
+from services.dpe.domain.rules.stated import told_statement
 from services.dpe.domain.rules.wording import is_worded
 from services.dpe.domain.verdict_eligibility import judged_claims
 
@@ -111,7 +115,7 @@ def departed(analysis: Analysis, meant: Mapping[str, frozenset[str]]) -> Departe
         if not is_worded(reading, known):
             unworded.append(claim.claim_id)
         told = said_by_exception(reading, known)
-        days = opening_days(reading, known) or told_hours(reading, known)
+        days = next((told_by for tells in _BEARING if (told_by := tells(reading, known))), ())
         if told is not None or days or is_in_cell(reading, known):
             in_cells.append(claim.claim_id)
         places = _silent(told, beside_exceptions(reading, known), days)
@@ -128,13 +132,17 @@ def departed(analysis: Analysis, meant: Mapping[str, frozenset[str]]) -> Departe
     return Departed(found, frozenset(unworded), frozenset(in_cells), silent)
 
 
+_BEARING: Final = (opening_days, told_hours, told_statement, told_age, told_share, told_band)
+"""Each returns the sentences that bear all of a claim out, or none."""
+
+
 def _silent(
     told: ExceptedCase | None, beside: Sequence[ExceptedCase], days: Sequence[Reading]
 ) -> list[tuple[int, Span, bool]]:
     """Return the places of facts that say nothing against a claim, by fact, with whether each is an exception.
 
     A sentence of whose exception it speaks says the opposite of what it says of the rest; of what is not excepted the
-    words of the exception say nothing; and sentences about other days say nothing of those that it speaks of.
+    words of the exception say nothing; and of sentences that bear it out no other word denies it.
     """
     exceptions = [(one.source.fact_index, one.source.span(one.span.start, one.span.end), True) for one in beside]
     whole = [*days, *([] if told is None else [told.source])]

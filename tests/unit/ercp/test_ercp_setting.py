@@ -1,9 +1,14 @@
 """Values that are set, listed with commas, versions, and shares as fractions, in constraints in words (ADR 0116)."""
 
+from decimal import Decimal
+
 from services.ercp.domain.duality import disagreement
 from services.ercp.domain.predicates import to_text
+from services.ercp.domain.predicates.model import Amount
 from services.ercp.domain.solver import Consistency, check
 from services.ercp.domain.wording import understand_constraint
+from services.ercp.domain.wording.amounts import read
+from services.ercp.domain.wording.setting import demanded_by
 from tests.each import each
 from tests.patience import patient
 
@@ -93,3 +98,33 @@ def test_a_share_in_percent_and_as_a_fraction_are_of_one_thing(words, status):
     both = ["Research gets more than 50% of the budget.", words]
     predicates = [(str(at), understand_constraint(each_).predicate) for at, each_ in enumerate(both)]
     assert check(predicates, DEADLINE_MS).status is status
+
+
+@each(
+    ("words", "is_understood"),
+    [
+        ("The hotel is one of Ibis Budget, Park Inn, Hilton.", True),
+        ("The hotel is one of Ibis Budget Centre, Park Inn, Hilton.", False),
+        ("The grade is one of Red, 5, Blue.", False),
+        ("The grade is one of Red, Green, Blue.", True),
+        ("The port is one of 80, 443, 8080.", True),
+        ("Set the two timeouts to 5 seconds.", False),
+        ("Set the 5 second timeout to 10 seconds.", False),
+    ],
+)
+def test_lists_are_of_names_or_of_values_and_what_is_set_holds_no_value(words, is_understood):
+    assert (understand_constraint(words).predicate is not None) is is_understood
+
+
+@each("words", ["Set the two timeouts to 5 seconds", "Set the timeout 2 seconds to 5 seconds"])
+def test_what_is_set_with_a_value_in_its_name_is_left_as_it_is(words):
+    assert demanded_by(words) == words
+
+
+def test_fractions_are_shares_of_a_whole_and_else_numbers():
+    assert [one.operand for one in read("from 0.2 to 0.4 of the budget")] == [_percent(20), _percent(40)]
+    assert [one.operand for one in read("between 0.2 and 0.4")] == [Amount(Decimal("0.2")), Amount(Decimal("0.4"))]
+
+
+def _percent(number):
+    return Amount(Decimal(number), "%")

@@ -137,6 +137,13 @@ def test_no_request_shows_at_once_what_its_tenant_may_withhold(wish, policy, exp
     assert hold_of(wish, policy, strict=False) is expected
 
 
+@pytest.mark.parametrize(("wish", "text"), [(Hold.NOTHING, "halt-on HIGH"), (Hold.SENTENCES, "require-flow 0.5")])
+def test_what_nothing_is_withheld_by_takes_nothing_back(wish, text):
+    policy = of_tenant(text)
+    assert hold_of(wish, policy, strict=False) is not wish
+    assert hold_of(wish, replace(policy, enforcing=False), strict=False) is wish
+
+
 def test_the_sessions_policy_counts():
     joined = replace(force(), directives=force("require-flow 0.5").directives)
     assert hold_of(None, joined, strict=False) is Hold.ALL

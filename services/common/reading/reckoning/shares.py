@@ -28,7 +28,8 @@ _NO_PARTITION: Final = re.compile(
     r"interest|vat|tax)\b",
     re.IGNORECASE,
 )
-_OF_AMOUNT: Final = re.compile(r"\sof\s(?:(?:the|a|an|our|its|this)\s)?(?:[a-z]{2,20}\s(?:of\s)?){0,2}$", re.IGNORECASE)
+OF_AMOUNT: Final = re.compile(r"\sof\s(?:(?:the|a|an|our|its|this)\s)?(?:[a-z]{2,20}\s(?:of\s)?){0,2}$", re.IGNORECASE)
+"""What stands between a share and the amount that it is a share of."""
 IS: Final = re.compile(
     r"(?:,?\s(?:that\sis|that's|i\.e\.,?|which\sis|which\smakes|in\sother\swords,?|or\srather|equals?|is\sequal\sto|"
     r"equivalent\sto|makes?|is|comes\sto|which\scomes\sto|namely|hence|so)|\s=|:)\s(?:exactly\s|just\s)?",
@@ -85,12 +86,17 @@ def _written_out(line: Line) -> Iterator[Slip]:
     for share, whole, part in zip(values, values[1:], values[2:], strict=False):
         if share.kind is not EntityKind.PERCENT or not is_plain(share) or not _alike(whole, part):
             continue
-        if _OF_AMOUNT.fullmatch(line.between(share, whole)) is None or IS.fullmatch(line.between(whole, part)) is None:
+        if OF_AMOUNT.fullmatch(line.between(share, whole)) is None or IS.fullmatch(line.between(whole, part)) is None:
             continue
-        expected = magnitude(share) * magnitude(whole) / _ALL
+        expected = part_of(share, whole)
         if abs(expected - magnitude(part)) > _NEAR * max(expected, magnitude(part)):
             why = f"{share.text} of {whole.text} is {_in_unit_of(part, expected)}, not {part.text}"
             yield Slip(Span(share.start, whole.end), Span(part.start, part.end), why)
+
+
+def part_of(share: Value, whole: Value) -> Decimal:
+    """Return what a share of an amount comes to, in the amount's base unit."""
+    return magnitude(share) * magnitude(whole) / _ALL
 
 
 def _alike(whole: Value, part: Value) -> bool:

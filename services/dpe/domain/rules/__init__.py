@@ -4,13 +4,16 @@ from collections.abc import Callable
 from typing import Final
 
 from services.common.reading.polarity import is_negated
+from services.dpe.domain.rules.ages import changed_age
 from services.dpe.domain.rules.anchors import changed_anchor
 from services.dpe.domain.rules.attribution import changed_source, changed_status, planned_as_fact, told_as_fact
+from services.dpe.domain.rules.bands import changed_band
 from services.dpe.domain.rules.bearers import changed_bearer
 from services.dpe.domain.rules.cells import changed_cell, changed_period
 from services.dpe.domain.rules.codes import changed_code
 from services.dpe.domain.rules.columns import changed_column, changed_state, foreign_state
 from services.dpe.domain.rules.contrasts import changed_contrast
+from services.dpe.domain.rules.day_hours import changed_day_hours
 from services.dpe.domain.rules.denials import denied_case, denied_part
 from services.dpe.domain.rules.displaced import displaced
 from services.dpe.domain.rules.edges import changed_edge
@@ -30,11 +33,13 @@ from services.dpe.domain.rules.phases import changed_phase, moved_to_first
 from services.dpe.domain.rules.places import misplaced_name
 from services.dpe.domain.rules.provisos import changed_condition, changed_exception
 from services.dpe.domain.rules.quantity import changed_quantity
+from services.dpe.domain.rules.rates import changed_rate, changed_share
 from services.dpe.domain.rules.reading import Reading, statements
 from services.dpe.domain.rules.repeats import nearest_parts
 from services.dpe.domain.rules.rows import changed_row, joined
 from services.dpe.domain.rules.sequence import changed_order
 from services.dpe.domain.rules.sources import chosen_sources, read_claim, read_sources
+from services.dpe.domain.rules.stated import changed_statement
 from services.dpe.domain.rules.subjects import changed_subject
 from services.dpe.domain.rules.substituted import substituted_ordinal, substituted_thing, substituted_value
 from services.dpe.domain.rules.turned import opposed_word, turned_word
@@ -62,6 +67,7 @@ RULES: Final[tuple[Callable[[Reading, list[Reading]], Departure | None], ...]] =
     excepted_case,
     closed_day,
     changed_hour,
+    changed_day_hours,
     turned_cell,
     turned_word,
     opposed_word,
@@ -75,11 +81,16 @@ RULES: Final[tuple[Callable[[Reading, list[Reading]], Departure | None], ...]] =
     changed_exception,
     changed_anchor,
     changed_edge,
+    changed_age,
+    changed_rate,
+    changed_share,
+    changed_band,
     changed_source,
     told_as_fact,
     changed_status,
     planned_as_fact,
     changed_force,
+    changed_statement,
     changed_quantity,
     changed_pair,
     changed_order,
@@ -103,8 +114,8 @@ def departures(claim: Reading, sources: list[Reading]) -> list[Departure]:
 
 
 def _may_depart(found: Departure, quoted: set[tuple[int, int]]) -> bool:
-    """Say whether what is found counts: what is quoted departs from no other sentence."""
-    return not quoted or (found.source.fact_index, found.source.start) in quoted
+    """Say whether what is found counts: what is quoted departs from no other sentence, unless that was asked about."""
+    return found.is_asked or not quoted or (found.source.fact_index, found.source.start) in quoted
 
 
 def _quoted(claim: Reading, sources: list[Reading]) -> set[tuple[int, int]]:

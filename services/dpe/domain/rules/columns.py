@@ -73,7 +73,7 @@ def changed_column(claim: Reading, sources: list[Reading]) -> Departure | None:
 
 
 def _variant(claim: Reading, row: Row) -> list[Cell]:
-    """Return the cell of the column that a claim names by the words in which its head differs from one beside it.
+    """Return the cells of the columns that a claim names by the words in which their heads differ from one beside.
 
     Of "Limit, Basic" and "Limit, Comfort" a claim names the second by "Comfort", written as a name.
     """
@@ -81,12 +81,11 @@ def _variant(claim: Reading, row: Row) -> list[Cell]:
     heads = [roots(cell.head) for cell in row.cells]
     told = telling_heads(row)
     rests = [head - telling for head, telling in zip(heads, told, strict=True)]
-    found = [
+    return [
         cell
         for cell, rest, telling in zip(row.cells[1:], rests[1:], told[1:], strict=True)
         if rest and telling and rests.count(rest) > 1 and telling <= named
     ]
-    return found if len(found) == 1 else []
 
 
 def _called(claim: Reading, row: Row, rows: Sequence[Placed]) -> list[Cell]:

@@ -17,6 +17,7 @@ class Departure:
         known: the words that they should have followed, with offsets in the fact.
         is_same: the rule itself has made sure that both speak of the same, in whatever words.
         is_guess: it counts only where the entailment model contradicts the claim, for the words may say the same.
+        is_asked: the claim departs from what was asked about, though it be quoted from a sentence about something else.
     """
 
     type: DistortionType
@@ -26,3 +27,4 @@ class Departure:
     known: Span
     is_guess: bool = False
     is_same: bool = False
+    is_asked: bool = False

@@ -44,9 +44,9 @@ _BE: Final = r"(?:is|are|was|were|be|been|being|['\u2019](?:re|s|m)(?=\s))"
 _ELLIPTIC: Final = r"(?:(?<=but\s)|(?<=and\s))"
 """What follows has no verb of its own: "prohibited in the flat, but allowed on the balcony"."""
 _FORBIDDEN: Final = (
-    rf"{_ELLIPTIC}(?:not (?:allowed|permitted)|forbidden|prohibited|banned)"
+    rf"{_ELLIPTIC}(?:not (?:allowed|permitted)|forbidden|prohibited|banned|barred(?= from))"
     r"|(?:must|shall|may|can|could) not|cannot|can't|mustn't"
-    rf"|{_BE} (?:not (?:allowed|permitted)|forbidden|prohibited|banned)(?: to)?"
+    rf"|{_BE} (?:not (?:allowed|permitted)|forbidden|prohibited|banned|barred(?= from))(?: to)?"
     r"|(?:^|(?<=[:;] ))(?:never|do not|don't|avoid)(?= [a-z])"
     r"(?! (?:need|have|require|forget|hesitate|worry|mind|in|on|at|by|for|to|of|with|during|within|before|after|until"
     r"|more|less|the|an?|be|just|only)\b)"
@@ -84,7 +84,9 @@ _CUE: Final = re.compile(
     r"\b(?:" + "|".join(f"(?P<{force.value}>{cue})" for force, cue in _CUES) + r")\b", re.IGNORECASE
 )
 _MONTH: Final = re.compile(r"\bMay\b(?=[\s,.]|$)")
-_APART: Final = frozenset(
+_OF_AGE: Final = re.compile(r"\w+\s(?:not\s)?be\s(?:(?:no|not)\s)?(?:older|younger|newer)\sthan\b", re.IGNORECASE)
+"""Sets a limit rather than that it forbids: rules of values and of ages compare it."""
+APART: Final = frozenset(
     frozenset(pair)
     for pair in (
         (Force.MUST, Force.MAY),
@@ -94,9 +96,11 @@ _APART: Final = frozenset(
         (Force.MUST, Force.FORBIDDEN),
         (Force.SHOULD, Force.NEED_NOT),
         (Force.MAY, Force.FORBIDDEN),
+        (Force.NEED_NOT, Force.FORBIDDEN),
         (Force.WILL, Force.MIGHT),
     )
 )
+"""Forces of which one is not said for the other: what need not be done is not forbidden."""
 _WEAK_VERBS: Final = frozenset({"b", "be", "hav", "have", "do", "get", "make", "not", "also", "only", "then", "take"})
 
 
@@ -115,6 +119,12 @@ def forces(text: str) -> list[tuple[Force, int, int]]:
         return []
     reading = Reading.of(text, 0)
     return [(one.force, one.start, one.end) for one in _said(reading) if not one.conditional]
+
+
+def meant_forces(text: str) -> list[tuple[Force, int, int]]:
+    """Return the forces as they are meant where a subject may be denied, each with where the words of force stand."""
+    said = _said(Reading.of(text, 0)) if _CUE.search(text) is not None else []
+    return [(_of_each(one, text).force, one.start, one.end) for one in said]
 
 
 def _means(source: Reading) -> frozenset[str]:
@@ -146,7 +156,7 @@ def changed_force(claim: Reading, sources: list[Reading]) -> Departure | None:
             compared = [one for one in theirs if one.conditional == own.conditional][:1]
         if not compared:
             continue
-        if any(frozenset({own.force, one.force}) not in _APART for one in compared):
+        if any(frozenset({own.force, one.force}) not in APART for one in compared):
             return None
         at = compared[0]
         if _is_of_another_case(claim, own, source, at) or _is_told_elsewhere(claim, own, source, sources):
@@ -189,7 +199,7 @@ def _of_the_case(claim: Reading, own: _Said, source: Reading, theirs: list[_Said
     reach = {one.start: roots(source.text[one.end : end]) - {own.verb} for one, end in zip(theirs, ends, strict=True)}
     said = roots(_own_clause(before)) | roots(_REACH.split(behind)[0])
     for one in same:
-        if reach[one.start] and reach[one.start] <= said and frozenset({own.force, one.force}) in _APART:
+        if reach[one.start] and reach[one.start] <= said and frozenset({own.force, one.force}) in APART:
             return [one]
     # What holds of one case alone is not what holds where the claim names no case.
     same = [one for one in same if not reach[one.start] or reach[one.start] & claim.content]
@@ -230,7 +240,7 @@ def _is_of_another_case(claim: Reading, own: _Said, source: Reading, at: _Said) 
         return True
     if _ORDER.match(source.text, at.start) and not _is_of_its_object(claim, source, at):
         return True
-    return any(not one.verb and frozenset({own.force, one.force}) not in _APART for one in _meant(source))
+    return any(not one.verb and frozenset({own.force, one.force}) not in APART for one in _meant(source))
 
 
 _ORDER: Final = re.compile(r"never|do not|don't|avoid", re.IGNORECASE)
@@ -353,7 +363,7 @@ def _is_told_elsewhere(claim: Reading, own: _Said, source: Reading, sources: lis
     return any(
         own.verb in other.content
         and bool(foreign & other.content)
-        and not any(one.verb == own.verb and frozenset({own.force, one.force}) in _APART for one in _meant(other))
+        and not any(one.verb == own.verb and frozenset({own.force, one.force}) in APART for one in _meant(other))
         for other in sources
         if (other.fact_index, other.place) != (source.fact_index, source.place)
     )
@@ -394,7 +404,7 @@ def _said(reading: Reading) -> list[_Said]:
     found: list[_Said] = []
     governed = [item.span for item in conditions(reading.text)]
     for cue in _CUE.finditer(reading.text):
-        if _MONTH.match(reading.text, cue.start()) and cue.start() > 0:
+        if (_MONTH.match(reading.text, cue.start()) and cue.start() > 0) or _OF_AGE.match(reading.text, cue.start()):
             continue
         force = Force(cue.lastgroup or "")
         at = bisect_left(reading.tokens, cue.end(), key=lambda word: word.start)
@@ -456,11 +466,16 @@ def _meant(reading: Reading) -> list[_Said]:
 
 
 def _of_each(said: _Said, text: str) -> _Said:
-    denied = _DENIED_SUBJECT.search(text[: said.start]) if said.force in {Force.MAY, Force.MUST} else None
+    denied = _DENIED_SUBJECT.search(text[: said.start]) if said.force in _DENIABLE else None
     if denied is None or finite_verb_at(words(denied["rest"])) is not None:
         return said
     is_barred = said.force is Force.MAY or text[said.start : said.end].lower() in _BARRING
-    return replace(said, force=Force.FORBIDDEN if is_barred else Force.NEED_NOT, start=denied.start("none"))
+    force = Force.FORBIDDEN if is_barred else _DENIABLE[said.force]
+    return replace(said, force=force, start=denied.start("none"))
+
+
+_DENIABLE: Final = {Force.MAY: Force.FORBIDDEN, Force.MUST: Force.NEED_NOT, Force.FORBIDDEN: Force.MAY}
+"""What a denied subject makes of a force: "nobody is forbidden to swim" lets all of them."""
 
 
 def _is_act(word: str) -> bool:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from services.common.reading.polarity import is_negated
+from services.common.reading.text_types import Span
 from services.dpe.domain.findings import DistortionType, Rule
 from services.dpe.domain.rules.finding import Departure
 from services.dpe.domain.rules.reading import Reading, roots
@@ -164,16 +165,17 @@ def _days(piece: str) -> tuple[frozenset[str], frozenset[str]]:
     """Return the days of a piece, and those that are excepted from them."""
     excepted = _EXCEPT.search(piece)
     if excepted is None:
-        return _listed(piece), frozenset()
+        return days_of(piece), frozenset()
     before, behind = piece[: excepted.start()], piece[excepted.end() :]
-    others = _listed(behind)
+    others = days_of(behind)
     has_own = "(" in behind or (
         _HOURS.search(behind) is not None and _HOURS.search(_without_ranges(before)) is not None
     )
-    return _listed(before) - others, frozenset() if has_own else others  # "except on Saturdays from 10 to 18"
+    return days_of(before) - others, frozenset() if has_own else others  # "except on Saturdays from 10 to 18"
 
 
-def _listed(piece: str) -> frozenset[str]:
+def days_of(piece: str) -> frozenset[str]:
+    """Return the days of the week that a text names, those of ranges and groups included; "holiday" is one."""
     found: set[str] = set()
     for match in _RANGE.finditer(piece):
         first, last = _NAMES.index(match["day"].lower()), _NAMES.index(match["last"].lower())
@@ -183,3 +185,12 @@ def _listed(piece: str) -> frozenset[str]:
         if pattern.search(piece):
             found |= days
     return frozenset(found)
+
+
+def days_at(text: str) -> list[tuple[Span, frozenset[str]]]:
+    """Return the days that a text names, each range, day and group with where it stands."""
+    spans = [Span(*match.span()) for match in _RANGE.finditer(text)]
+    bare = _RANGE.sub(lambda match: " " * len(match.group()), text)
+    for pattern in (_ONE, *(pattern for pattern, _ in _GROUPS)):
+        spans += [Span(*match.span()) for match in pattern.finditer(bare)]
+    return [(span, days_of(text[span.start : span.end])) for span in spans]

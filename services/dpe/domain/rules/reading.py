@@ -32,8 +32,12 @@ _IRREGULAR: Final = {
     "shown": "show", "seen": "see", "saw": "see", "done": "do", "did": "do", "begun": "begin", "began": "begin",
     "drawn": "draw", "drew": "draw", "withdrawn": "withdraw", "withdrew": "withdraw", "children": "child",
     "people": "person", "men": "man", "women": "woman", "data": "data",
-    "photo": "photograph", "photos": "photograph", "photography": "photograph",
+    "photo": "photograph", "photos": "photograph", "photography": "photograph", "lied": "lie", "lain": "lie",
+    "died": "die", "tied": "tie", "vied": "vie", "untied": "untie", "unties": "untie", "belied": "belie",
+    "belies": "belie",
 }  # fmt: skip
+_IN_IE: Final = frozenset({"l", "d", "t", "v", "bel", "unt", "underl"})
+"""What stands before "-ying" where the verb ends in "-ie": "lying", "dying", "tying"."""
 
 
 _PARTIES: Final = frozenset(
@@ -52,7 +56,7 @@ def root(word: str) -> str:
     if single in _PARTIES:
         return single
     bare = _IRREGULAR.get(word, word)
-    bare = stem(bare)
+    bare = stem(_of_ying(bare) if bare.endswith("ying") else bare)
     for suffix in _SUFFIXES:
         if bare.endswith(suffix) and len(bare) - len(suffix) >= _MIN_ROOT:
             bare = bare[: -len(suffix)]
@@ -61,10 +65,19 @@ def root(word: str) -> str:
     return (bare[:-1] if doubled else bare).removesuffix("e").removesuffix("i") or bare
 
 
+def _of_ying(word: str) -> str:
+    """Return the verb of a word in "-ying": "lie" of "lying", "pay" of "paying"."""
+    before = word.removesuffix("ying")
+    return before + ("ie" if before in _IN_IE else "y" if before else "ying")
+
+
 def act_root(act: str) -> str:
     """Return the root of an act in "-ing" as that of its verb: "using" and "use", "registering" and "register"."""
+    if act.endswith("ying"):
+        return root(act)
     bare = act.removesuffix("ing")
-    if bare[-2:-1] == bare[-1:] and bare[:-1] in BASE_VERBS:
+    is_doubled = bare[-2:-1] == bare[-1:] and bare not in BASE_VERBS
+    if is_doubled and (bare[:-1] in BASE_VERBS or bare[-1:] not in "flsz"):
         return root(bare[:-1])
     return root(bare if bare in BASE_VERBS else f"{bare}e")
 

@@ -12,7 +12,6 @@ from decimal import Decimal
 from typing import Final
 
 from services.common.reading.clauses import finite_verb_at
-from services.common.reading.ratios import SHARE
 from services.common.reading.terms import terms
 from services.common.reading.words import words
 from services.ercp.domain.predicates.aligning import Candidate, candidates, check_of, demanded_measure, places_of
@@ -21,6 +20,7 @@ from services.ercp.domain.predicates.meant import (
     MAY_RECKON,
     MONTHS,
     TIME,
+    is_share_of,
     may_be_same_span,
     period_of,
     reckoned,
@@ -42,7 +42,6 @@ _FORMER: Final = re.compile(
     r"\b(?:down|up|away|changed|reduced|lowered|raised|increased|cut|not)\s+(?:from\s+)?\Z", re.IGNORECASE
 )
 _BEFORE: Final = 24
-_OF: Final = re.compile(r"\s+of\b", re.IGNORECASE)
 
 
 def assured(predicate: Predicate, chosen: Selection, facts: TextFacts) -> Selection:
@@ -68,7 +67,7 @@ def _is_unsure(predicate: Predicate, fact: ValueFact, facts: TextFacts, starts: 
 def _is_part(predicate: Predicate, fact: ValueFact, text: str) -> bool:
     """Say whether a value is a share of what is told behind it, and an amount is demanded: "80% of £500"."""
     operand = predicate.right.low if isinstance(predicate.right, Range) else predicate.right
-    is_share = fact.unit == SHARE and _OF.match(text, fact.value_span.end) is not None
+    is_share = is_share_of(fact.unit, text, fact.value_span.end)
     return is_share and isinstance(operand, Amount) and dimension_of(operand.unit) != fact.dimension
 
 

@@ -14,12 +14,12 @@ from typing import Final
 
 from services.common.ports.recognition import EntityKind
 from services.common.reading.clauses import clauses
+from services.common.reading.intervals import EACH, OFTEN, PERIODS
 from services.common.reading.opposites import Side, acts
 from services.common.reading.places import Place
 from services.common.reading.ratios import SHARE, TIMES
 from services.common.reading.text_types import Span as Stretch
 from services.common.reading.units import same_span
-from services.common.reading.values import OFTEN, PERIODS
 from services.ercp.domain.predicates.facts import TextFacts
 from services.ercp.domain.predicates.model import Amount, Operand, Path, Range
 from services.ercp.domain.predicates.units import dimension_of, in_base
@@ -37,9 +37,11 @@ _RECKONED: Final = re.compile(
     r"less\s+(?=[£$€¥₹\d]|(?:an?|the|any|your|our|its)\s)|[+−×]|-\s+(?=[£$€¥₹])|x\s+(?=[£$€¥₹\d]))",  # noqa: RUF001 - signs of sums
     re.IGNORECASE,
 )
+_OF: Final = r"\s+of\b"
+_SHARE_OF: Final = re.compile(_OF, re.IGNORECASE)
 _MULTIPLIED: Final = re.compile(
-    r"(?:\b(?:twice|double|triple|treble|thrice|half(?:\s+of)?|(?:third|quarter|fifth|tenth)s?\s+of|"
-    r"times|multiples?\s+of|x|×|per\s?cent\s+of)|%\s+of)\s+(?:(?:the|an?|of|usual|standard|normal)\s+)*\Z",  # noqa: RUF001 - a sign of sums
+    rf"(?:\b(?:twice|double|triple|treble|thrice|half(?:{_OF})?|times|x|×)"  # noqa: RUF001 - a sign of sums
+    rf"|(?:\b(?:(?:third|quarter|fifth|tenth)s?|multiples?|per\s?cent)|%){_OF})\s+(?:(?:the|an?|of|usual|standard|normal)\s+)*\Z",
     re.IGNORECASE,
 )
 MAY_RECKON: Final = re.compile(
@@ -63,10 +65,9 @@ TIME: Final = "[time]^1"
 MONTHS: Final = frozenset({"month", "year", "century"})
 """Units of time that are no fixed number of days."""
 _MONTH: Final = Amount(Decimal(1), "month")
-_OFTEN: Final = {"hourly": "hour", **OFTEN}
 PERIOD_BEHIND: Final = re.compile(
-    r"\s*(?:/\s?|(?:per|an?|each|every|in\s+(?:any|each|every|one))\s+)(?:calendar\s+|policy\s+)?"
-    rf"(?P<period>{PERIODS})\b|\s+(?P<often>{'|'.join(_OFTEN)})\b",
+    rf"\s*(?:/\s?|(?:{EACH}|in\s+(?:any|each|every|one))\s+)(?:calendar\s+|policy\s+)?"
+    rf"(?P<period>{PERIODS})\b|\s+(?P<often>{'|'.join(OFTEN)})\b",
     re.IGNORECASE,
 )
 """The length of time right behind an amount; ``values.with_period`` reads it behind a word or two, too."""
@@ -102,12 +103,17 @@ def is_difference(path: Path, place: Place, text: str) -> bool:
     return _BY.search(before) is not None and bool(_on_axis(_clause(text, place), _CHANGE))
 
 
+def is_share_of(value_unit: str, text: str, end: int) -> bool:
+    """Say whether a value in a unit, which ends there, is a share of what is told behind it: "80% of £500"."""
+    return value_unit == SHARE and _SHARE_OF.match(text, end) is not None
+
+
 def period_of(text: str, end: int) -> str:
     """Return the length of time that stands behind an amount, "year" of "5 % a year"; empty for none."""
     match = PERIOD_BEHIND.match(text, end)
     if match is None:
         return ""
-    return match["period"].lower() if match["period"] else _OFTEN[match["often"].lower()]
+    return match["period"].lower() if match["period"] else OFTEN[match["often"].lower()]
 
 
 def may_be_same_span(right: Operand | None, lengths: Sequence[Fraction], *, is_in_months: bool) -> bool:
