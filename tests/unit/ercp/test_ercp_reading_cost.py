@@ -5,6 +5,7 @@ import time
 import pytest
 
 from services.common.grounding.words import sentences
+from services.common.reading.clauses import clauses
 from services.ercp.domain.predicates import (
     Holds,
     Span,
@@ -40,7 +41,6 @@ def test_a_sentence_is_read_once_however_many_values_stand_in_it(monkeypatch):
 def test_the_clauses_of_a_sentence_are_found_once_for_all_its_amounts(monkeypatch):
     """They were found anew for each amount: 8,000 characters of amounts took twelve seconds, eight of them for this."""
     asked = []
-    clauses = meant.clauses
     monkeypatch.setattr(meant, "clauses", lambda *given: asked.append(given) or clauses(*given))
     amounts = "It costs" + " $1" * 300 + ", and Anna paid $5 more than the usual $9."
     facts = extract_facts(f"{amounts} It took 3 days.", [Span(0, 1)])

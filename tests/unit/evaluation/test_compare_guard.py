@@ -8,6 +8,7 @@ import subprocess
 import sys
 from contextlib import asynccontextmanager
 from types import SimpleNamespace
+from typing import Any
 
 import grpc
 import numpy as np
@@ -346,7 +347,8 @@ def test_the_engine_gets_facts_as_they_are_and_other_passages_cut(monkeypatch):
     @asynccontextmanager
     async def opened(*_):
         counter = SimpleNamespace(count=lambda texts, _: [len(text.split()) for text in texts])
-        yield EmbeddedEngine(Recording(), None, counter, "")
+        recording: Any = Recording()
+        yield EmbeddedEngine(recording, None, counter, "")
 
     monkeypatch.setattr(embedded_engine, "open_engine", opened)
     passages = ("The line opened in 1931.", "It has nine stations.")

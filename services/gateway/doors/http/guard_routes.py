@@ -67,8 +67,8 @@ GUARD_ENDPOINTS: Final = (
         pb.VerifyClaimsResponse,
         "verify_claims",
         "Verify each claim of an answer against sources.",
-        "Each claim is supported, contradicted, fabricated or unverifiable, with evidence and the votes of five signals. "
-        "Sources need no ids: without any they are cited as s1, s2 and so on.",
+        "Each claim is supported, contradicted, fabricated or unverifiable, with evidence and the votes of five "
+        "signals. Sources need no ids: without any they are cited as s1, s2 and so on.",
     ),
     GuardEndpoint(
         "/v1/injection/detect",

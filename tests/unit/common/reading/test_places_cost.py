@@ -76,8 +76,9 @@ class Counted:
 )
 def test_no_side_of_a_value_is_looked_for_where_no_word_stands(monkeypatch, text, searched, side):
     """A fifth of what 100,000 characters of "1," took as a passage went into sides that no word can name."""
-    monkeypatch.setattr(bounds, "_AT_MOST", Counted(bounds._AT_MOST))
+    at_most = Counted(bounds._AT_MOST)
+    monkeypatch.setattr(bounds, "_AT_MOST", at_most)
     found = places(text)
     assert len(found) > 90
-    assert bounds._AT_MOST.searched <= searched * 60
+    assert at_most.searched <= searched * 60
     assert side in {place.side for place in found}

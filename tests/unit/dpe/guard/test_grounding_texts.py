@@ -8,6 +8,7 @@ from services.common.rpc.validation import Violations
 from services.common.settings.guard.oversight import OversightSettings
 from services.dpe.convert.guard.grounding_texts import FACT, SOURCE, ids_of, require_texts
 from services.dpe.convert.guard.oversight import message_of
+from services.dpe.domain.guard.stream_messages import Start
 
 
 def texts(*ids):
@@ -51,4 +52,5 @@ def test_what_is_behind_the_most_that_are_looked_at_is_not_told_of_again():
 def test_a_stream_cites_its_facts_in_the_same_way():
     start = guard_pb2.StartOversight(prompt="What holds?", facts=texts("", ""))
     message = message_of(pb.OverseeStreamRequest(start=start), OversightSettings())
+    assert isinstance(message, Start)
     assert [fact.text_id for fact in message.facts] == ["f1", "f2"]
