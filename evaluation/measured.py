@@ -1,5 +1,6 @@
 """When, from which state of the code and with what something was measured: kept beside every saved figure."""
 
+import os
 import platform
 import shutil
 import subprocess
@@ -46,13 +47,15 @@ def revision_of(root: Path) -> str | None:
     found = _git(root, "describe", "--tags", "--always", "--abbrev=12")
     if found is None:
         return None
-    return found + CHANGED * bool(_git(root, "status", "--porcelain", "--", ".", _PAGES))
+    status = _git(root, "status", "--porcelain", "--", ".", _PAGES)
+    return found + CHANGED * (status is None or bool(status))
 
 
 def _git(root: Path, *arguments: str) -> str | None:
     command = (_GIT, "-C", str(root), *arguments)
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=_GIT_S, check=False)
+        own = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+        done = subprocess.run(command, capture_output=True, text=True, timeout=_GIT_S, check=False, env=own)
     except (OSError, subprocess.TimeoutExpired):
         return None
     return None if done.returncode else done.stdout.strip()

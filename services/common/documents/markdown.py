@@ -22,7 +22,7 @@ from mdit_py_plugins.superscript import superscript_plugin
 
 from services.common.documents.document import Document, HiddenText
 from services.common.documents.html import read_html
-from services.common.documents.plain.clauses import large_heading
+from services.common.documents.plain.clauses import clause_numbers, large_heading
 from services.common.documents.wording import collapse, language_code
 
 _FRONT_MATTER: Final = re.compile(r"\A---[ \t]*\n(.*?\n)(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
@@ -104,6 +104,7 @@ def _lines(front: str) -> dict[str, str]:
 def _numbered_headings(state: StateCore) -> None:
     """Make headings of lines in capitals with a number in paragraphs, of those in lists and quotations none."""
     tokens, made = state.tokens, []
+    clauses = clause_numbers([line for one in tokens if one.type == "inline" for line in one.content.split("\n")])
     skips = 0
     for index, token in enumerate(tokens):
         if skips:
@@ -112,7 +113,9 @@ def _numbered_headings(state: StateCore) -> None:
         if token.type == "paragraph_open" and token.level == 0:
             inline, below = tokens[index + 1], tokens[index + 3 : index + 5]
             is_text = [one.type for one in below[:1]] == ["paragraph_open"]
-            parts = _divided(inline.content.split("\n"), below[1].content if is_text else _OTHER if below else "")
+            parts = _divided(
+                inline.content.split("\n"), below[1].content if is_text else _OTHER if below else "", clauses
+            )
             if any(level for _, level in parts):
                 made += [one for text, level in parts for one in _block(text, level, inline)]
                 skips = 2
@@ -121,9 +124,10 @@ def _numbered_headings(state: StateCore) -> None:
     state.tokens = made
 
 
-def _divided(lines: Sequence[str], below: str) -> list[tuple[str, int]]:
+def _divided(lines: Sequence[str], below: str, clauses: frozenset[tuple[int, ...]]) -> list[tuple[str, int]]:
     """Return the texts of a paragraph with the levels of those that are headings, 0 for the others."""
-    numbers = [large_heading(line, following) for line, following in zip(lines, [*lines[1:], below], strict=True)]
+    following = [*lines[1:], below]
+    numbers = [large_heading(line, after, clauses) for line, after in zip(lines, following, strict=True)]
     levels = [min(parts + 1, _DEEPEST) if parts >= _LEAST_PARTS else 0 for parts in numbers]
     grouped = groupby(enumerate(levels), key=lambda one: (one[1], one[0] if one[1] else -1))
     return [("\n".join(lines[at] for at, _ in group), level) for (level, _), group in grouped]

@@ -32,6 +32,8 @@ DEADLINE_MS = int(patient(2_000))
         ("The answer takes at most 5 s.", "LessThan(answer, 5 s, inclusive=true)"),
         ("The pause must be between 2 and 5 s.", "Between(pause, 2 s, 5 s)"),
         ("The load must be at most 5 t.", "LessThan(load, 5 t, inclusive=true)"),
+        ("The order must be at most 5 t shirts.", "LessThan(order_shirts, 5, inclusive=true)"),
+        ("The order must be at most 3 t-shirts.", "LessThan(order_t_shirts, 3, inclusive=true)"),
         ("The retries must be at most 5 seats.", "LessThan(retries_seats, 5, inclusive=true)"),
         ("The priority is one of low, medium, high", 'OneOf(priority, "low | medium | high")'),
         ("The priority must be one of: low, medium, high", 'OneOf(priority, "low | medium | high")'),

@@ -45,6 +45,21 @@ def test_a_file_that_is_changed_or_new_is_told(checkout, name):
     assert revision_of(checkout) == before + CHANGED
 
 
+def test_a_checkout_whose_state_cannot_be_told_counts_as_changed(checkout, monkeypatch):
+    before, asked = revision_of(checkout), evaluation.measured._git
+    monkeypatch.setattr(
+        evaluation.measured, "_git", lambda root, *given: None if "status" in given else asked(root, *given)
+    )
+    assert revision_of(checkout) == before + CHANGED
+
+
+def test_what_a_hook_says_of_its_own_repository_does_not_count(checkout, tmp_path, monkeypatch):
+    before = revision_of(checkout)
+    git(tmp_path, "init", "-q", str(tmp_path / "other"))
+    monkeypatch.setenv("GIT_DIR", str(tmp_path / "other" / ".git"))
+    assert revision_of(checkout) == before
+
+
 def test_pages_and_kept_figures_are_no_change_of_the_code(checkout):
     before = revision_of(checkout)
     (checkout / "docs" / "page.md").write_text("b\n", encoding="utf-8")

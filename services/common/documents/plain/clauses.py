@@ -64,24 +64,27 @@ def parts_of_paragraph(lines: Sequence[str], clauses: frozenset[_Parts], width: 
         if match and _parts(match[1]) in clauses:
             starts.add(index)
     heads = {index for index in range(len(lines)) if _heads_clause(lines, index, clauses)}
-    heads.update(_headings(lines, starts, width))
+    heads.update(_headings(lines, starts, clauses, width))
     starts.update(heads, (index + 1 for index in heads), _below_titles(lines, clauses))
     ordered = [*sorted(starts), len(lines)]
     return [Part(start, end, start in heads) for start, end in itertools.pairwise(ordered)]
 
 
-def large_heading(line: str, below: str) -> int:
+def large_heading(line: str, below: str, clauses: frozenset[_Parts]) -> int:
     """Return the parts of the number of a heading in capitals: 2 of "1.1 MINUTES OF MEETING"; 0 where it is none.
 
     Args:
-        line: one line; a number without a full stop may be that of a house, and one before a unit counts.
+        line: one line; a number without a full stop may be that of a house, and one of several parts that counts on
+            from no other is an amount: "9.99 EUROS PER MONTH".
+        clauses: numbers that begin clauses in the text, as ``clause_numbers`` gives them.
         below: what stands below it: something that is not in capitals, and does not go on with a small letter.
     """
     number = _NUMBER.match(line)
     if number is None or "." not in number[0] or not _is_large(line) or (_CLAUSE.match(line) and not _clause_at(line)):
         return 0
+    parts = _parts(number[1])
     goes_on = not below.strip() or below.lstrip()[:1].islower() or _in_capitals(below)
-    return 0 if goes_on else len(_parts(number[1]))
+    return 0 if goes_on or (len(parts) > 1 and parts not in clauses) else len(parts)
 
 
 def _clause_at(line: str) -> re.Match[str] | None:
@@ -104,7 +107,7 @@ def _heads_clause(lines: Sequence[str], index: int, clauses: frozenset[_Parts]) 
     return own is not None and below is not None and _parts(below[1]) in clauses & {(*_parts(own[1]), 1)}
 
 
-def _headings(lines: Sequence[str], starts: set[int], width: int) -> Iterator[int]:
+def _headings(lines: Sequence[str], starts: set[int], clauses: frozenset[_Parts], width: int) -> Iterator[int]:
     """Yield the numbered headings that a sentence follows: "1. Scope", then what is said of it."""
     numbered = [index for index, line in enumerate(lines) if index in starts or _NUMBER.match(line)]
     for index, end in zip(numbered, [*numbered[1:], len(lines)], strict=True):
@@ -113,7 +116,7 @@ def _headings(lines: Sequence[str], starts: set[int], width: int) -> Iterator[in
             continue
         word = said[0].split()[0]
         broken_off = len(lines[index].rstrip()) + 1 + len(word) <= width and _says(said)
-        if (broken_off and (word[:1].isupper() or word[:1].isdigit())) or large_heading(lines[index], said[0]):
+        if (broken_off and (word[:1].isupper() or word[:1].isdigit())) or large_heading(lines[index], said[0], clauses):
             yield index
 
 

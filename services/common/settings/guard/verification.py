@@ -29,8 +29,8 @@ class VerificationSettings(BaseModel):
     """Share below which it finds no trace (the page); at most ``traceable``. Default 0.2."""
     min_confidence: float = Field(default=0.4, ge=0.0, le=1.0)
     """Confidence below which a claim is UNVERIFIABLE (the page). Default 0.4."""
-    rule_confidence: float = Field(default=0.9, ge=0.0, le=1.0)
-    """Confidence in a contradiction that an exact rule finds. Default 0.9."""
+    rule_confidence: float = Field(default=0.9, gt=0.5, le=1.0)
+    """Confidence in a contradiction that an exact rule finds, more than one half. Default 0.9."""
 
     @model_validator(mode="after")
     def _check(self) -> Self:

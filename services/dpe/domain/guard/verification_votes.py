@@ -77,7 +77,7 @@ def support_of(item: Signalled, policy: VerificationPolicy) -> float | None:
 
     It is the engine's calibrated probability, 1 for a sentence of a source, held on the verdict's side of one half. Of
     a claim in which a rule found a difference half of it is left, and of one that a rule decides against only what the
-    rule leaves. ``None``: the grounding model said nothing, and neither did a rule.
+    rule leaves. ``None``: the grounding model said nothing, and no rule decides.
     """
     judgement = item.judgement
     if judgement.verdict is Verdict.SUPPORTED:
@@ -100,6 +100,8 @@ def decide(item: Signalled, policy: VerificationPolicy) -> Decision:
         found = Decision(_without_support(item), 1.0 - support, support)
     elif item.judgement.verdict is Verdict.CONTRADICTED:  # by the entailment model, the only one that answered
         found = Decision(ClaimVerdict.CONTRADICTED, item.judgement.contradiction or 0.0)
+    elif item.judgement.verdict is Verdict.UNDECIDED:
+        return Decision(ClaimVerdict.UNVERIFIABLE, 0.0)
     else:
         counted = by_count(item.signals, policy.min_confidence)
         is_known = counted.verdict is not ClaimVerdict.SUPPORTED

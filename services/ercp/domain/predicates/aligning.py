@@ -185,7 +185,7 @@ _SPOKEN: Final = {
     "l": "litres",
     "t": "tonnes",
 }
-_SYMBOL: Final = re.compile(rf"(?<=[\d\s])(?P<symbol>{'|'.join(_SPOKEN)})(?![\w/²³'\u2019])")
+_SYMBOL: Final = re.compile(rf"(?<=[\d\s])(?P<symbol>{'|'.join(_SPOKEN)})(?![\w/²³'\u2019-])")
 
 
 def _spoken(match: re.Match[str]) -> str:

@@ -9,6 +9,7 @@ from typing import Final
 
 from services.common.ports.recognition import EntityKind
 from services.common.reading.intervals import APART
+from services.common.reading.lexicon import STOPWORDS
 from services.common.reading.text_types import Value
 from services.common.reading.values import scan_values
 from services.ercp.domain.predicates import Amount, Moment
@@ -50,6 +51,10 @@ _FRACTION: Final = re.compile(r"0\.\d+")
 _OF_THE: Final = re.compile(r"\s+of\s+(?:all\s+)?(?:the|my|our|your|its|his|her|their)\s+(?=[a-z])", re.IGNORECASE)
 _NEAR: Final = re.compile(r"\b(?:within|inside|by|off|away)\s+(?:[a-z]+\s+){0,3}?\Z", re.IGNORECASE)
 """Before a number: it is how far something is from something else."""
+_COUNTED: Final = re.compile(
+    rf"\s+(?!(?:{'|'.join(sorted({*STOPWORDS, 'per', 'each', 'every', 'within', 'apart'}))})\b)[a-z]", re.IGNORECASE
+)
+"""A noun that stands behind what looks like a unit."""
 _JOINED: Final = re.compile(r"\s*(?:and|to|-|\u2013)\s*", re.IGNORECASE)
 _PLACED: Final = frozenset(
     {EntityKind.NUMBER, EntityKind.QUANTITY, EntityKind.MONEY, EntityKind.PERCENT, EntityKind.DATE, EntityKind.TIME}
@@ -97,9 +102,16 @@ def read(text: str) -> list[Named]:
 
 
 def _values(text: str) -> list[Value]:
-    """Return the values of a sentence, bare numbers with the short symbol of a unit behind them: "at most 5 s"."""
+    """Return the values of a sentence, bare numbers with the short symbol of a unit behind them: "at most 5 s".
+
+    Not what stands for another word before a noun: "at most 5 t shirts", "10 m users".
+    """
     scanned = [value for value in scan_values(text) if value.kind in _PLACED]
-    found = [with_symbol(text, value) for value in scanned]
+    symbols = [with_symbol(text, value) for value in scanned]
+    found = [
+        with_unit if _COUNTED.match(text, with_unit.end) is None else value
+        for value, with_unit in zip(scanned, symbols, strict=True)
+    ]
     for at, (first, second) in enumerate(pairwise(tuple(found))):
         is_bare = first.kind is EntityKind.NUMBER and not first.unit
         if is_bare and second is not scanned[at + 1] and _JOINED.fullmatch(text, first.end, second.start):

@@ -209,7 +209,8 @@ def _of_http(status: int, path: str) -> CrpError:
     of_knowledge = any(path == one or path.startswith((f"{one}/", f"{one}:")) for one in _KNOWLEDGE)
     if status == HTTPStatus.METHOD_NOT_ALLOWED:
         fault = FieldViolation("method", "must be one that /openapi.json names for this path")
-        text = f"this path takes another method: {_ELSEWHERE if of_knowledge else 'see /openapi.json'}"
+        also = f"; {_ELSEWHERE}" if of_knowledge else ""
+        text = f"this path takes another method: see /openapi.json{also}"
         return InvalidRequestError(ErrorReason.INVALID_FIELD, text, violations=(fault,))
     text = _ELSEWHERE if of_knowledge else "nothing is served at this path; see /openapi.json"
     return NotFoundError(ErrorReason.PATH_NOT_FOUND, text)

@@ -93,12 +93,15 @@ class MessageModels:
 
 
 def _decoded(value: Any) -> bytes:
+    """Return bytes from either alphabet of base64 (RFC 4648 §4, §5), padded or not, as JSON of protobuf has it."""
     try:
-        return base64.b64decode(value, validate=True)
-    except (TypeError, ValueError):
-        raise ValueError("must be base64 (RFC 4648)") from None
+        standard = value.translate(_STANDARD).rstrip("=")
+        return base64.b64decode(standard + "=" * (-len(standard) % 4), validate=True)
+    except (AttributeError, TypeError, ValueError):
+        raise ValueError("must be base64 (RFC 4648), without line breaks") from None
 
 
+_STANDARD: Final = str.maketrans("-_", "+/")
 _BYTES: Final = Annotated[
     bytes, PlainValidator(_decoded), WithJsonSchema({"type": "string", "contentEncoding": "base64"})
 ]

@@ -135,17 +135,21 @@ def test_headings_in_capitals_above_clauses_and_lists_of_markdown():
         "The club meets at\n12 MAIN STREET\nSpringfield",  # a house
         "It rose to\n1.1 KG NET\nIn May",  # a measurement
         "Read\n1.1 GENERAL TERMS\nand what follows",  # goes on
-        "NOTE\n1.1 GENERAL TERMS\nAND WHAT FOLLOWS",  # all is in capitals
+        "Note that\n1.1 GENERAL TERMS\nAND WHAT FOLLOWS",  # what follows is in capitals
         "Last comes\n1.1 GENERAL TERMS",  # nothing below
+        "The gym\n9.99 EUROS PER MONTH\nCancel at any time",  # an amount: it counts on from nothing
+        "The yard\n2.5 HOURS FREE PARKING\nIt is open",
+        "The hall\n12.30 DOORS OPEN\nIt begins at one",
     ],
 )
 def test_other_lines_in_capitals_head_nothing(read, text):
-    assert not any(block.kind is BlockKind.HEADING for block in read(text).blocks)
+    counted = f"1.2 fees are due.\n\n{text}"
+    assert not any(block.kind is BlockKind.HEADING for block in read(counted).blocks)
 
 
 def test_no_heading_is_made_within_code_notes_and_items_of_markdown_or_of_a_number_of_one_part():
     texts = ["```\n1.1 GENERAL\nIt is\n```", "- 1.1 GENERAL\n  It is", "See[^1] the\n2. GENERAL\nIt is"]
-    text = "\n\n".join([*texts, "[^1]: 1.1 GENERAL\n    It is\n"])
+    text = "\n\n".join([*texts, "1.2 fees are due.", "[^1]: 1.1 GENERAL\n    It is\n"])
     assert not any(block.kind is BlockKind.HEADING for block in read_markdown(text).blocks)
 
 
