@@ -125,8 +125,8 @@ def told_age(claim: Reading, sources: list[Reading]) -> tuple[Reading, ...]:
     known = [age for source in listed for age in source.once(_ages)]
     if not all(any(_is_told(age, other) for other in known) for age in ages):
         return ()
-    is_one = all(any(age.is_same(other) for age in ages) for other in known)
-    return tuple(listed) if is_one else ()
+    is_open = any(age.side is other.side and not age.is_same(other) for age in ages for other in known)
+    return () if is_open else tuple(listed)
 
 
 def _is_told(own: _Age, other: _Age) -> bool:

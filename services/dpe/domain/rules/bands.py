@@ -22,7 +22,9 @@ from services.dpe.domain.rules.reading import Reading, roots
 from services.dpe.domain.rules.rows import rows_of, values_of
 
 _CUT: Final = re.compile(r",\s(?!\d{3}\b)|;\s|\s(?=and\s(?:over|above|more|from|up\sto)\b)", re.IGNORECASE)
-_COSTS: Final = roots("cost costs price prices fee fees pay pays paid charge charges charged is due rate rates each")
+_COSTS: Final = roots(
+    "cost costs price prices fee fees pay pays paid charge charges charged is due rate rates each much"
+)
 _OF_AGE: Final = re.compile(r"\b(?:aged?|ages|years?|year-olds?)\b", re.IGNORECASE)
 """Without one of these a bare number is no age."""
 _BEYOND: Final = re.compile(

@@ -64,10 +64,13 @@ def changed_day_hours(claim: Reading, sources: list[Reading]) -> Departure | Non
 
 _EVENT: Final = re.compile(r"\b(?:open|opens|opening|close|closes|closing)\b", re.IGNORECASE)
 
+_SHUT: Final = re.compile(r"\bclosed\s(?:on\s\w+\s)?(?:from|between|for|until|at|after|before)\b", re.IGNORECASE)
+"""Of times when something is shut nobody knows when it opens."""
+
 
 def _is_of_event(claim: Reading, source: Reading) -> bool:
     """Say whether a sentence and what was asked are both of when something is open, and neither names another thing."""
-    if _EVENT.search(claim.asked) is None or _EVENT.search(source.text) is None:
+    if _EVENT.search(claim.asked) is None or _EVENT.search(source.text) is None or _SHUT.search(source.text):
         return False
     times = roots(" ".join(one.text for reading in (claim, source) for one in reading.once(values_of)))
     own, asked = DAY_WORDS | HOUR_WORDS | times, roots(claim.asked)
