@@ -89,8 +89,12 @@ _NEGATOR: Final = re.compile(
               r"n['’]t\b"]),  # noqa: RUF001
     re.IGNORECASE,
 )  # fmt: skip
-_FORBIDDING: Final = re.compile(r"\b(?:forbidden|prohibited|banned)\b(?!\sfrom\b)", re.IGNORECASE)
-"""Denies what follows, as "not permitted" does."""
+_FORBIDDING: Final = re.compile(
+    r"\b(?:(?:is|are)(?:n['\u2019]t)?|be|being|gets?)\s(?:(?:also|strictly|always|not|never)\s)?(?:forbidden|prohibited|banned)"
+    r"(?:\s(?:in|inside|on|at|to|for|here|there|within|outside|near|with|during|anywhere)\b|\s?$)",
+    re.IGNORECASE,
+)
+"""Denies what follows, as "not permitted" does; "forbidden goods" and what was banned once do not."""
 _NO_LONGER: Final = re.compile(r"\bno\slonger\b", re.IGNORECASE)
 """Opens a state that holds from then on: "no longer required since May" is since May."""
 _LASTING: Final = re.compile(

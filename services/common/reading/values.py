@@ -239,7 +239,10 @@ def _per(text: str, value: Value) -> str:
 
 
 def _period_behind(text: str, value: Value) -> re.Match[str] | None:
-    return (_RIGHT_PER if value.unit in _LENGTHS_OF_TIME else _PER).match(text, value.end)
+    found = (_RIGHT_PER if value.unit in _LENGTHS_OF_TIME else _PER).match(text, value.end)
+    if found is not None and value.kind is EntityKind.NUMBER and found.group().strip().lower() == "hourly":
+        return None  # "12 hourly employees" are paid by the hour
+    return found
 
 
 def with_period(text: str, value: Value) -> Value:

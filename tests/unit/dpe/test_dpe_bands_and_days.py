@@ -26,6 +26,7 @@ IN_BAND = (
     (AGES, "What does a visitor aged 70 pay?", "A visitor aged 70 pays £6."),
     (LENGTHS, "What is the fee for a boat of 7 m?", "A boat of 7 m costs €150."),
     (PARCELS, "What does a parcel of 20 kg cost?", "A parcel of 20 kg costs €60."),
+    (PARCELS, "How much is a 20 kg parcel?", "A parcel of 20 kg costs €60."),
     (STAYS, "What does a stay of 4 hours cost?", "A stay of 4 hours costs €7."),
     (LETTERS, "What does a letter of 180 g cost?", "A letter of 180 g costs £2.10."),
 )

@@ -2,7 +2,8 @@
 
 "Up to 10 kg €30, over 10 to 25 kg €60": 20 kg cost €60, though nothing says so of 20 kg. Bands are rows, or stretches
 of a sentence, that limit one amount and give one sum of money. Where the bands that hold an amount give two sums, as
-those of two scales may, nothing is said.
+those of two scales may, where another sentence gives the sum, or where the scale is not of all that was asked about
+("a parcel to France"), nothing is said.
 """
 
 import re
@@ -21,7 +22,9 @@ from services.dpe.domain.rules.reading import Reading, roots
 from services.dpe.domain.rules.rows import rows_of, values_of
 
 _CUT: Final = re.compile(r",\s(?!\d{3}\b)|;\s|\s(?=and\s(?:over|above|more|from|up\sto)\b)", re.IGNORECASE)
-_COSTS: Final = roots("cost costs price prices fee fees pay pays paid charge charges charged is due rate rates each")
+_COSTS: Final = roots(
+    "cost costs price prices fee fees pay pays paid charge charges charged is due rate rates each much"
+)
 _OF_AGE: Final = re.compile(r"\b(?:aged?|ages|years?|year-olds?)\b", re.IGNORECASE)
 """Without one of these a bare number is no age."""
 _BEYOND: Final = re.compile(
@@ -70,11 +73,40 @@ def _read(claim: Reading, sources: list[Reading]) -> tuple[Value, _Band] | None:
     inside = [one for one, holds in held if holds]
     if not inside or all(holds is not False for _, holds in held) or len({one.sum.normal for one in inside}) > 1:
         return None
-    said = claim.content - roots(f"{own.text} {case.text}") - _COSTS
-    return (own, inside[0]) if said <= inside[0].source.known | roots(claim.asked) | _AGED else None
+    if _is_given_elsewhere(own, listed, sources):
+        return None
+    said = (claim.content | roots(claim.asked)) - roots(f"{own.text} {case.text}") - _COSTS - _AGED
+    return (own, inside[0]) if said <= inside[0].source.content | _measured(claim, case, listed) else None
 
 
 _AGED: Final = roots("age aged old year years")
+_MEASURES: Final = roots(
+    "weight weights length lengths width height size sizes distance duration time age ages up to over under above below"
+    " less more than from price prices fee fees cost costs charge charges rate rates and"
+)
+
+
+def _is_given_elsewhere(own: Value, scale: list[_Band], sources: list[Reading]) -> bool:
+    """Say whether a sum stands outside the scale: "parcels to France cost €90"."""
+    listed = {(one.source.fact_index, one.source.start + one.sum.start) for one in scale}
+    return any(
+        agrees(own, value) and (source.fact_index, source.start + value.start) not in listed
+        for source in sources
+        for value in source.once(values_of)
+        if value.kind is EntityKind.MONEY
+    )
+
+
+def _measured(claim: Reading, case: Value, scale: list[_Band]) -> frozenset[str]:
+    """Return the roots of the thing that was asked about, "parcel of 20 kg"; none where the scale is of another.
+
+    A scale that names nothing but measures and sums is of whatever was asked about.
+    """
+    behind = re.compile(rf"\b(\w+)\s(?:of|aged|weighing|lasting)\s{re.escape(case.text)}", re.IGNORECASE)
+    things = roots(" ".join(behind.findall(claim.asked)))
+    told = frozenset[str]().union(*(one.source.known for one in scale))
+    values = " ".join(value.text for one in scale for value in one.source.once(values_of))
+    return things if not told - roots(values) - _MEASURES - _COSTS - _AGED else things & told
 
 
 def _scale(own: Value, sources: list[Reading]) -> Iterator[_Band]:

@@ -1,11 +1,14 @@
 """The hours of another day than was asked about (SPEC-005 §5.3, DATE_SHIFTED, ADR 0225).
 
 "Monday to Friday 9 am to 5 pm, Saturday 10 am to 2 pm": "it closes at 5 pm" is right of Friday, and wrong where
-Saturday was asked about. Days stand before their times or behind them, all through one sentence.
+Saturday was asked about. Days stand before their times or behind them, all through one sentence. Question and sentence
+both have to be of when one thing is open.
 """
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Final
 
 from services.common.ports.recognition import EntityKind
 from services.common.reading.agreement import agrees
@@ -14,8 +17,9 @@ from services.common.reading.text_types import Span, Value
 from services.common.reading.values import scan_values
 from services.dpe.domain.findings import DistortionType, Rule
 from services.dpe.domain.rules.finding import Departure
-from services.dpe.domain.rules.opening import days_at, days_of
-from services.dpe.domain.rules.reading import Reading
+from services.dpe.domain.rules.hours import HOUR_WORDS
+from services.dpe.domain.rules.opening import DAY_WORDS, days_at, days_of
+from services.dpe.domain.rules.reading import Reading, roots
 from services.dpe.domain.rules.rows import values_of
 
 
@@ -45,16 +49,44 @@ def changed_day_hours(claim: Reading, sources: list[Reading]) -> Departure | Non
         return None
     listed = [one for source in sources for one in source.once(_hours)]
     own = [one for one in listed if asked <= one.days]
-    others = [one for one in listed if not asked & one.days and one.times]
-    if not own or not others or len(own) + len(others) < len(listed):
+    others = [one for one in listed if not asked & one.days and _is_of_event(claim, one.source)]
+    if not own or not others or not all(asked <= one.days or not asked & one.days for one in listed):
         return None
-    if any(_holds(one, time) for one in own for time in times):
+    if any(_holds(one, time) for one in own for time in times) or _is_of_every_day(times, sources):
         return None
-    if not any(all(_holds(one, time) for time in times) for one in others):
+    own = [one for one in own if _is_of_event(claim, one.source)]
+    if not own or not any(all(_holds(one, time) for time in times) for one in others):
         return None
     there = own[0].times[-1] if len(times) == 1 else own[0].times[0]
     span, known = claim.span(times[0].start, times[-1].end), own[0].source.span(there.start, there.end)
     return Departure(DistortionType.DATE_SHIFTED, Rule.VALUE, span, own[0].source, known, is_same=True, is_asked=True)
+
+
+_EVENT: Final = re.compile(r"\b(?:open|opens|opening|close|closes|closing)\b", re.IGNORECASE)
+
+_SHUT: Final = re.compile(r"\bclosed\s(?:on\s\w+\s)?(?:from|between|for|until|at|after|before)\b", re.IGNORECASE)
+"""Of times when something is shut nobody knows when it opens."""
+
+
+def _is_of_event(claim: Reading, source: Reading) -> bool:
+    """Say whether a sentence and what was asked are both of when something is open, and neither names another thing."""
+    if _EVENT.search(claim.asked) is None or _EVENT.search(source.text) is None or _SHUT.search(source.text):
+        return False
+    times = roots(" ".join(one.text for reading in (claim, source) for one in reading.once(values_of)))
+    own, asked = DAY_WORDS | HOUR_WORDS | times, roots(claim.asked)
+    return source.content - own <= claim.content | asked and claim.content - own <= source.content | asked
+
+
+def _is_of_every_day(times: list[Value], sources: list[Reading]) -> bool:
+    """Say whether a sentence that names no day gives one of the times."""
+    return any(
+        agrees(time, value)
+        for source in sources
+        if not days_of(source.text)
+        for value in source.once(values_of)
+        for time in times
+        if value.kind is EntityKind.TIME
+    )
 
 
 def _holds(hours: _Hours, time: Value) -> bool:

@@ -23,7 +23,7 @@ _NAMES_END: Final = re.compile(r"\b(?:opens?|starts?|begins?|closes?|shuts?|ends
 """Without one of these no end of anything is said, and no value of the claim need be read."""
 _RANGE: Final = re.compile(r"\s?(?:to|until|till|and|-|\u2013)\s?$", re.IGNORECASE)
 _HELD: Final = re.compile(r"\b(?:open|opens|opening|hours|lasts?|runs?|held)\b", re.IGNORECASE)
-_OWN_WORDS: Final = roots(
+HOUR_WORDS: Final = roots(
     "open opens opening close closes closing shut shuts start starts begin begins end ends finish finishes hours"
 )
 _REACH: Final = 24
@@ -80,7 +80,7 @@ def _said(claim: Reading) -> tuple[Value, bool] | None:
 
 def _hours(claim: Reading, sources: list[Reading]) -> Iterator[_Hours]:
     """Yield the range of times of sentences and their parts with no time besides, which hold what the claim says."""
-    rest = claim.content - _OWN_WORDS - roots(" ".join(value.text for value in claim.once(values_of)))
+    rest = claim.content - HOUR_WORDS - roots(" ".join(value.text for value in claim.once(values_of)))
     for source in sources:
         if not rest or not rest <= source.known or not _HELD.search(source.text):
             continue

@@ -56,7 +56,7 @@ _IN_PART: Final = re.compile(r"\b(?:mornings?|afternoons?|evenings?|nights?|lunc
 _HOURS: Final = re.compile(r"\b(?:at|after|before|by|until|till|from|between|past)\b|\d", re.IGNORECASE)
 _ITSELF: Final = roots("we us our office shop store clinic practice branch company firm centre center surgery house")
 """What an organisation calls itself where its text says "we"."""
-_DAY_WORDS: Final = roots(
+DAY_WORDS: Final = roots(
     f"{' '.join(_NAMES)} open opens closed closes shut shuts weekday weekdays weekend weekends public bank holiday"
     " holidays daily day days week seven all every each"
 ) | {"7"}
@@ -97,7 +97,7 @@ def closed_day(claim: Reading, sources: list[Reading]) -> Departure | None:
 def opening_days(claim: Reading, sources: list[Reading]) -> tuple[Reading, ...]:
     """Return the sentences about days by which what a claim says of days holds; none where they do not say it."""
     ours = _said(claim)
-    if ours is None or claim.content - ours.subject - _DAY_WORDS:
+    if ours is None or claim.content - ours.subject - DAY_WORDS:
         return ()  # what else it says of the days is not borne out by them
     known = list(_about(ours, sources))
     same = {day for _, one in known if one.is_open == ours.is_open for day in one.days}

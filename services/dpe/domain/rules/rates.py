@@ -2,6 +2,7 @@
 
 "£700 a year" answers with the figure of "£700 a month and the deposit". "The fee is 20% of £5,000" says that it is
 £1,000: who gives that says what the fact says, and who gives another amount, or the £5,000 itself, does not (ADR 0207).
+That is said only of what the fact says it of, word for word, and never of a total or a rest.
 """
 
 import re
@@ -18,10 +19,11 @@ from services.common.reading.ratios import SHARE
 from services.common.reading.reckoning.shares import OF_AMOUNT, part_of
 from services.common.reading.text_types import Value
 from services.common.reading.values import scan_values, with_period
+from services.common.reading.words import words
 from services.dpe.domain.conditions import conditions
 from services.dpe.domain.findings import DistortionType, Rule
 from services.dpe.domain.rules.finding import Departure
-from services.dpe.domain.rules.reading import Reading, roots
+from services.dpe.domain.rules.reading import Reading, root, roots
 from services.dpe.domain.rules.rows import values_of
 
 _PERIODS: Final = roots(
@@ -59,7 +61,7 @@ def changed_share(claim: Reading, sources: list[Reading]) -> Departure | None:
     if own is None or not shares or any(one.comes_to(own) for one in shares):
         return None
     others = [value for source in sources for value in source.once(values_of) if value is not shares[0].whole]
-    if any(agrees(own, value) for value in others):
+    if any(agrees(own, value) for value in others) or shares[0].leaves(own):
         return None
     (source, whole) = shares[0].source, shares[0].whole
     span, there = claim.span(own.start, own.end), source.span(shares[0].share.start, whole.end)
@@ -87,6 +89,11 @@ class _Share:
             return True
         share, whole, part = (one.magnitude or Decimal(0) for one in (self.share, self.whole, self.part))
         return share % 1 != 0 and abs((amount.magnitude or Decimal(0)) - part) <= whole * _DIGITS
+
+    def leaves(self, amount: Value) -> bool:
+        """Say whether an amount is the whole without the share, or with it."""
+        share, whole = self.part.magnitude or Decimal(0), self.whole.magnitude or Decimal(0)
+        return amount.magnitude in {whole - share, whole + share}
 
 
 _DIGITS: Final = Decimal("0.0001")
@@ -116,7 +123,9 @@ def _about(claim: Reading, own: Value, sources: list[Reading]) -> Iterator[Readi
 
 
 def _shares(claim: Reading, own: Value, sources: list[Reading]) -> Iterator[_Share]:
-    """Yield the one share of an amount that a sentence says of what the claim, or its question, names before it."""
+    """Yield the one share of an amount that a sentence says of what the claim, or its question, is about alone."""
+    if _TOTAL.search(claim.text) or _TOTAL.search(claim.asked):
+        return
     for source in _about(claim, own, sources):
         values = source.once(values_of)
         if len(values) != 2 or values[0].unit != SHARE:  # noqa: PLR2004 - a share and what it is of
@@ -124,9 +133,56 @@ def _shares(claim: Reading, own: Value, sources: list[Reading]) -> Iterator[_Sha
         share, whole = values
         before, between = source.text[: share.start], source.text[share.end : whole.start]
         is_plain = bound_of(source.text, 0, share) is None and not _CHANGED.search(before)
-        named = (_rest(claim, own) or roots(claim.asked)) & roots(before)
-        if (whole.kind, whole.unit) == (own.kind, own.unit) and is_plain and named and OF_AMOUNT.fullmatch(between):
+        is_same = is_plain and _is_of_same(claim, own, before, source.text[whole.end :])
+        if (whole.kind, whole.unit) == (own.kind, own.unit) and is_same and OF_AMOUNT.fullmatch(between):
             yield _Share(source, share, whole, _part(share, whole))
+
+
+def _is_of_same(claim: Reading, own: Value, before: str, behind: str) -> bool:
+    """Say whether a share is of what a claim, or else its question, speaks of, word for word, and of nothing besides.
+
+    Args:
+        claim: with its question.
+        own: the amount that it gives.
+        before: the words of the source before the share.
+        behind: those behind the amount that the share is of; the first is the amount's own: "of the £850 claim".
+    """
+    known, asked = _named(before), _named(_I.sub("you", claim.asked))
+    behind = _OWN_NOUN.sub(" ", behind, count=1)
+    rest = roots(behind)
+    if not known or not rest <= claim.content | roots(claim.asked):
+        return False
+    if not set(asked) <= {*known, *_named(behind), *_ASKING}:
+        return False
+    said, after = _named(claim.text[: own.start]), roots(claim.text[own.end :])
+    if said:
+        return said == known and after <= rest
+    follows = iter(asked)
+    return all(word in follows for word in known) and after <= rest
+
+
+def _named(text: str) -> tuple[str, ...]:
+    """Return the roots of the words of a stretch in order, those of persons and prepositions with them."""
+    return tuple(root(word.text) for word in words(text) if word.text not in _LIGHT)
+
+
+_LIGHT: Final = frozenset(
+    {"the", "a", "an", "this", "that", "it", "its", "our", "is", "are", "be", "will", "comes", "come", "amounts"}
+    | {"does", "do", "to"}
+)
+_ASKING: Final = frozenset(map(root, ("what", "how", "much", "high", "big", "large", "which", "cost", "pay", "due")))
+_I: Final = re.compile(r"\bI\b")
+"""Whoever asks is "you" in what answers."""
+_OWN_NOUN: Final = re.compile(
+    r"^\s(?!(?:on|upon|in|at|for|from|by|to|with|within|under|until|per|of|if|when|and|or|a|an|each|every)\b)[a-z]+\b",
+    re.IGNORECASE,
+)
+_TOTAL: Final = re.compile(
+    r"\b(?:total|altogether|rest|remain\w{0,5}|left|balance|net|gross|including|included|with|without|after|before"
+    r"|overall|in\sall|full|plus)\b",
+    re.IGNORECASE,
+)
+"""Of these a share is no answer: "what is the total with VAT?"."""
 
 
 def _part(share: Value, whole: Value) -> Value:

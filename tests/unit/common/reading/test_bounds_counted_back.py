@@ -67,3 +67,29 @@ def test_a_side_behind_what_is_counted(text, side):
 def test_how_long_something_has_not_been_so_has_no_side(text, side):
     limit = limit_of(text, 0, scan_values(text)[0])
     assert (None if limit is None else limit[0]) is side
+
+
+@each(
+    ("text", "side"),
+    (
+        ("The ban on prohibited substances ends before 2030.", Bound.AT_MOST),
+        ("Forbidden goods over 20 kg cost more than £5.", Bound.AT_LEAST),
+        ("Smoking was banned after 2007.", Bound.AT_LEAST),
+        ("These are banned goods above 20 kg.", Bound.AT_LEAST),
+        ("Parking is forbidden after 8 pm.", Bound.AT_MOST),
+        ("Dogs are strictly prohibited on the beach before 7 pm.", Bound.AT_LEAST),
+        ("Parking is not forbidden after 8 pm.", Bound.AT_LEAST),
+    ),
+)
+def test_only_what_is_forbidden_now_turns_the_side_behind_it(text, side):
+    read = limit_of(text, 0, scan_values(text)[-1])
+    assert read is not None
+    assert read[0] is side
+
+
+@each(
+    ("text", "per"),
+    (("12 hourly employees", ""), ("3 hourly updates", ""), ("£20 hourly", "hour"), ("3 daily updates", "day")),
+)
+def test_what_is_counted_is_not_for_an_hour(text, per):
+    assert [value.per for value in scan_values(text)] == [per]
