@@ -49,6 +49,11 @@ _OWN_WORDS: Final = roots(
 Age = tuple[Bound, Value]
 
 
+def limits_age(reading: Reading) -> bool:
+    """Say whether a sentence demands a limit of an age that these rules compare: "older than the rest" is none."""
+    return bool(reading.once(_ages))
+
+
 def changed_age(claim: Reading, sources: list[Reading]) -> Departure | None:
     """Return where a claim limits the age of a thing otherwise than its source, or ``None``."""
     for (side, value), source in _beside(claim, sources):
