@@ -10,6 +10,7 @@ from typing import Final
 from services.common.reading.numerals import COUNT_WORDS, parse_words
 
 APART: Final = "apart"
+"""What ``Value.per`` says of an interval."""
 EACH: Final = "per|an?|each|every"
 """Words before a length of time that an amount is for."""
 OFTEN: Final = {
@@ -17,7 +18,6 @@ OFTEN: Final = {
     "annually": "year",
 }  # fmt: skip
 """Words behind an amount that say the length of time by themselves."""
-"""What ``Value.per`` says of an interval."""
 _UNITS: Final = "second|minute|hour|day|week|month|quarter|year"
 PERIODS: Final = f"{_UNITS}|night"
 """Lengths of time that an amount may be for."""

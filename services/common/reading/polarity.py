@@ -16,7 +16,8 @@ from services.common.reading.opposites import Side, sides
 from services.common.reading.words import stem, words
 
 _NOT_NEGATING: Final = re.compile(
-    r"\b(?:no|not)\s+(?:be\s+)?(?:later|earlier|more|less|fewer|longer|only|sooner|higher|lower|older|younger|further|farther)\s*(?:than\b)?"
+    r"\b(?:no|not)\s+(?:be\s+)?(?:later|earlier|more|less|fewer|longer|only|sooner|higher|lower|further|farther)\s*(?:than\b)?"
+    r"|\b(?:no|not)\s+(?:be\s+)?(?:older|younger)\s+than\b"
     r"|\bno\.|\bno(?=-)|\bwhether\s+or\s+not\b"
     # "No, do not take it" answers a question and negates once.
     r"|^\W{0,4}no\s?[,;:\u2013\u2014-]\s"

@@ -286,6 +286,14 @@ def test_what_may_be_said_of_its_own_column_is_no_wrong_one(row, claim):
     assert found(changed_column, claim, row) is None
 
 
+def test_a_column_is_called_where_a_claim_names_several_kinds_of_the_others():
+    row = "Plan: Trip; Limit Basic: €100; Limit Comfort: €200; Hotel cap night: €80; Meals: €30"
+    asked = "On a Basic or Comfort trip the hotel cap a night is"
+    assert found(changed_column, f"{asked} €30.", row) is not None
+    assert found(changed_column, f"{asked} €80.", row) is None
+    assert found(changed_column, "On a Basic or Comfort trip the limit is €100.", row) is None
+
+
 def test_a_row_whose_name_holds_anothers_is_the_one_that_is_named():
     rows = (
         "Ticket: Day ticket; Price for club members: £6; Price for guests: £9",

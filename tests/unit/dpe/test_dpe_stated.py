@@ -1,8 +1,15 @@
 """What a sentence says of each of its cases, and the same or the opposite in other words, as a caller gets it."""
 
+import time
+
 import pytest
 
-from services.dpe.domain.rules.reading import root
+from services.dpe.domain.facts import EnvelopeFact, read_fact
+from services.dpe.domain.rules import departures
+from services.dpe.domain.rules.modality import meant_forces
+from services.dpe.domain.rules.reading import Reading, root
+from services.dpe.domain.rules.sources import read_claim, read_sources
+from services.dpe.domain.rules.stated import changed_statement, told_statement
 from tests.each import each
 from tests.fakes.checks import checker
 
@@ -102,6 +109,7 @@ async def test_a_limit_behind_forbidding_words_lies_on_the_other_side():
     [
         ("lying", "lie"), ("dying", "died"), ("tying", "tied"), ("vying", "vies"), ("untying", "untie"),
         ("paying", "pay"), ("trying", "try"), ("flying", "fly"), ("buying", "buys"), ("applying", "apply"),
+        ("dies", "die"), ("ties", "tie"), ("lies", "lie"), ("vies", "vying"),
     ],
 )  # fmt: skip
 def test_verbs_in_ying_are_one_with_their_other_forms(one, other):
@@ -110,3 +118,101 @@ def test_verbs_in_ying_are_one_with_their_other_forms(one, other):
 
 def test_dyeing_is_not_dying_and_a_sayings_root_is_not_that_of_slaying():
     assert len({root(word) for word in ("dying", "saying", "slaying", "dyeing")}) == 4
+
+
+APART = (
+    ("We may terminate the contract at any time.", "You may terminate the contract at any time."),
+    ("You may cancel our contract.", "We may cancel your contract."),
+    ("You may enter the vault.", "Everybody may enter the vault."),
+    ("Refunds must be paid by the seller.", "Refunds must be paid to the seller."),
+    ("The goods must be insured by the owner.", "The goods must be insured for the owner."),
+    ("The price must be fixed for five years.", "The price must be fixed in five years."),
+    (
+        "Claims must be reported by the tenant to the landlord.",
+        "Claims must be reported to the tenant by the landlord.",
+    ),
+    ("No older models are covered by the warranty.", "Older models are covered by the warranty."),
+    ("No visitor should smoke.", "Visitors should smoke."),
+    ("Parking is permitted for residents on Sundays.", "Parking is free for residents on Sundays."),
+    ("Entry is free to residents.", "Entry is permitted to residents."),
+    ("Bookings are confirmed by email.", "Bookings are accepted by email."),
+    ("Accounts are inactive after 90 days.", "Accounts are disabled after 90 days."),
+    ("Your parcel may not arrive before Christmas.", "Your parcel cannot arrive before Christmas."),
+    ("Your parcel may not arrive before Christmas.", "Your parcel must not arrive before Christmas."),
+    ("The parcel could not be opened.", "The parcel may not be opened."),
+    ("On weekends, residents may park and visitors must pay.", "Visitors must pay."),
+    ("On weekends, residents may park; visitors must pay.", "Visitors must pay."),
+    ("Guests may smoke in the garden, but visitors may not smoke there.", "Visitors may not smoke."),
+    ("Passes are sold online. They may be refunded.", "They may be refunded."),
+    ("Visitors may not smoke there.", "Visitors are forbidden to smoke there."),
+)
+"""Facts, and claims that say it of another, for another, elsewhere or in words that mean something else as well."""
+LEFT_OPEN = (
+    (
+        "In the square, taxis may stop and buses may not stop. At the station, buses are allowed to stop.",
+        "May buses stop at the station?",
+        "Buses may stop.",
+    ),
+    (
+        "Buses may not stop. At the station, buses are allowed to stop.",
+        "May buses stop at the station?",
+        "Buses may stop.",
+    ),
+    (
+        "Annual passes are sold online. They may be refunded within 14 days.",
+        "Can concert tickets be refunded?",
+        "They may not be refunded within 14 days.",
+    ),
+)
+FOUND = (
+    (*APART[6], "PARTIES"),
+    ("No older models are covered by the warranty.", "Older models are covered by the warranty.", "NEGATION"),
+    ("No older versions are supported.", "Older versions are supported.", "NEGATION"),
+    ("Guests may smoke in the garden, but visitors may not smoke there.", "Visitors may not smoke.", "MODALITY"),
+    ("The driver must not be older than 70.", "The driver may be older than 70.", "MODALITY"),
+    ("The deputy must not be older than the director.", "The deputy may be older than the director.", "MODALITY"),
+)  # fmt: skip
+
+
+def read(fact, answer, asked=""):
+    """Return a claim and the sentences of a fact as the rules read them."""
+    return read_claim(answer, 0, asked=asked), read_sources(read_fact(0, EnvelopeFact("", fact), ()), 0)
+
+
+@each(("fact", "answer"), APART)
+def test_persons_prepositions_and_words_with_two_meanings_tell_cases_apart(fact, answer):
+    assert not told_statement(*read(fact, answer))
+    assert not told_statement(*read(answer, fact))
+
+
+@pytest.mark.parametrize(("fact", "asked", "answer"), LEFT_OPEN)
+def test_what_may_be_said_of_another_case_contradicts_nothing(fact, asked, answer):
+    assert changed_statement(*read(fact, answer, asked)) is None
+
+
+def test_without_the_question_the_wider_case_is_no_other_one():
+    fact, _, answer = LEFT_OPEN[1]
+    assert changed_statement(*read(fact, answer)) is not None
+
+
+@pytest.mark.parametrize(("fact", "answer", "rule"), FOUND)
+def test_what_another_rule_finds_is_not_silenced(fact, answer, rule):
+    claim, known = read(fact, answer)
+    assert rule in {one.rule for one in departures(claim, known)}
+    assert not told_statement(claim, known)
+
+
+def test_a_limit_of_an_age_in_other_words_is_no_other_force():
+    claim, known = read("It must not be older than three months.", "It must be from within the last three months.")
+    assert not [one.rule for one in departures(claim, known)]
+
+
+def test_forces_of_a_long_sentence_are_read_in_time_that_grows_with_it():
+    def cost(times):
+        reading = Reading.of("no dog may run " * times, 0)
+        begun = time.process_time()
+        assert len(meant_forces(reading)) == times
+        return time.process_time() - begun
+
+    cost(10)
+    assert min(cost(1_600) for _ in range(3)) < 7 * min(cost(400) for _ in range(3))

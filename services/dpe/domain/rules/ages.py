@@ -86,6 +86,11 @@ class _Age:
         return self.side is other.side and agrees(self.value, other.value)
 
 
+def limits_age(reading: Reading) -> bool:
+    """Say whether a sentence demands a limit of an age that these rules compare: "older than the rest" is none."""
+    return bool(reading.once(_ages))
+
+
 def changed_age(claim: Reading, sources: list[Reading]) -> Departure | None:
     """Return where a claim limits the age of a thing otherwise than its source, or ``None``.
 

@@ -15,7 +15,7 @@ from services.common.reading.polarity import is_negated
 from services.common.reading.values import scan_values
 from services.dpe.domain.findings import DistortionType, Rule
 from services.dpe.domain.rules.finding import Departure
-from services.dpe.domain.rules.reading import Reading, roots
+from services.dpe.domain.rules.reading import Reading, asked_roots, roots
 from services.dpe.domain.rules.rows import Cell, Placed, Row, named_rows, one_value, rows_of, values_of
 
 _NONE: Final = re.compile(
@@ -127,7 +127,7 @@ def _period_of_column(claim: Reading, told: str, per: re.Match[str], sources: li
 
     The claim, or what it answers, names a word of the head, and no other column has the value.
     """
-    given, spoken = claim.once(values_of), claim.content | roots(claim.asked)
+    given, spoken = claim.once(values_of), claim.content | claim.once(asked_roots)
     for source in sources:
         for row in source.once(rows_of):
             cells = [

@@ -46,7 +46,8 @@ def changed_column(claim: Reading, sources: list[Reading]) -> Departure | None:
     for source in sources:
         for row in source.once(rows_of):
             named = [cell for cell in row.cells[1:] if joined(cell.head.split()) in spoken]
-            named = named or _variant(claim, row) or _called(claim, row, rows)
+            named = named or _variant(claim, row)
+            named = named if len(named) == 1 else _called(claim, row, rows)
             if len(named) != 1 or not row.label or not (row.label <= claim.content or _is_only(row, named[0], sources)):
                 continue
             known = one_value(named[0])

@@ -17,6 +17,7 @@ from services.common.reading.polarity import denies_too_much, is_negated
 from services.common.reading.words import Word, words
 from services.dpe.domain.conditions import Condition, Kind, conditions, without_conditions
 from services.dpe.domain.findings import DistortionType, Rule
+from services.dpe.domain.rules.ages import limits_age
 from services.dpe.domain.rules.finding import Departure
 from services.dpe.domain.rules.reading import Reading, act_root, nearest, pieces, root, roots, share, statements
 from services.dpe.domain.rules.rows import values_of
@@ -85,7 +86,7 @@ _CUE: Final = re.compile(
 )
 _MONTH: Final = re.compile(r"\bMay\b(?=[\s,.]|$)")
 _OF_AGE: Final = re.compile(r"\w+\s(?:not\s)?be\s(?:(?:no|not)\s)?(?:older|younger|newer)\sthan\b", re.IGNORECASE)
-"""Sets a limit rather than that it forbids: rules of values and of ages compare it."""
+"""Sets a limit rather than that it forbids, where a length of time stands behind it: rules of ages compare it."""
 APART: Final = frozenset(
     frozenset(pair)
     for pair in (
@@ -121,10 +122,9 @@ def forces(text: str) -> list[tuple[Force, int, int]]:
     return [(one.force, one.start, one.end) for one in _said(reading) if not one.conditional]
 
 
-def meant_forces(text: str) -> list[tuple[Force, int, int]]:
-    """Return the forces as they are meant where a subject may be denied, each with where the words of force stand."""
-    said = _said(Reading.of(text, 0)) if _CUE.search(text) is not None else []
-    return [(_of_each(one, text).force, one.start, one.end) for one in said]
+def meant_forces(reading: Reading) -> list[tuple[Force, int, int, bool]]:
+    """Return the forces as they are meant, each with where its words stand and whether its subject is denied."""
+    return [(meant.force, one.start, one.end, meant is not one) for one, meant in reading.once(_said_and_meant)]
 
 
 def _means(source: Reading) -> frozenset[str]:
@@ -404,7 +404,7 @@ def _said(reading: Reading) -> list[_Said]:
     found: list[_Said] = []
     governed = [item.span for item in conditions(reading.text)]
     for cue in _CUE.finditer(reading.text):
-        if (_MONTH.match(reading.text, cue.start()) and cue.start() > 0) or _OF_AGE.match(reading.text, cue.start()):
+        if (_MONTH.match(reading.text, cue.start()) and cue.start() > 0) or _limits_an_age(reading, cue.start()):
             continue
         force = Force(cue.lastgroup or "")
         at = bisect_left(reading.tokens, cue.end(), key=lambda word: word.start)
@@ -418,6 +418,11 @@ def _said(reading: Reading) -> list[_Said]:
         conditional = any(span.start <= cue.start() < span.end for span in governed)
         found.append(_Said(force, cue.start(), cue.end(), verb, conditional))
     return found
+
+
+def _limits_an_age(reading: Reading, start: int) -> bool:
+    """Say whether a force sets a limit of an age that is read as one: "older than the director" is none."""
+    return _OF_AGE.match(reading.text, start) is not None and limits_age(reading)
 
 
 def _named_act(reading: Reading, cue: re.Match[str]) -> str:
@@ -456,17 +461,25 @@ _DENIED_SUBJECT: Final = re.compile(
     r"|not\s(?:one|a\ssingle|any))\b(?P<rest>[^,;:.]{0,80})$",
     re.IGNORECASE,
 )
+_SUBJECT_CHARS: Final = 120
+"""So far before its force a denied subject may stand."""
 _BARRING: Final = frozenset({"must", "shall"})
 """With these a denied subject forbids: "no one must touch it". "No one has to touch it" frees from a duty."""
 
 
 def _meant(reading: Reading) -> list[_Said]:
     """Return the forces of a sentence, each as it is meant of one thing where it is said of none."""
-    return [_of_each(one, reading.text) for one in _said(reading)]
+    return [meant for _, meant in reading.once(_said_and_meant)]
+
+
+def _said_and_meant(reading: Reading) -> list[tuple[_Said, _Said]]:
+    return [(one, _of_each(one, reading.text)) for one in _said(reading)]
 
 
 def _of_each(said: _Said, text: str) -> _Said:
-    denied = _DENIED_SUBJECT.search(text[: said.start]) if said.force in _DENIABLE else None
+    if said.force not in _DENIABLE:
+        return said
+    denied = _DENIED_SUBJECT.search(text, max(0, said.start - _SUBJECT_CHARS), said.start)
     if denied is None or finite_verb_at(words(denied["rest"])) is not None:
         return said
     is_barred = said.force is Force.MAY or text[said.start : said.end].lower() in _BARRING

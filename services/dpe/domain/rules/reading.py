@@ -196,6 +196,11 @@ class Reading:
         return Reading.of(stretch, self.start + start, self.context, self.fact_index, self.place, self.head)
 
 
+def asked_roots(claim: Reading) -> frozenset[str]:
+    """Return the roots of the question that a claim answers; read with ``once``, however many rules ask."""
+    return roots(claim.asked)
+
+
 def _tells_apart(word: Word, text: str) -> bool:
     inside = word.start > 0 and text[word.start - 2 : word.start - 1] not in {".", "!", "?", ":"}
     return (text[word.start].isupper() and inside) or (not word.text.isalpha() and not word.text.isdigit())

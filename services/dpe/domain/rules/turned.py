@@ -39,8 +39,8 @@ _ADDED: Final = re.compile(
 _EVEN: Final = re.compile(r"\beven\s(?:if|when|though|where)\b", re.IGNORECASE)
 _LEAD_IN: Final = re.compile(r"[^.;:\n]{1,80}:\s")
 _NO_NEGATION: Final = re.compile(
-    r"\b(?:no|not)\s(?:be\s)?(?:later|earlier|more|less|fewer|only|sooner|higher|lower|older|younger|further|farther)\s(?:than\b)?"
-    r"|\b(?:no|not)\slonger\sthan\b"
+    r"\b(?:no|not)\s(?:be\s)?(?:later|earlier|more|less|fewer|only|sooner|higher|lower|further|farther)\s(?:than\b)?"
+    r"|\b(?:no|not)\s(?:longer\sthan|(?:be\s)?(?:older|younger)\sthan)\b"
     r"|\b(?:whether\sor\snot|no\smatter|not\s(?:just|merely|necessarily|yet)|no\sone)\b|^\W{0,4}no\s?[,;:]\s"
     r"|\bnot\sexceed\w{0,3}\b",
     re.IGNORECASE,
