@@ -50,9 +50,12 @@ def test_acknowledged_windows_survive_and_the_chain_is_valid(tmp_path):
         await check(store, found, outcomes)
         await store.close()
 
-    for found in kill_in_rounds("tests.faults.commit_writer", tmp_path, ROUNDS, seed=4, most=12):
-        outcomes["killed in CommitWindow"] += bool(found.in_flight)
-        asyncio.run(verify(found))
+    for seed in range(4, 8):
+        for found in kill_in_rounds("tests.faults.commit_writer", tmp_path, ROUNDS, seed=seed, most=12):
+            outcomes["killed in CommitWindow"] += bool(found.in_flight)
+            asyncio.run(verify(found))
+        if outcomes["killed in CommitWindow"] >= ROUNDS // 4:
+            break  # on a busy machine a child may be killed between two windows again and again
     assert_sound(tmp_path / "sessions.db")
     assert outcomes["acknowledged"] >= ROUNDS
     assert outcomes["killed in CommitWindow"] >= ROUNDS // 4, outcomes

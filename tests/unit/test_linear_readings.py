@@ -17,8 +17,8 @@ from services.common.reading.clauses import clauses
 from services.dpe.domain import quotations, roles
 from tests.speed import processor_time_below
 
-MOST_SECONDS = 2.0
-"""Of processor time: each takes a tenth of it here and took several times as much, or did not end."""
+MOST_SECONDS = 4.0
+"""Of processor time: each takes a tenth of it, the dearest half of it on a slow machine; most once did not end."""
 
 
 @pytest.fixture(autouse=True)
