@@ -162,3 +162,13 @@ def test_a_band_of_another_scale_or_beside_another_price_tells_nothing_and_denie
 @each(("fact", "asked", "answer"), DAYS_OPEN)
 def test_times_of_another_event_or_of_every_day_are_left_alone(fact, asked, answer):
     assert changed_day_hours(*_read(fact, asked, answer)) is None
+
+
+def test_what_may_be_older_than_it_must_not_be_is_found():
+    must_not = "The passport photo must not be older than three months."
+    for answer, is_found in (
+        ("The passport photo may be older than three months.", True),
+        ("The passport photo may be older than two months.", False),
+        ("The bank statement may be older than three months.", False),
+    ):
+        assert (changed_age(*_read(must_not, "", answer)) is not None) is is_found

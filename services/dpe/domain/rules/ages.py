@@ -63,6 +63,7 @@ _LOOSE: Final = re.compile(
     re.IGNORECASE,
 )
 """What is advised or left open limits nothing, and a clause besides may hold the negation."""
+_LETS: Final = re.compile(r"\b(?:may|can)\sbe\s(?P<than>older|younger)\sthan\b", re.IGNORECASE)
 _ACT: Final = re.compile(r"\b(?:been|be|is|are|was|were|being)\s(?:last\s)?(?P<act>[a-z]+ed)\b", re.IGNORECASE)
 """What has been done to a thing within a time is no age of the thing: "vaccinated within the last 12 months"."""
 
@@ -106,6 +107,20 @@ def changed_age(claim: Reading, sources: list[Reading]) -> Departure | None:
             (age, source), value = there, own.value
             said, place = claim.span(value.start, value.end), source.span(age.value.start, age.value.end)
             return Departure(DistortionType.DATE_SHIFTED, Rule.BOUND, said, source, place, is_same=True)
+    return _let_go(claim, known)
+
+
+def _let_go(claim: Reading, known: list[tuple[_Age, Reading]]) -> Departure | None:
+    """Return where a claim lets a thing be older, or younger, than the limit that its source demands, or ``None``."""
+    let = _LETS.search(claim.text)
+    if let is None or claim.once(_ages):
+        return None
+    side = Bound.AT_LEAST if let["than"].lower() == "younger" else Bound.AT_MOST
+    own = next((value for value in claim.once(values_of) if value.start >= let.end()), None)
+    for age, source in known:
+        if own is not None and age.side is side and agrees(own, age.value):
+            said, place = claim.span(own.start, own.end), source.span(age.value.start, age.value.end)
+            return Departure(DistortionType.DATE_SHIFTED, Rule.BOUND, said, source, place, is_same=True)
     return None
 
 
@@ -141,7 +156,7 @@ def _is_told(own: _Age, other: _Age) -> bool:
 def _beside(claim: Reading, sources: list[Reading]) -> list[Reading]:
     """Return the sentences that limit the age of what a claim speaks of, and say nothing else."""
     ages = claim.once(_ages)
-    if not ages or any(True for _ in conditions(claim.text)):
+    if not (ages or _LETS.search(claim.text)) or any(True for _ in conditions(claim.text)):
         return []
     named = _named(claim)
     asked = roots(claim.asked) - _OWN_WORDS if not scan_values(claim.asked) else frozenset[str]()
