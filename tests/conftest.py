@@ -4,7 +4,8 @@ With REQUIRE_BACKENDS=1 a backend that is not there is a failure, not a skip. A 
 it was: the configuration belongs to the process. Generated examples are the same in every run, so that a change is
 judged by what it changes; ``make test-faults`` sets GROUNDTRAIL_TEST_EXPLORE and looks for new ones. Of what is long a
 fixed tenth runs, and the last lines say how many that were (tests/tenth.py). No test is given up before its time times
-GROUNDTRAIL_TEST_PATIENCE is over (tests/patience.py), and no process that a test started outlives it (tests/leash.py).
+GROUNDTRAIL_TEST_PATIENCE is over (tests/patience.py), one that compares times is tried again before it fails
+(tests/speed.py), and no process that a test started outlives it (tests/leash.py).
 Byte code is kept for all of them, outside the tree where it is not wanted in it (tests/bytecode.py). Coverage is
 measured while tests run (tests/covering.py). Files lie in memory (tests/memory_folder.py). Certificates that clients
 trust are read once for a process (tests/one_trust.py). Each process of several begins to collect at another place
@@ -20,7 +21,7 @@ import pytest
 import structlog
 from hypothesis import HealthCheck, settings
 
-from tests import beginnings, bytecode, costs, covering, leash, memory_folder, one_trust, tenth
+from tests import beginnings, bytecode, costs, covering, leash, memory_folder, one_trust, speed, tenth
 from tests.patience import patient
 
 memory_folder.choose()
@@ -50,6 +51,8 @@ def pytest_collection_modifyitems(config, items):
         mark = item.get_closest_marker("timeout")
         seconds = mark.args[0] if mark else usual
         item.add_marker(pytest.mark.timeout(patient(seconds)), append=False)
+        if item.get_closest_marker("timed"):
+            item.add_marker(speed.AGAIN)
     items.sort(key=lambda item: not item.nodeid.startswith(LONG_FOLDERS))
 
 

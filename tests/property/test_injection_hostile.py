@@ -127,6 +127,7 @@ RUNS = (
 )
 
 
+@pytest.mark.timed
 @each("run", RUNS, ids=lambda run: run.encode("unicode_escape").decode() or "x")
 def test_a_long_run_costs_what_its_length_does(run):
     """Ten times the text takes some ten times as long: what is quadratic would take a hundred times."""
@@ -140,6 +141,7 @@ def test_a_long_run_costs_what_its_length_does(run):
     assert taken[1] < 35 * taken[0] + 0.2
 
 
+@pytest.mark.timed
 @pytest.mark.tenth(inside=True)
 def test_a_million_of_one_character_ends():
     for char in tenth("a million of one character", ("a", "\u202e", "9"), name=ascii):

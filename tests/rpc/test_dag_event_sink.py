@@ -112,6 +112,7 @@ async def test_an_outage_blocks_no_write_and_loses_nothing(store, tmp_path):
     await back.close()
 
 
+@pytest.mark.timed
 async def test_a_slow_endpoint_delays_no_write(store, receiver, tmp_path):
     settings = sink_settings(tmp_path, receiver.url, timeout_s=300.0)
     go_on = asyncio.Event()

@@ -129,6 +129,7 @@ class TestBodies:
             writer.close()
         assert first.startswith("HTTP/1.1 200 ")
 
+    @pytest.mark.timed
     async def test_a_body_of_8_mib_costs_a_stranger_nothing_but_the_sending(self):
         async with served(await gate_of_keys()) as server, client_of(server.port) as client:
             # It took 10 to 20 s; what is left is a client and a server that hand bytes over.
@@ -164,6 +165,7 @@ class TestBodies:
             assert refused.status_code == 400
             assert "connection" not in refused.headers
 
+    @pytest.mark.timed
     async def test_values_are_counted_before_they_are_read(self):
         async with served(await gate_of_keys()) as server, client_of(server.port, **WRITER) as client:
             with processor_time_below(2.0):

@@ -20,6 +20,8 @@ from tests.speed import processor_time_below
 MOST_SECONDS = 4.0
 """Of processor time: each takes a tenth of it, the dearest half of it on a slow machine; most once did not end."""
 
+pytestmark = pytest.mark.timed
+
 
 @pytest.fixture(autouse=True)
 def _in_time():

@@ -48,6 +48,7 @@ MOST_SECONDS = 2.0
 """Of processor time: linear readings take at most some 0.3 s here, square ones 4 s and more."""
 
 
+@pytest.mark.timed
 @pytest.mark.tenth
 @pytest.mark.parametrize("piece", PIECES)
 @pytest.mark.parametrize("reading", READINGS)

@@ -345,6 +345,7 @@ def _limited():
     signal.signal(signal.SIGVTALRM, before)
 
 
+@pytest.mark.timed
 @pytest.mark.tenth
 @pytest.mark.usefixtures("_limited")
 @pytest.mark.timeout(300)
@@ -369,6 +370,7 @@ def test_every_pattern_is_searched_in_linear_time():
     assert steep == {}
 
 
+@pytest.mark.timed
 @pytest.mark.usefixtures("_limited")
 @pytest.mark.parametrize(
     "pattern",
@@ -385,6 +387,7 @@ def test_a_pattern_that_is_not_linear_is_found(pattern):
     assert any(_steep(compiled) is not None for _ in range(3))  # beside other work one look may see no growth
 
 
+@pytest.mark.timed
 @pytest.mark.usefixtures("_limited")
 @pytest.mark.parametrize(
     ("pattern", "steep"),
@@ -398,6 +401,7 @@ def test_a_quick_look_sees_what_is_worth_the_long_one(pattern, steep):
     assert _may_be_steep(re.compile(pattern), anchored=False) is steep
 
 
+@pytest.mark.timed
 @pytest.mark.usefixtures("_limited")
 @pytest.mark.parametrize(
     ("pattern", "anchored"),

@@ -5,6 +5,7 @@ import time
 from types import SimpleNamespace
 from typing import Any
 
+import pytest
 from groundtrail import Level, WithheldError
 from groundtrail.grounds import Grounds
 from groundtrail.guarding.forms import OpenAIForm
@@ -159,6 +160,7 @@ def test_answers_side_by_side_leave_at_the_end():
     assert len(holding.rest()) == 2
 
 
+@pytest.mark.timed
 def test_a_word_without_an_end_is_searched_in_linear_time():
     def spent(pieces):
         holding, began = Holding(OpenAIForm()), time.process_time()

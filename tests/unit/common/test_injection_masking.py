@@ -72,6 +72,7 @@ def test_the_mark_is_no_order_itself():
     assert find_injections(f"{FEE} {MARK} {FEE}").score == 0
 
 
+@pytest.mark.timed
 def test_linear():
     taken = []
     for size in (400, 4_000):

@@ -38,12 +38,14 @@ def seconds(run):
     return time.process_time() - began
 
 
+@pytest.mark.timed
 @pytest.mark.parametrize("rule", [reserved, restricted])
 def test_a_limit_is_found_in_time_that_grows_with_the_text(rule):
     rule(10)
     assert seconds(lambda: rule(1_000)) < 9 * max(seconds(lambda: rule(250)), 0.01)
 
 
+@pytest.mark.timed
 @pytest.mark.parametrize(
     "piece",
     [
@@ -58,6 +60,7 @@ def test_places_are_read_in_time_that_grows_with_the_facts(piece):
     assert seconds(many) < 9 * max(seconds(few), 0.02)
 
 
+@pytest.mark.timed
 def test_a_row_of_many_cells_is_read_in_time_that_grows_with_it():
     few, many = (
         asked_of("Plans: Price; " + "; ".join(f"Name{at}: £{at}" for at in range(1, size))) for size in (200, 800)

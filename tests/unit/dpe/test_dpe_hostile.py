@@ -132,6 +132,7 @@ async def test_the_honest_answer_has_findings_worth_protecting(alone):
     assert {name for _, name in alone["fabrications"]} >= {"John Smith", "Atlantis"}
 
 
+@pytest.mark.timed
 @pytest.mark.tenth
 @pytest.mark.parametrize("where", ["before", "after", "both"])
 @pytest.mark.parametrize("test_id", CASES)
@@ -198,6 +199,7 @@ class TestSize:
         assert caught.value.reason is ErrorReason.MESSAGE_TOO_LARGE
         assert caught.value.metadata["field"] == "response_text"
 
+    @pytest.mark.timed
     @pytest.mark.tenth
     @pytest.mark.slow
     @pytest.mark.timeout(600)

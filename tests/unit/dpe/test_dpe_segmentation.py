@@ -291,6 +291,7 @@ async def test_one_batch_of_names_and_one_of_vectors():
     assert len(provenance._models.embedding.calls) == 1
 
 
+@pytest.mark.timed
 @pytest.mark.tenth
 @pytest.mark.parametrize(
     "piece",

@@ -207,6 +207,7 @@ def test_a_limit_of_an_age_in_other_words_is_no_other_force():
     assert not [one.rule for one in departures(claim, known)]
 
 
+@pytest.mark.timed
 def test_forces_of_a_long_sentence_are_read_in_time_that_grows_with_it():
     def cost(times):
         reading = Reading.of("no dog may run " * times, 0)

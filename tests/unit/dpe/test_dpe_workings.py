@@ -2,6 +2,8 @@
 
 # ruff: noqa: RUF001 - people write products so
 
+import pytest
+
 from services.common.reading.reckoning.lines import lines_of
 from services.common.reading.sentences import sentences
 from services.common.reading.values import scan_values
@@ -261,6 +263,7 @@ def test_values_beyond_all_bounds_end_no_check(document, question, answer):
     assert not found(document, question, answer)
 
 
+@pytest.mark.timed
 @each(
     ("document", "question", "answer"),
     [

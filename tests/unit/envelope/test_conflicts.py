@@ -309,6 +309,7 @@ def test_rows_of_one_document_are_two_tables():
     assert find_conflicts(stated(*rows, sources="aaaaaaaa")) == ()
 
 
+@pytest.mark.timed
 @pytest.mark.whole
 def test_it_is_bounded_and_linear():
     names = [f"item{chr(97 + n // 676)}{chr(97 + n // 26 % 26)}{chr(97 + n % 26)}" for n in range(2_000)]

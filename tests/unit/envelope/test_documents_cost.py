@@ -15,6 +15,7 @@ from tests.speed import processor_time_below
 LIMITS = ReadingLimits(64 << 20, 2_000, 20_000_000)
 
 
+@pytest.mark.timed
 @pytest.mark.parametrize(
     ("read", "content", "blocks"),
     [
@@ -27,6 +28,7 @@ def test_reading_takes_seconds_where_it_took_a_minute(read, content, blocks):
     assert len(found) == blocks
 
 
+@pytest.mark.timed
 @pytest.mark.parametrize("opening", ["<div>", "<b>", "<ul><li>", "<table><tr><td>", "<DIV class='a'>"])
 def test_html_that_nests_without_end_is_refused_before_it_is_parsed(opening):
     with processor_time_below(3):
@@ -92,6 +94,7 @@ def _scattered(size):
     return workbook([(f"a{row}", *[None] * (row % 7 + 1), "b") if row % 2 else () for row in range(size)])
 
 
+@pytest.mark.timed
 @pytest.mark.tenth
 @pytest.mark.parametrize(
     ("make", "name", "size"),

@@ -38,6 +38,7 @@ def test_it_is_symmetric_and_no_text_differs_from_itself(first, second):
     assert not differ_in_values(first, first)
 
 
+@pytest.mark.timed
 @pytest.mark.whole
 @each("unit", HOSTILE, ids=repr)
 def test_its_time_grows_with_the_text_and_no_faster(unit):

@@ -80,6 +80,7 @@ def test_any_text_is_fine(query, texts):
     assert all(0.0 <= share <= 1.0 + 1e-9 for share in shares)
 
 
+@pytest.mark.timed
 def test_hostile_queries_are_quick():
     with processor_time_below(5.0):
         for unit in ('"', "'", "a.", "_", "-", "\u201c", "1.1", "a'b "):

@@ -125,6 +125,7 @@ def boxes(count):
     return b"\n".join(b"%d %d 60 40 re f" % (n % 500, n % 800) for n in range(count)) + b"\n0 g\n" + scattered(2_000)
 
 
+@pytest.mark.timed
 @pytest.mark.tenth
 @pytest.mark.parametrize(
     ("make", "count", "limit"),
@@ -145,12 +146,14 @@ def test_crowded_pages_take_seconds(make, count, limit):
         read(content)
 
 
+@pytest.mark.timed
 def test_blanks_without_end_take_little():
     content = raw_file(b" " * 50_000_000 + b"BT /F 12 Tf 60 700 Td (A rule that stands here.) Tj ET")
     with processor_time_below(6):
         assert read(content).blocks[0].text == "A rule that stands here."
 
 
+@pytest.mark.timed
 @pytest.mark.whole
 def test_time_grows_with_the_pages():
     def page(canvas):

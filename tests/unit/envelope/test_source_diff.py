@@ -68,6 +68,7 @@ def test_every_fact_is_told_once():
         assert len(found.added) + both == len(after)
 
 
+@pytest.mark.timed
 def test_ten_times_the_facts_take_about_ten_times_as_long():
     def spent(count: int) -> float:
         rng = random.Random(count)

@@ -140,6 +140,7 @@ def test_contradictions(text, expected):
     assert [why for _, _, why in contradictions(read(text))] == expected
 
 
+@pytest.mark.timed
 @pytest.mark.parametrize(
     "text",
     [

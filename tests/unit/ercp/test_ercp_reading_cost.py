@@ -50,6 +50,7 @@ def test_the_clauses_of_a_sentence_are_found_once_for_all_its_amounts(monkeypatc
     assert len(asked) == len({place.span for place in places}) == 2
 
 
+@pytest.mark.timed
 @pytest.mark.tenth
 @pytest.mark.parametrize("is_one_sentence", [True, False], ids=["one", "many"])
 @pytest.mark.parametrize("piece", HOSTILE)

@@ -100,6 +100,7 @@ def test_what_is_of_no_known_form_holds_nothing(message):
     assert (found.question, found.sources) == ("", ())
 
 
+@pytest.mark.timed
 @pytest.mark.parametrize(
     "piece", ["<document>", "<doc></doc>", "Context:\n", "Question: ", "a?\n\n", "<context> <source> "]
 )

@@ -114,7 +114,7 @@ from services.gateway.dispatch.several import kept_s
 from services.gateway.domain.headers import Header
 from services.gateway.domain.summaries import within
 from services.gateway.domain.worst_case import worst_case
-from tests import tenth
+from tests import speed, tenth
 from tests.each import each
 from tests.unit.common.rpc.test_admission import Door, refusal, settle
 from tests.unit.dpe.test_dpe_verdicts import near_models
@@ -891,6 +891,15 @@ def test_0229_the_engines_verdict_decides():
     assert f"{changed.verdict} with {changed.confidence}, support 0.1 · .30 = {changed.support:.2f}" in text
     assert f"{disputed.verdict} with {disputed.confidence:.3f}, support {disputed.support}" in text
     assert f"0.499 / 2 = {doubted.support:.4f}" in text
+
+
+def test_0228_a_bound_on_a_slow_machine(monkeypatch):
+    monkeypatch.setattr(speed, "reference_s", lambda: 0.045)
+    assert f"for {speed.NOMINAL_S:g} s on the one for which it is written, is {0.5 * speed.slowness():g} s" in record(
+        228
+    )
+    assert speed.AGAIN.kwargs["reruns"] == 2
+    assert "tried twice more" in record(228)
 
 
 def test_0148_the_key_of_a_held_answer():

@@ -177,6 +177,22 @@ def test_no_test_fails_by_a_clock_that_runs_on_while_others_have_the_processor()
     assert hasty == []
 
 
+def test_what_compares_times_is_marked_so():
+    """A disturbed clock is no fault: such a test is tried again (ADR 0228)."""
+    clocks = re.compile(r"\b(?:processor_time_below|process_time|thread_time)\(")
+    unmarked = []
+    for path in (ROOT / "tests").rglob("test_*.py"):
+        text = path.read_text(encoding="utf-8")
+        if not clocks.search(text) or path == Path(__file__) or "pytestmark = pytest.mark.timed" in text:
+            continue
+        tests = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
+        own = [ast.unparse(node) for node in tests if node.name.startswith("test_")]
+        unmarked += [f"{name_of(path)}: {one[:80]}" for one in own if clocks.search(one) and ".timed" not in one]
+        if not any(".timed" in one for one in own):
+            unmarked.append(name_of(path))
+    assert unmarked == []
+
+
 def text_of(path: Path) -> str:
     """Return a tracked text file; what is binary has nothing to search."""
     try:

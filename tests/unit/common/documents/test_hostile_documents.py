@@ -124,6 +124,7 @@ def outcome(content, name):
         return error.reason.value
 
 
+@pytest.mark.timed
 @pytest.mark.tenth
 @pytest.mark.parametrize(
     ("name", "text"),
@@ -201,6 +202,7 @@ def test_a_file_with_two_parts_of_one_name_is_refused(name):
     assert "two parts of one name" in refused(buffer.getvalue(), name).message
 
 
+@pytest.mark.timed
 def test_a_sheet_whose_cells_are_merged_without_end_is_refused_or_read_soon():
     merged = "".join(f'<mergeCell ref="A{row}:XFD{row}"/>' for row in range(1, 3_000))
     replaced = ("</sheetData>", f'</sheetData><mergeCells count="2999">{merged}</mergeCells>')

@@ -88,6 +88,7 @@ def test_each_sentence_is_counted_once_per_context():
     assert len(asked) == len(set(asked))
 
 
+@pytest.mark.timed
 def test_seventeen_thousand_words_cost_milliseconds():
     passages = [f"Sentence {n} says that thing {n % 97} follows thing {n % 89} in order {n}." for n in range(1_300)]
     with processor_time_below(1.0):  # about 0.03 s; the rest is for a busy machine

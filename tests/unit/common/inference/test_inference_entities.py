@@ -116,6 +116,7 @@ def test_any_text_any_model_output(text, spans):
     assert entities == merge(text, given_spans)
 
 
+@pytest.mark.timed
 @pytest.mark.tenth
 @pytest.mark.parametrize("piece", ["1,", "A.", "A'", "1 ", "+1-", "§1 and ", "(A", "http://", "a@", "1 million "])
 def test_time_grows_with_length_and_not_with_its_square(piece):

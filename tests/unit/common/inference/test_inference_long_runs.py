@@ -66,6 +66,7 @@ def reading():
     return SpacyReading.load(open_repository(InferenceSettings()).folder("ner") / "1")
 
 
+@pytest.mark.timed
 @pytest.mark.parametrize("piece", HOSTILE)
 def test_the_tokenizer_takes_time_that_grows_with_the_length(reading, piece):
     tokenizer = reading.pipeline.tokenizer

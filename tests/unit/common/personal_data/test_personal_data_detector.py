@@ -180,6 +180,7 @@ HOSTILE = {
 }
 
 
+@pytest.mark.timed
 @pytest.mark.tenth
 @pytest.mark.parametrize("unit", HOSTILE.values(), ids=HOSTILE)
 async def test_the_work_grows_with_the_length_and_nothing_else(analyzer, unit):
@@ -193,6 +194,7 @@ async def test_the_work_grows_with_the_length_and_nothing_else(analyzer, unit):
     assert times[1] < 12 * times[0] + 0.5
 
 
+@pytest.mark.timed
 @pytest.mark.slow
 @pytest.mark.timeout(300)
 async def test_a_megabyte_of_one_sentence_is_searched_off_the_event_loop(detector):

@@ -32,6 +32,7 @@ def spent_s(searched, *texts):
     return [min(spent[place :: len(texts)]) for place in range(len(texts))]
 
 
+@pytest.mark.timed
 @pytest.mark.tenth(share=3)
 @pytest.mark.parametrize("unit", ["A1.", "A1 ", "1.", "1.1.1.1 ", "ab::1 ", "1 ", "+1", "DE89 ", "$1 "])
 def test_a_piece_of_repetitions_takes_twice_as_long_as_its_half(searched, unit):

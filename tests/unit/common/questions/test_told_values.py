@@ -1,5 +1,7 @@
 """What whoever asks tells of their own case, and which sentences ask (ADR 0213)."""
 
+import pytest
+
 from services.common.questions.told import question_sentences, told_values
 from tests.each import each
 from tests.speed import processor_time_below
@@ -41,6 +43,7 @@ def test_sentences_that_ask(query, asks):
     assert question_sentences(query) == asks
 
 
+@pytest.mark.timed
 def test_a_long_query_is_read_in_bounded_time():
     with processor_time_below(2.0):
         assert told_values("if my " * 100_000) == ()

@@ -75,6 +75,7 @@ def test_a_sentence_that_is_nothing_but_the_answering_word(text, affirms):
     assert answer_word(text) is None
 
 
+@pytest.mark.timed
 def test_only_the_beginning_is_searched():
     assert only_answers("Yes" + "!" * 100_000) is None
     with processor_time_below(0.5):

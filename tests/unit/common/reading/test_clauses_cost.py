@@ -16,6 +16,7 @@ def seconds(times):
     return time.process_time() - began
 
 
+@pytest.mark.timed
 def test_coordinators_without_a_clause_cost_time_in_proportion():
     seconds(100)
     assert seconds(4_000) < 9 * max(seconds(1_000), 0.01)

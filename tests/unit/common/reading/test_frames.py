@@ -46,6 +46,7 @@ def test_hedges_other_voices_and_what_says_nothing_alone_stay(text):
     assert statement_start(text) == 0
 
 
+@pytest.mark.timed
 def test_only_the_beginning_is_read():
     with processor_time_below(0.5):
         assert statement_start("please note that " * 50_000) <= len("please note that ") * 3

@@ -23,6 +23,7 @@ def counted(template, times):
     return "".join(template.format(number) for number in range(times))
 
 
+@pytest.mark.timed
 def test_time_grows_with_the_values_of_a_clause():
     for template in ("a{0}=1{0} ", "item{0} at 1{0} EUR, "):
         seconds(counted(template, 100))

@@ -161,6 +161,7 @@ def test_a_total_is_told_exactly_where_it_is_not_the_sum(parts, off):
     assert len(found) == (1 if off and near else 0)
 
 
+@pytest.mark.timed
 @pytest.mark.parametrize(
     "text", ["31 tickets: 14 bugs, ", "from 1 May to ", "20% of 250 EUR is ", "on Monday, 15 April 2027. "]
 )
@@ -174,6 +175,7 @@ def test_the_work_grows_with_the_text_and_no_faster(text):
     assert seconds(2_000) < 8 * max(seconds(500), 0.02)
 
 
+@pytest.mark.timed
 def test_days_of_a_sentence_are_not_looked_for_in_all_others():
     lines = lines_of("It grew by 5%. " * 4_000)
 
