@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from evaluation import corpus, pairs
+from evaluation.contexts import sources
 from evaluation.data import rows
 from evaluation.words import token_recall
 
@@ -28,8 +29,9 @@ class LabelledText:
         fold: ``calibrate`` or ``report``; empty where the set has none.
         document: what the sources are of; texts of one document share it.
         sources: what it is held against.
-        facts: the sources as ``check`` gets them, where they are facts; empty: it cuts them into facts.
+        facts: the sources as ``check`` gets them, where they are facts; empty: it cuts the paragraphs into facts.
         supported: what people say.
+        paragraphs: of the document that ``check`` cuts; empty: the sources.
     """
 
     id: str
@@ -41,6 +43,7 @@ class LabelledText:
     question: str = field(repr=False)
     supported: bool
     facts: tuple[str, ...] = field(default=(), repr=False)
+    paragraphs: tuple[str, ...] = field(default=(), repr=False)
 
     @property
     def recall(self) -> float:
@@ -73,21 +76,23 @@ def read_texts(data: Path, sets: Sequence[str], every: int = 1) -> list[Labelled
 def _public(data: Path) -> Iterator[LabelledText]:
     for row in rows(data, "grounding/dev.jsonl.gz"):
         if row["fold"] in {CALIBRATE, REPORT}:
+            context = tuple(row["context"])
             yield LabelledText(
                 row["id"],
                 row["dataset"],
                 row["fold"],
-                row["context"][0][:_OPENING_CHARS],
-                tuple(row["context"]),
+                context[0][:_OPENING_CHARS],
+                sources(row["dataset"], context),
                 row["claim"],
                 row.get("query") or "",
                 bool(row["supported"]),
+                paragraphs=context,
             )
 
 
 def _twins(dataset: str, records: Sequence[pairs.PairRecord]) -> Iterator[LabelledText]:
     for record in records:
-        sources = tuple(f"# {record.title}\n\n{fact}" if record.title else fact for fact in record.facts)
+        given = tuple(f"# {record.title}\n\n{fact}" if record.title else fact for fact in record.facts)
         for answer, true in ((record.true_answer, True), (record.false_answer, False)):
             if answer:
                 suffix = "true" if true else "false"
@@ -96,7 +101,7 @@ def _twins(dataset: str, records: Sequence[pairs.PairRecord]) -> Iterator[Labell
                     dataset,
                     "",
                     record.facts[0][:_OPENING_CHARS],
-                    sources,
+                    given,
                     answer,
                     record.question,
                     true,

@@ -12,6 +12,7 @@ import grpc
 from crp.dpe.v1 import guard_pb2, guard_service_pb2
 from crp.dpe.v1.guard_service_pb2_grpc import GuardServiceStub
 
+from evaluation.contexts import sources
 from evaluation.data import EvaluationDataError
 from evaluation.encoder_memory import EncoderMemory, RememberingAdapters
 from evaluation.guard.guard_rows import NO_QUESTION, SupportRow
@@ -54,7 +55,8 @@ class OwnGuard:
         """Return the support of the weakest claim, and whether every claim is supported."""
 
         async def one(row: SupportRow) -> tuple[float, bool]:
-            request = guard_service_pb2.VerifyClaimsRequest(response=row.claim, sources=_texts(row.passages))
+            given = _texts(sources(row.dataset, row.passages))
+            request = guard_service_pb2.VerifyClaimsRequest(response=row.claim, sources=given)
             if "question" in guard_service_pb2.VerifyClaimsRequest.DESCRIPTOR.fields_by_name:
                 request.question = row.question  # type: ignore[attr-defined, unused-ignore]
             found = await self.stub.VerifyClaims(request, timeout=CALL_S)

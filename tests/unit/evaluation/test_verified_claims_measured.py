@@ -2,8 +2,10 @@
 
 import json
 
+import numpy as np
 import pytest
 
+from evaluation.contexts import sources
 from evaluation.guard import claims
 from evaluation.guard.claim_rows import CALIBRATE, REPORT, LabelledText
 from evaluation.guard.claims import COUNTED, ENGINE, RECALL, SHIPPED, Verified, figures, parts_of, predictions, run
@@ -55,6 +57,22 @@ def test_the_engines_verdict_decides_what_the_votes_do_not_see():
     balanced = {name: one["balanced_accuracy"] for name, one in measured["systems"].items()}
     assert balanced == {SHIPPED: 1.0, COUNTED: 0.5, ENGINE: 1.0, RECALL: 1.0}
     assert (measured["systems"][SHIPPED]["auroc"], measured["systems"][ENGINE]["auroc"]) == (1.0, 0.0)
+
+
+def test_it_is_told_by_how_much_it_is_above_the_engine():
+    labels = np.array([True] * 40 + [False] * 40)
+    engine = np.array([1.0] * 20 + [0.0] * 20 + [0.0] * 40)
+    own = np.array([1.0] * 30 + [0.0] * 10 + [0.0] * 40)
+    found = claims.against_engine(own, engine, labels)
+    assert found["difference"] == pytest.approx(0.125)
+    assert 0 < found["low"] < 0.125 < found["high"] < 0.25
+    assert claims.against_engine(engine, engine, labels) == {"difference": 0.0, "low": 0.0, "high": 0.0}
+
+
+def test_a_page_is_one_source_and_passages_are_many():
+    lines = ("Late payment", "costs 15 euros.")
+    assert sources("wice", lines) == ("Late payment\ncosts 15 euros.",)
+    assert sources("attributionbench", lines) == lines
 
 
 def test_the_rules_threshold_of_a_set_with_folds_is_that_of_calibrate():
