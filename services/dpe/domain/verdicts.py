@@ -17,6 +17,7 @@ from services.common.ports.entailment import CONTRADICTION, ENTAILMENT
 from services.common.ports.grounding import GroundingRequest, GroundingVerdict
 from services.common.reading.answer_words import only_answers
 from services.common.reading.folding import is_plainly_spelled
+from services.common.reading.places import PLACED
 from services.common.reading.text_types import Claim, Span
 from services.common.reading.words import containment, content_stems
 from services.dpe.domain.alignment import ClaimWords, claim_stems
@@ -48,6 +49,10 @@ _OF_VALUES: Final = frozenset(
 DISPUTED: Final = 0.6
 """Probability of contradiction by the nearest fact from which on, where it is above the support, a claim is undecided
 that the grounding model supports; chosen on pairs, corpus and answers to documents (ADR 0181)."""
+PLACED_SURELY: Final = 0.77
+"""Support from which on a name is not doubted for standing in another place than what its question names: a question
+over two facts names the one where the answer does not stand. Chosen on short answers for development and HaluEval's
+fold `calibrate` (ADR 0216)."""
 STATED_WORDS: Final = 0.4
 """Share of a claim's content words in one fact from which on equal values bear it out; fitted to development pairs."""
 RECKONING: Final = content_stems(
@@ -339,7 +344,7 @@ def _decided(heard: ModelOpinion, rules: Found) -> tuple[Verdict, Basis | None]:
     if deciding:
         is_of_values = any(item.type in _OF_VALUES for item in deciding)
         found = Verdict.CONTRADICTED, Basis.VALUE_CONFLICT if is_of_values else Basis.DISTORTION
-    elif rules.is_elsewhere and not rules.distortions and not heard.contradicts:
+    elif rules.is_elsewhere and not rules.distortions and not heard.contradicts and not _is_sure_name(heard):
         found = Verdict.UNDECIDED, Basis.GROUNDING
     elif heard.case.quotation is not None:
         found = Verdict.SUPPORTED, Basis.QUOTATION
@@ -358,6 +363,13 @@ def _decided(heard: ModelOpinion, rules: Found) -> tuple[Verdict, Basis | None]:
     elif grounding is not None or rules.distortions or heard.is_without_fact:
         found = Verdict.UNSUPPORTED, Basis.DISTORTION if rules.distortions else Basis.GROUNDING
     return found
+
+
+def _is_sure_name(heard: ModelOpinion) -> bool:
+    """Say whether an answer gives no value, and the grounding model is sure of it; of two values it never is."""
+    grounding, values = heard.grounding, heard.case.claim.values
+    is_sure = grounding is not None and grounding.supported and grounding.support >= PLACED_SURELY
+    return is_sure and not any(value.kind in PLACED for value in values)
 
 
 def _is_open(heard: ModelOpinion) -> bool:

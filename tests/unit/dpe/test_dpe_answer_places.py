@@ -147,6 +147,17 @@ async def test_another_place_of_prose_leaves_an_answer_open():
     assert analysis.outputs.risk.level is RiskLevel.MEDIUM
 
 
+async def test_a_name_that_the_grounding_model_is_sure_of_is_not_doubted_for_its_place():
+    facts = ("The Kestrel line was opened by the mayor in 1931.", "Its first driver was Rosa Lind. She lived in Dover.")
+    question = "Who drove the first train of the line that the mayor opened in 1931?"
+    for support, verdict in ((0.77, Verdict.SUPPORTED), (0.76, Verdict.UNDECIDED)):
+        analysis = await checked(question, "Rosa Lind", *facts, support=support)
+        assert next(iter(analysis.outputs.attribution.answer_places.values())).is_doubt
+        assert analysis.outputs.fidelity.judgements["c1"].verdict is verdict
+    sure = await checked("How long are the contents of lockers kept?", "14 days", support=0.99)
+    assert sure.outputs.fidelity.judgements["c1"].verdict is Verdict.UNDECIDED  # of two values it is never sure
+
+
 async def test_what_is_asked_about_is_read_though_nothing_of_it_is_near():
     many = tuple(f"Rooms: Room: R{at}; Rate: £12; Beds: {at} beds" for at in range(40))
     analysis = await checked("What does Basic cost?", "£12.", *many, BASIC)
