@@ -31,6 +31,7 @@ from services.common.build_manifest import BuildManifest, SigningKey, code_diges
 from services.common.calibration import PiecewiseLinearCalibration
 from services.common.documents.facts.chunking import chunk
 from services.common.documents.html import read_html
+from services.common.documents.pdf.filled import rules_of_fills
 from services.common.documents.pdf.frame import Frame
 from services.common.documents.pdf.gutters import find_gutters
 from services.common.documents.pdf.lines import Piece
@@ -900,6 +901,18 @@ def test_0228_a_bound_on_a_slow_machine(monkeypatch):
     )
     assert speed.AGAIN.kwargs["reruns"] == 2
     assert "tried twice more" in record(228)
+
+
+def test_0230_where_the_rules_of_filled_cells_end():
+    head, stripe = (61, 89, 110, 255), (237, 237, 237, 255)
+    fills = [
+        ((left, top, left + 90.0, top + 20.0), colour)
+        for top, colour in ((100.0, head), (120.0, stripe))
+        for left in (60.0, 150.0)
+    ]
+    ends = [max(box[3] for box in rules_of_fills(fills, [], [(70.0, y)])) for y in (150.0, 158.0)]
+    assert f"words at 150: the rules reach down to {ends[0]:g}" in record(230)
+    assert f"Words at 158 are text below: they end at {ends[1]:g}." in record(230)
 
 
 def test_0148_the_key_of_a_held_answer():

@@ -12,6 +12,7 @@ from services.common.documents.pdf.aligned import read_aligned
 from services.common.documents.pdf.bare.finding import read_table
 from services.common.documents.pdf.cells import Ground, fill_grid, is_coarse
 from services.common.documents.pdf.drawings import Drawings, read_drawings
+from services.common.documents.pdf.filled import rules_of_fills
 from services.common.documents.pdf.forms import has_fields, load_page
 from services.common.documents.pdf.frame import Frame, between, joined_box, turned_box
 from services.common.documents.pdf.lines import Piece, Whole, pieces_of, place_shifted, rows_of, words_text
@@ -224,8 +225,9 @@ def _place(content: PageContent, words: list[Word], drawings: Drawings) -> None:
     """Put words into tables with lines and into boxes, and the others into pieces of lines."""
     frame = content.frame
     rules = [turned_box(frame.turn, box) for box in drawings.rules]
-    level, upright = split_rules(rules)
     fills = [(turned_box(frame.turn, box), colour) for box, colour in drawings.fills]
+    middles = [((word.left + word.right) / 2, (word.top + word.bottom) / 2) for word in words]
+    level, upright = split_rules(rules + rules_of_fills(fills, rules, middles))
     ground = Ground(fills[-_MAX_FILLS:])
     wholes: list[Whole] = []
     rest = words

@@ -33,6 +33,10 @@ _LABELLED: Final = re.compile(r"[^\W\d_][^:]{0,40}:\s\S")
 _CODE_AND_TOWN: Final = re.compile(
     r"(?:[A-Z]{1,2}-)?\d{4,6}\s+[^\W\d_].*|.*\b[A-Z]{1,2}\d[A-Z\d]?\s\d[A-Z]{2}|.*,\s[^\W\d_]+(?:\s[^\W\d_]+)?\s\d{5}"
 )
+_LEAST_RUNNING: Final = 3
+_RUNNING_WORDS: Final = 4.5
+_GOING_ON: Final = 0.5
+"""Lines, words of a line and share of lines that begin in small letters, from which on a column is prose."""
 
 
 def find_titled_sides(rows: list[Row]) -> tuple[int, int, tuple[float, ...]] | None:
@@ -137,7 +141,7 @@ def find_sides(lines: list[Line], strips: list[Strip], heads: int) -> tuple[floa
     towns = sum(any(_CODE_AND_TOWN.fullmatch(text) for text in column) for column in columns)
     if led or towns > 1:
         return tuple(strip.middle for strip in strips)
-    apart = _out_of_step(lines, strips)
+    apart = _out_of_step(lines, strips) or (() if heads else _running(columns, strips))
     if apart:
         return apart
     if clashes(lines[heads:]):
@@ -150,6 +154,18 @@ def find_sides(lines: list[Line], strips: list[Strip], heads: int) -> tuple[floa
         return twins
     noted = _note(lines, strips)
     return noted or (() if heads else _pairs(lines, strips, columns))
+
+
+def _running(columns: list[list[str]], strips: list[Strip]) -> tuple[float, ...]:
+    """Return where columns of prose are cut: lines of many words, in every one, that go on within a sentence."""
+    return tuple(strip.middle for strip in strips) if all(map(_runs_on, columns)) else ()
+
+
+def _runs_on(column: list[str]) -> bool:
+    if len(column) < _LEAST_RUNNING or sum(len(text.split()) for text in column) < _RUNNING_WORDS * len(column):
+        return False
+    going_on = sum(text[:1].islower() for text in column[1:])
+    return going_on >= _GOING_ON * (len(column) - 1)
 
 
 def _between(lines: list[Line], strips: list[Strip]) -> tuple[float, ...]:
