@@ -8,6 +8,7 @@ from services.common.documents.document import BlockKind
 from services.common.documents.pdf import read_pdf
 from services.common.documents.pdf.filled import rules_of_fills
 from tests.fakes.pdf import drawn
+from tests.speed import processor_time_below
 
 XS = (60, 200, 280, 360)
 HEAD, STRIPE = (0.24, 0.35, 0.43), (0.93, 0.93, 0.93)
@@ -72,6 +73,14 @@ def test_stripes_of_one_colour_alone_do_not_say_where_their_table_begins():
 )
 def test_what_is_not_one_table_gets_no_rules(below):
     assert rules_of_fills(boxes(100.0, HEAD) + below, [], []) == []
+
+
+@pytest.mark.timed
+def test_a_page_of_rows_that_have_nothing_in_common_takes_little():
+    fills = [box for n in range(2_000) for box in boxes(3.0 * n, (n % 250, 0, 0), (60, 100 + n % 400, 600))]
+    rules = [(float(n % 500), float(n % 800), float(n % 500), n % 800 + 9.0) for n in range(20_000)]
+    with processor_time_below(1.0):
+        rules_of_fills(fills, rules, [(70.0, 150.0)] * 5_000)
 
 
 def test_a_row_without_a_ground_behind_the_last_one_is_seen_by_its_words():

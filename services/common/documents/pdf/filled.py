@@ -6,15 +6,18 @@ Only where a ground of its own marks the head is it known where a table begins: 
 its words stand. Linear in the boxes, but for their sorting.
 """
 
+import math
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
-from statistics import median
 from typing import Final
 
 from services.common.documents.document import Box
 
 _SAME: Final = 1.5
 """Edges so near to each other, in points, are one."""
+_NEAR_BY: Final = (0, -1, 1, -2, 2)
+"""Whole points in which a line may end beside an edge."""
 _LEAST_WIDTH: Final = 8.0
 _LEAST_HEIGHT: Final = 6.0
 _MOST_HEIGHT: Final = 140.0
@@ -22,6 +25,8 @@ _MOST_BETWEEN: Final = 2.4
 """A row without a ground of its own is at most so many times as high as those with one."""
 _NEXT: Final = 0.65
 """Words whose middle lies so many heights of a row below the last ground are a row without one."""
+_BESIDE: Final = 12
+"""So many tables beside each other are followed down the page."""
 _MOST_BOXES: Final = 4_000
 Colour = tuple[int, int, int, int]
 
@@ -53,12 +58,13 @@ def rules_of_fills(
         words: the middles of the page's words.
     """
     found: list[Box] = []
+    ends, middles = _Ends.of(rules), sorted((y, x) for x, y in words)
     for table in _tables(_rows(fills[:_MOST_BOXES])):
         first, last = table[0], table[-1]
         is_headed = len(table) > 1 and first.colour not in {row.colour for row in table[1:]}
-        if is_headed or _stands_on(first, rules):
+        if is_headed or ends.go_on_at(first):
             levels = [level for row in table for level in (row.top, row.bottom)]
-            if is_headed and _is_followed(last, words):
+            if is_headed and _is_followed(last, middles):
                 levels.append(last.bottom + last.bottom - last.top)
             edges = first.edges
             found += [(edges[0], level, edges[-1], level) for level in levels]
@@ -66,10 +72,11 @@ def rules_of_fills(
     return found
 
 
-def _is_followed(row: _Row, words: Sequence[tuple[float, float]]) -> bool:
-    """Say whether words stand where a row without a ground would."""
-    below = row.bottom + _NEXT * (row.bottom - row.top)
-    return any(row.bottom < y <= below and row.edges[0] <= x <= row.edges[-1] for x, y in words)
+def _is_followed(row: _Row, middles: Sequence[tuple[float, float]]) -> bool:
+    """Say whether words stand where a row without a ground would; middles of words by their height, y before x."""
+    first = bisect_right(middles, (row.bottom, math.inf))
+    last = bisect_right(middles, (row.bottom + _NEXT * (row.bottom - row.top), math.inf))
+    return any(row.edges[0] <= x <= row.edges[-1] for _, x in middles[first:last])
 
 
 def _rows(fills: Sequence[tuple[Box, Colour]]) -> list[_Row]:
@@ -104,10 +111,10 @@ def _tables(rows: Sequence[_Row]) -> list[list[_Row]]:
     """Return rows with the same columns that follow each other, with at most one row without a ground between two."""
     tables: list[list[_Row]] = []
     for row in rows:
-        for table in reversed(tables):
-            height = median(one.bottom - one.top for one in table)
-            gap = row.top - table[-1].bottom
-            if row.has_columns_of(table[-1]) and -_SAME <= gap <= _MOST_BETWEEN * height:
+        for table in reversed(tables[-_BESIDE:]):
+            last = table[-1]
+            most = _MOST_BETWEEN * (last.bottom - last.top)
+            if row.has_columns_of(last) and -_SAME <= row.top - last.bottom <= most:
                 table.append(row)
                 break
         else:
@@ -115,15 +122,28 @@ def _tables(rows: Sequence[_Row]) -> list[list[_Row]]:
     return tables
 
 
-def _stands_on(row: _Row, rules: Sequence[Box]) -> bool:
-    """Say whether upright lines go on below all of a row's edges, or above them."""
-    upright = [box for box in rules if box[3] - box[1] > box[2] - box[0]]
-    below, above = (
-        {index for index, edge in enumerate(row.edges) for box in upright if _goes_on(box, edge, level, at)}
-        for level, at in ((row.bottom, 1), (row.top, 3))
-    )
-    return any(len(met) == len(row.edges) for met in (below, above))
+@dataclass(frozen=True, slots=True)
+class _Ends:
+    """Where upright lines begin and end, in whole points."""
+
+    tops: frozenset[tuple[int, int]]
+    bottoms: frozenset[tuple[int, int]]
+
+    @classmethod
+    def of(cls, rules: Sequence[Box]) -> "_Ends":
+        """Look up the ends."""
+        upright = [box for box in rules if box[3] - box[1] > box[2] - box[0]]
+        tops, bottoms = (
+            frozenset((round((box[0] + box[2]) / 2), round(box[end])) for box in upright) for end in (1, 3)
+        )
+        return cls(tops, bottoms)
+
+    def go_on_at(self, row: _Row) -> bool:
+        """Say whether upright lines go on below all of a row's edges, or above them."""
+        return all(_is_near(self.tops, edge, row.bottom) for edge in row.edges) or all(
+            _is_near(self.bottoms, edge, row.top) for edge in row.edges
+        )
 
 
-def _goes_on(box: Box, edge: float, level: float, end: int) -> bool:
-    return abs((box[0] + box[2]) / 2 - edge) <= _SAME and abs(box[end] - level) <= 2 * _SAME
+def _is_near(places: frozenset[tuple[int, int]], x: float, y: float) -> bool:
+    return any((round(x) + right, round(y) + down) in places for right in _NEAR_BY for down in _NEAR_BY)
