@@ -75,8 +75,8 @@ async def test_a_rejected_answer_is_451_for_its_caller_by_either_path():
         where = (await held(http)).headers["Location"]
         key = str(uuid.uuid4())
         body = {"review_id": where.rsplit("/", 1)[1], "decision": "rejected", **SEEN}
-        decided = await http.post("/v1/review", json=body, headers={"Idempotency-Key": key})
-        again = await http.post("/v1/review", json=body, headers={"Idempotency-Key": key})
+        decided = await http.post("/v1/reviews:decide", json=body, headers={"Idempotency-Key": key})
+        again = await http.post("/v1/reviews:decide", json=body, headers={"Idempotency-Key": key})
         late = await http.post(f"{where}/reject", json=SEEN)
         had = await http.get(where, headers=WRITER)
     assert decided.json() == again.json()

@@ -1,6 +1,7 @@
 """deploy/envoy/envoy.yaml sends to the HTTP port what the gateway serves there, and transcodes what it does not."""
 
 import re
+from collections import Counter
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -38,21 +39,25 @@ OF_THE_CONTRACT = {
 """Some that only transcoding serves, among them neighbours of what the gateway's HTTP serves."""
 
 
-def served():
-    """Return method and path of everything that the gateway's HTTP serves."""
+def routed():
+    """Return method and path of every route of the gateway's HTTP app, as often as it is there."""
     settings, clock = Settings(), SystemClock()
     channels, adapters = cast("Any", Mock()), cast("Any", SimpleNamespace(clock=clock))
     routes = [ReadyRoutes(), *_rpc_routes(settings, adapters, channels, (open_gate(), cast("Any", Mock())))]
     app = create_app(cast("Any", ErcpStub()), open_gate(), settings.http, clock, "0.1.0", routes)
-    routed: list[Any] = list(app.routes)
-    found = {(method, route.path) for route in routed for method in getattr(route, "methods", None) or ()}
+    routes_there: list[Any] = list(app.routes)
+    return [(method, route.path) for route in routes_there for method in getattr(route, "methods", None) or ()]
+
+
+def served():
+    """Return method and path of everything that the gateway's HTTP serves."""
     chats = {("POST", OpenAiDialect.path), ("POST", AnthropicDialect.path), ("GET", MODELS), ("GET", f"{MODELS}/{{m}}")}
-    return {(method, path) for method, path in found | chats if path not in {"/docs", "/redoc"}}
+    return {(method, path) for method, path in {*routed(), *chats} if path not in {"/docs", "/redoc"}}
 
 
 def bindings():
-    """Return method and path of everything that the contract has by google.api.http, ERCP's own JSON apart."""
-    found = set()
+    """Return method and path of all that the contract has by google.api.http, ERCP's own JSON apart, as often as it does."""
+    found = []
     for file in descriptor_set().file:
         for service in file.service:
             for method in service.method:
@@ -60,7 +65,7 @@ def bindings():
                 for one in (rule, *rule.additional_bindings):
                     verb = one.WhichOneof("pattern")
                     if verb is not None and file.package != "ercp.v1":
-                        found.add((verb.upper(), getattr(one, verb)))
+                        found.append((verb.upper(), getattr(one, verb)))
     return found
 
 
@@ -95,6 +100,14 @@ def is_as_it_is(route):
     return filters.get("envoy.filters.http.grpc_json_transcoder", {}).get("disabled") is True
 
 
+@pytest.mark.parametrize("of", [routed, bindings])
+def test_no_two_methods_share_a_path(of):
+    """The second is never reached, and /openapi.json describes the wrong one."""
+    counted = Counter((method, re.sub(r"\{[^}]*\}", "{}", path)) for method, path in of())
+    assert len(counted) > 20
+    assert [found for found, times in counted.items() if times > 1] == []
+
+
 def test_what_the_gateway_serves_over_http_reaches_it_as_it_is():
     wanted = served()
     assert {("POST", "/v1/check"), ("POST", "/v1/dispatch"), ("GET", "/.well-known/crp-gateway.json")} <= wanted
@@ -107,7 +120,7 @@ def test_what_the_gateway_serves_over_http_reaches_it_as_it_is():
 
 
 def test_what_is_of_the_contract_alone_is_transcoded():
-    wanted = bindings()
+    wanted = set(bindings())
     assert wanted >= OF_THE_CONTRACT
     shadowed = [
         f"{method} {path}"

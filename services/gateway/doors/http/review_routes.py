@@ -82,7 +82,7 @@ class ReviewRoutes:
         self._reading(router, _ONE, "GetReview", pb.GetReviewRequest, "One review, and what comes of its answer.")
         decided = {200: {"description": "The decided review, and what its caller gets now."}, **REFUSALS}
         router.add_api_route(
-            "/v1/review",
+            f"{REVIEWS}:decide",
             self._calls.guarded("DecideReview", self._decide),
             methods=["POST"],
             responses=decided,
