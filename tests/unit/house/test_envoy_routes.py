@@ -56,7 +56,7 @@ def served():
 
 
 def bindings():
-    """Return method and path of all that the contract has by google.api.http, ERCP's own JSON apart, as often as it does."""
+    """Return method and path of each google.api.http binding of the contract, ERCP's own JSON apart."""
     found = []
     for file in descriptor_set().file:
         for service in file.service:
