@@ -1,5 +1,6 @@
 """What a first-time user found told as broken or kept that was not so: undecided is better than false (ADR 0221)."""
 
+from services.ercp.domain.wording.understanding import understand_constraint
 from tests.each import each
 from tests.unit.ercp.test_ercp_plainly_meant import BROKEN, KEPT, UNDECIDED, stands
 
@@ -19,8 +20,45 @@ ELSEWHERE = [
     (CAR, "It costs €40.", BROKEN),
 ]
 """An amount that another sentence, or another thing by name, has."""
+LEAST, MOST = "The excess is at least €250.", "The excess is at most EUR 2,000."
+SHARES = [
+    (LEAST, "The excess is 10 % but at least €250.", UNDECIDED),
+    (LEAST, "The excess is 10 %, at most €100.", UNDECIDED),
+    (LEAST, "The excess is €200.", BROKEN),
+    ("The discount is at least 10 %.", "The discount is €5.", UNDECIDED),
+]
+"""A share is an amount of which nobody knows how much it is."""
+POINTS = [
+    (MOST, "The excess is EUR 2.500.", UNDECIDED),
+    (MOST, "The excess is EUR 1.500.", UNDECIDED),
+    (MOST, "For each claim an excess of EUR 2.500 is yours.", UNDECIDED),
+    (MOST, "The excess is EUR 2.500,00.", BROKEN),
+    (MOST, "The excess is EUR 2,500.", BROKEN),
+    (MOST, "The excess is EUR 1.50.", KEPT),
+]
+"""A point before three digits parts thousands or begins a fraction."""
+WORDS = [
+    ('Do not use the word "guarantee".', "There is no guarantee.", BROKEN),
+    ('Do not use the word "guarantee".', "We do not guarantee a date.", BROKEN),
+    ("Do not mention the investigation.", "The investigation is not closed.", UNDECIDED),
+]
+"""A word is there where it is denied as well; a thing may be mentioned or not."""
+NOT_UNDERSTOOD = [
+    ("Do not promise a rental car.", "many words"),
+    ("The draft must not promise a refund.", "many words"),
+    ("The excess is at most EUR 2.000.", "thousands"),
+    ("The deductible is 10 % but at least €250.", "own constraint"),
+    ("The fee is 5 euros and at most 2 %.", "own constraint"),
+]
 
 
-@each("words, draft, standing", [*ELSEWHERE])
+@each("words, draft, standing", [*ELSEWHERE, *SHARES, *POINTS, *WORDS])
 def test_a_draft(words, draft, standing):
     assert stands(words, draft) is standing
+
+
+@each("words, reason", NOT_UNDERSTOOD)
+def test_words_that_may_mean_something_else(words, reason):
+    found = understand_constraint(words)
+    assert found.predicate is None
+    assert reason in found.reason

@@ -16,7 +16,7 @@ from typing import Final
 from services.common.ports.recognition import EntityKind
 from services.common.reading.bounds import Bound
 from services.common.reading.nearness import said_of
-from services.common.reading.numerals import plain
+from services.common.reading.numerals import may_be_thousands, plain
 from services.common.reading.places import Place, read_places
 from services.common.reading.terms import terms
 from services.common.reading.text_types import Value
@@ -318,7 +318,9 @@ def _is_unsure(path: Path, place: Place, text: str) -> bool:
 
 
 def _may_be_same(right: Operand | None, value: Value) -> bool:
-    """Say whether of a demand and a value one is in months and the other in days, and both may be one."""
+    """Say whether months and days may be one length, or EUR 2.000 be two thousand."""
+    if value.kind is EntityKind.MONEY and may_be_thousands(value.text):
+        return True
     if value.unit not in _TIMES or value.magnitude is None:
         return False
     return may_be_same_span(right, [Fraction(value.magnitude)], is_in_months=value.unit == "month")
