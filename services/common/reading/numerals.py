@@ -79,6 +79,7 @@ _SCALE_FACTORS: Final = {
     "billion": 10**9, "bn": 10**9, "b": 10**9, "trillion": 10**12, "tn": 10**12,
 }  # fmt: skip
 _SPLIT: Final = re.compile(rf"(?P<digits>{DIGITS})(?P<scale>{SCALE}|{SIGNED_SCALE})?", re.IGNORECASE)
+_THREE_PLACES: Final = re.compile(r"(?<![\d.,])[1-9]\d{0,2}\.\d{3}(?![\d.,]*\d)")
 _CONTINENTAL: Final = re.compile(rf"\d{{1,3}}(?:\.\d{{3}}){{1,{MAX_DIGITS // 3}}},\d{{1,{MAX_DIGITS}}}")
 
 
@@ -91,6 +92,11 @@ def parse_digits(text: str) -> Decimal | None:
     if _CONTINENTAL.fullmatch(text):
         return Decimal(text.replace(".", "").replace(",", "."))
     return Decimal(re.sub(r"[ ,\u2009\u202f\u00a0'’]", "", text))  # noqa: RUF001 - Swiss separators
+
+
+def may_be_thousands(text: str) -> bool:
+    """Say whether an amount is written so that its point may part thousands: "EUR 2.000" is read as 2."""
+    return _THREE_PLACES.search(text) is not None
 
 
 def parse_words(text: str) -> Decimal:

@@ -16,7 +16,7 @@ from typing import Final
 from services.common.ports.recognition import EntityKind
 from services.common.reading.bounds import Bound
 from services.common.reading.nearness import said_of
-from services.common.reading.numerals import plain
+from services.common.reading.numerals import may_be_thousands, plain
 from services.common.reading.places import Place, read_places
 from services.common.reading.terms import terms
 from services.common.reading.text_types import Value
@@ -35,7 +35,7 @@ from services.ercp.domain.predicates.model import (
     Range,
     YearDay,
 )
-from services.ercp.domain.predicates.owners import is_of_another, named_in
+from services.ercp.domain.predicates.owners import is_of_another, is_told_elsewhere, named_in
 from services.ercp.domain.predicates.units import CURRENCIES
 from services.ercp.domain.predicates.values import CALENDAR, CLOCK, YEARLY
 
@@ -79,12 +79,16 @@ class Measure:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A value of the text with the share of the demand's words that is said of it, and whether all stand beside it."""
+    """A value of the text with the share of the demand's words that is said of it, and whether all stand beside it.
+
+    ``is_elsewhere``: it is told of something else, see ``owners.is_told_elsewhere``.
+    """
 
     place: Place
     measure: Measure
     share: float
     is_named: bool = False
+    is_elsewhere: bool = False
     holds: Holds = Holds.UNKNOWN
 
     @property
@@ -251,7 +255,8 @@ def candidates(facts: TextFacts, words: str, wanted: Measure) -> list[Candidate]
             continue  # three nights count no flights
         if counted and terms(counted) & weights.keys() and total:
             share = min(1.0, share + 1.0 / total)
-        found.append(Candidate(place, measure, share, bool(weights) and weights.keys() <= place.stretch))
+        elsewhere = is_told_elsewhere(facts, weights.keys(), place, telling=weights.keys() - _LIGHT)
+        found.append(Candidate(place, measure, share, bool(weights) and weights.keys() <= place.stretch, elsewhere))
     return found
 
 
@@ -313,7 +318,9 @@ def _is_unsure(path: Path, place: Place, text: str) -> bool:
 
 
 def _may_be_same(right: Operand | None, value: Value) -> bool:
-    """Say whether of a demand and a value one is in months and the other in days, and both may be one."""
+    """Say whether months and days may be one length, or EUR 2.000 be two thousand."""
+    if value.kind is EntityKind.MONEY and may_be_thousands(value.text):
+        return True
     if value.unit not in _TIMES or value.magnitude is None:
         return False
     return may_be_same_span(right, [Fraction(value.magnitude)], is_in_months=value.unit == "month")
@@ -371,13 +378,15 @@ def _owner(path: Path) -> frozenset[str]:
 def decide(predicate: Predicate, found: Sequence[Candidate]) -> Evaluation:
     """Join what single values say; see the module's own words."""
     wrong = [each for each in found if each.holds is Holds.FALSE]
-    right = [each for each in found if each.holds is Holds.TRUE]
-    best_wrong, best_right = (
-        max(own, key=lambda one: (one.is_named, one.share), default=None) for own in (wrong, right)
+    right = [each for each in found if each.holds is Holds.TRUE and not each.is_elsewhere]
+    breaking = [each for each in wrong if not each.is_elsewhere]
+    best_breaking, best_wrong, best_right = (
+        max(own, key=lambda one: (one.is_named, one.share), default=None) for own in (breaking, wrong, right)
     )
     is_open = len(right) + len(wrong) < len(found)
-    if best_wrong is not None and _breaks(best_wrong, best_right, is_exacting=is_open or predicate.name in _EQUALITY):
-        return _told(predicate, Holds.FALSE, best_wrong)
+    is_exacting = is_open or predicate.name in _EQUALITY
+    if best_breaking is not None and _breaks(best_breaking, best_right, is_exacting=is_exacting):
+        return _told(predicate, Holds.FALSE, best_breaking)
     if best_right is not None and _keeps(best_right, best_wrong, is_open=is_open):
         return _told(predicate, Holds.TRUE, best_right)
     return _open(predicate)

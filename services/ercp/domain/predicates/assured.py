@@ -12,6 +12,7 @@ from decimal import Decimal
 from typing import Final
 
 from services.common.reading.clauses import finite_verb_at
+from services.common.reading.numerals import may_be_thousands
 from services.common.reading.terms import terms
 from services.common.reading.words import words
 from services.ercp.domain.predicates.aligning import Candidate, candidates, check_of, demanded_measure, places_of
@@ -26,7 +27,7 @@ from services.ercp.domain.predicates.meant import (
     reckoned,
 )
 from services.ercp.domain.predicates.model import Amount, Operand, Path, Predicate, Range
-from services.ercp.domain.predicates.units import dimension_of, in_base
+from services.ercp.domain.predicates.units import CURRENCIES, dimension_of, in_base
 
 _PERIODS: Final = terms("second minute hour day night week month quarter year")
 _PRONOUN_SUBJECT: Final = re.compile(
@@ -72,7 +73,9 @@ def _is_part(predicate: Predicate, fact: ValueFact, text: str) -> bool:
 
 
 def may_be_same(right: Operand | None, fact: ValueFact) -> bool:
-    """Say whether a value in months and a demand in days, or the other way round, may be one length."""
+    """Say whether a value in months and a demand in days may be one length, or EUR 2.000 be two thousand."""
+    if fact.unit in CURRENCIES and may_be_thousands(fact.written):
+        return True
     if fact.dimension != TIME or fact.interval is None or not fact.unit:
         return False
     is_in_months = fact.unit in MONTHS

@@ -12,6 +12,7 @@ from fractions import Fraction
 from itertools import pairwise, product
 from typing import Final
 
+from services.common.reading.ratios import SHARE
 from services.ercp.domain.predicates import choices, listing, relating, sequence, texts, together
 from services.ercp.domain.predicates.agreement import entity_agrees
 from services.ercp.domain.predicates.assured import assured, may_be_same, unless_unread
@@ -244,9 +245,15 @@ def _other_dimension(predicate: Predicate, fact: ValueFact) -> Holds:
     if fact.dimension == DIMENSIONLESS and not fact.unit:
         return Holds.UNKNOWN
     is_open = _is_rate_of(predicate.right, fact) or (
-        predicate.name is not PredicateName.EQUAL and _is_money(predicate, fact)
+        predicate.name is not PredicateName.EQUAL and (_is_money(predicate, fact) or _is_share(predicate, fact))
     )
     return Holds.UNKNOWN if is_open else Holds.FALSE
+
+
+def _is_share(predicate: Predicate, fact: ValueFact) -> bool:
+    """Say whether one of the two alone is a share: "10 % but at least €250" is what its whole makes of it."""
+    right = predicate.right.low if isinstance(predicate.right, Range) else predicate.right
+    return isinstance(right, Amount) and SHARE in {right.unit, fact.unit}
 
 
 def _is_money(predicate: Predicate, fact: ValueFact) -> bool:

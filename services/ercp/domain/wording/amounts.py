@@ -10,6 +10,7 @@ from typing import Final
 from services.common.ports.recognition import EntityKind
 from services.common.reading.intervals import APART
 from services.common.reading.lexicon import STOPWORDS
+from services.common.reading.numerals import may_be_thousands
 from services.common.reading.text_types import Value
 from services.common.reading.values import scan_values
 from services.ercp.domain.predicates import Amount, Moment
@@ -157,6 +158,8 @@ def _named(text: str, value: Value) -> Named:
     if value.kind is EntityKind.QUANTITY and _DIGITS_ALONE.fullmatch(value.text):
         # "2" of "between 2 and 5 years" has the unit of the second end, which ``read`` gives it.
         return Named(None, value.start, value.end, value.end, number=_as_written(value.text))
+    if value.kind is EntityKind.MONEY and may_be_thousands(value.text):
+        raise NotUnderstoodError("a point before three digits may part thousands: write 2,000 or 2.00")
     if _TIMES_MONEY.match(text, value.end):
         raise NotUnderstoodError("its value is what is paid for a length of time, which no operand holds")
     amount = _amount(value)

@@ -159,7 +159,13 @@ def read_values(sentence: str) -> tuple[Predicate, str] | None:
     if len(chosen) != 1 or _is_second_of_kind(bounds, chosen[0]):
         fault = "it names several values, and which one is the limit is not plain" if chosen or len(named) > 1 else ""
         raise NotUnderstoodError(fault or "how its value is meant, at most, at least or exactly, is not plain")
+    if any(_BUT.fullmatch(sentence, each.behind, chosen[0].start) for each in named if each.end <= chosen[0].start):
+        raise NotUnderstoodError("it demands a value and a limit to it; give each its own constraint")
     return _demand(sentence, chosen[0])
+
+
+_BUT: Final = re.compile(r"[\s,;(]*(?:(?:but|and|with|subject\s+to)\s+)?(?:an?\s+)?", re.IGNORECASE)
+"""Between a value and a limit to it: "10 % but at least €250"."""
 
 
 def _is_second_of_kind(bounds: list[_Bound], chosen: _Bound) -> bool:

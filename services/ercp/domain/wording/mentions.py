@@ -155,6 +155,10 @@ def _denied(sentence: str) -> tuple[Predicate, str] | None:  # noqa: PLR0911 - o
             return _literal(PredicateName.NOT_CONTAINS, match["what"])
         is_worded = bool(_QUOTED.fullmatch(match["what"]) or _THE_WORD.fullmatch(match["what"]))
         is_meant = not match["who"].strip() or clauses.is_of_document(match["who"]) or verb in _ALWAYS_OF_TEXT
+        if verb == "promise" and not is_worded:
+            raise NotUnderstoodError(
+                "a promise can be made in many words: forbid words in quotes, or that something is mentioned"
+            )
         if is_meant and (is_worded or verb not in {"use", "have", "say"}):
             return _made(PredicateName.NOT_CONTAINS, match["what"])
         return None
