@@ -56,12 +56,13 @@ def validities_of(
     metadata: Mapping[str, str],
     content: bytes,
     drafts: Sequence[FactDraft],
+    title: str,
     from_text: bool,
 ) -> list[Validity]:
     """Return from when to when each fact holds: as the caller says, else the document's head, else its text."""
     stated = of_metadata(metadata).or_else(of_head(content))
     passages = [Passage(draft.content, draft.section) for draft in drafts]
-    read = of_passages(passages) if from_text else [ALWAYS] * len(passages)
+    read = of_passages(passages, title) if from_text else [ALWAYS] * len(passages)
     return [stated.or_else(own) for own in read]
 
 

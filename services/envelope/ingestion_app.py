@@ -102,9 +102,8 @@ class IngestionApp:
             draft = await compute(drafted, version.source_id, key_of(version), parsed, policy)
             record = replace(version, document_hash=document_hash, media_type=parsed.media_type)
             given = document.importance_weight
-            validities = await compute(
-                validities_of, document.metadata, document.content, draft.drafts, self._settings.validity_from_text
-            )
+            stated, from_text = (document.metadata, document.content), self._settings.validity_from_text
+            validities = await compute(validities_of, *stated, draft.drafts, parsed.title, from_text)
             told = (*told_quarantine(len(draft.kept_out)), *told_masked(draft.masked))
             warnings = (*parsed.warnings, *told_validities(validities), *told)
             facts = tuple(

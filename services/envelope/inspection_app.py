@@ -127,7 +127,8 @@ class InspectionApp:
         fingerprint = self._models.embedding.fingerprint
         change = version_change(stored, draft.fact_ids, fingerprint, replaces_all=True)
         by_id = dict(zip(draft.fact_ids, draft.drafts, strict=True))
-        validities = await compute(validities_of, {}, document.content, draft.drafts, self._validity_from_text)
+        from_text = self._validity_from_text
+        validities = await compute(validities_of, {}, document.content, draft.drafts, cut.title, from_text)
         report = replace(draft.report, warnings=(*draft.report.warnings, *told_validities(validities)))
         if compares and change.written:
             facts = [

@@ -151,6 +151,70 @@ async def test_a_version_to_come_leaves_what_holds_until_it_begins(world, alice)
     assert ended.superseded_at.ToDatetime(UTC) == datetime(2026, 8, 1, tzinfo=UTC)
 
 
+HEADED = {
+    "heading.md": "# Parking Terms (valid {when})\n\n## 1 Permits\n\n{rule}",
+    "heading.html": "<html><body><h1>Parking Terms (valid {when})</h1><h2>1 Permits</h2><p>{rule}</p></body></html>",
+    "title.html": "<html><head><title>Parking Terms (valid {when})</title></head><body><p>{rule}</p></body></html>",
+    "title.txt": "Parking Terms (valid {when})\n\n1. Permits\n\n{rule}",
+    "bold.md": "# Parking Terms\n\n**Valid:** {when}\n\n## 1 Permits\n\n{rule}",
+}
+"""Documents that say when they hold in a line that no sentence stands right below."""
+
+
+@pytest.mark.parametrize("uri", HEADED)
+async def test_a_heading_without_a_text_of_its_own_dates_all_below_it(world, alice, uri):
+    world.clock.moment = datetime(2026, 3, 1, tzinfo=UTC)
+
+    def version(when, rule):
+        return HEADED[uri].format(when=when, rule=rule)
+
+    await alice.ingest(version("from 1 January 2026", OLD), uri=uri)
+    coming = version("from 1 July 2026", NEW)
+    looked = await alice.call("PreviewIngestion", uri=uri, content=coming.encode())
+    assert any("from 2026-07-01 only" in warning for warning in looked.report.warnings)
+    told = await alice.ingest(coming, uri=uri)
+    assert [warning for warning in told.warnings if warning.startswith("before 2026-07-01 the version before holds")]
+    assert await standing(alice) == {OLD}
+    world.clock.moment = datetime(2026, 7, 1, tzinfo=UTC)
+    assert await standing(alice) == {NEW}
+    await alice.ingest(version("until 31 August 2026", DRAFT), uri=uri)
+    assert await standing(alice) == {DRAFT}
+    world.clock.moment = datetime(2026, 9, 1, tzinfo=UTC)
+    assert await standing(alice) == set()
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "**Valid from:** {day}",
+        "Valid from: {day}",
+        "**Version:** 2\n**Valid from:** {day}",
+        "As of {day}",
+        "These terms apply to all permits and contracts from {day}.",
+    ],
+)
+async def test_a_line_below_the_title_dates_the_document(world, alice, line):
+    world.clock.moment = datetime(2026, 3, 1, tzinfo=UTC)
+
+    def version(day, rule):
+        return f"# Parking Terms\n\n{line.format(day=day)}\n\n## 1 Permits\n\n{rule}"
+
+    await alice.ingest(version("1 January 2026", OLD), uri="parking.md")
+    await alice.ingest(version("1 July 2026", NEW), uri="parking.md")
+    assert await standing(alice) == {OLD}
+    world.clock.moment = datetime(2026, 7, 1, tzinfo=UTC)
+    assert await standing(alice) == {NEW}
+
+
+async def test_a_day_that_is_said_of_a_fee_dates_the_fee_alone(world, alice):
+    world.clock.moment = datetime(2026, 3, 1, tzinfo=UTC)
+    await alice.ingest(f"# Parking Terms\n\n## 1 Permits\n\n{OLD}", uri="parking.md")
+    said = "The fee applies from 1 July 2026."
+    told = await alice.ingest(f"# Parking Terms\n\n{said}\n\n## 1 Permits\n\n{NEW}", uri="parking.md")
+    assert not told.warnings
+    assert await standing(alice) == {NEW}
+
+
 async def test_a_version_that_holds_now_ends_both_those_before_it(world, alice):
     world.clock.moment = datetime(2026, 3, 1, tzinfo=UTC)
     await alice.ingest(edition("1 January 2026", OLD), uri="accidents.md")

@@ -2,8 +2,9 @@
 
 What a caller states wins over front matter, front matter over a sentence. A sentence counts only where it speaks of the
 whole document ("this policy is effective from 1 January 2026", "Valid until 31 December 2025") or heads a section, for
-whose facts it then stands. What is said of one thing ("the new rate is valid from May") says itself when it holds and
-restricts nothing. Days begin and end at midnight UTC; an end is the last day on which a fact holds. Linear in the text.
+whose facts and all below them it then stands, be there text right under the heading or not. What is said of one thing
+("the new rate is valid from May") says itself when it holds and restricts nothing. Days begin and end at midnight UTC;
+an end is the last day on which a fact holds. Linear in the text.
 """
 
 import re
@@ -17,7 +18,10 @@ VALID_TO: Final = "valid_to"
 """Keys of a caller's metadata."""
 _HEAD_BYTES: Final = 16_384
 _HEADING_PASSAGES: Final = 3
-"""Among the first so many facts of a document a line about its validity is looked for; of a section, in the first."""
+"""Among the first so many facts of a document, behind its number, owner and the like, a line about its validity is
+looked for; of a section, in the first."""
+_BELOW: Final = " > "
+"""Between two headings of a path."""
 _STATEMENT_CHARS: Final = 600
 """So much of a fact is looked at: a statement of validity stands alone, or early in its paragraph."""
 _MONTHS: Final = "jan feb mar apr may jun jul aug sep oct nov dec".split()  # noqa: SIM905
@@ -48,20 +52,50 @@ _HOLDS: Final = (
     r"(?:(?:is|are|was|were|becomes?|shall\sbe|will\sbe)\s(?:valid|effective|in\sforce|in\seffect|applicable)"
     r"|takes?\seffect|comes?\sinto\s(?:force|effect)|enters?\sinto\sforce|appl(?:y|ies)|holds?|came\sinto\sforce)"
 )
+_TO_ALL: Final = (
+    r"(?:\sto\sall\s(?:[a-z-]+\s){0,2}?(?:agreements|bookings|clients|colleagues|contracts|customers|departments|employees"
+    r"|members|orders|patients|policies|policyholders|residents|sites|staff|students|suppliers|tenants|users|visitors"
+    r"|workers)(?=\s(?:with\seffect|from|as\sof|as\sfrom|since|starting|beginning|until|till|through)\s))?"
+)
+"""Whom all of it is for: "contracts signed from May" are others than those that it holds for from May on."""
 _WHOLE: Final = re.compile(
-    rf"\b(?:this|these|the\spresent)\s(?:[a-z-]+\s){{0,3}}{_KIND}\s{_HOLDS}\s{_SPAN}(?=[.;,)\s]|$)"
+    rf"\b(?:this|these|the\spresent)\s(?:[a-z-]+\s){{0,3}}{_KIND}\s{_HOLDS}{_TO_ALL}\s{_SPAN}(?=[.;,)\s]|$)"
     rf"|\b(?:this|these|the\spresent)\s(?:[a-z-]+\s){{0,3}}{_KIND}\s(?:expires?|ends?|ceases?\sto\s(?:apply|be\svalid))\s"
     rf"(?:on\s|at\sthe\send\sof\s|after\s)?(?P<expiry>{_DATE})(?=[.;,)\s]|$)",
     re.IGNORECASE,
 )
 _BARE: Final = (
-    rf"(?:(?:valid(?:ity)?(?:\speriod)?|effective(?:\sdate)?|in\sforce|in\seffect|applicable)\s?:?\s{_SPAN}"
+    rf"(?:(?:valid(?:ity)?(?:\speriod)?|effective(?:\sdate)?|in\sforce|in\seffect|applicable"
+    rf"|with\seffect)\s?:?\s{_SPAN}"
     rf"|(?:expir(?:es|y)(?:\sdate)?|valid\sthrough)\s?:?\s(?:on\s)?(?P<expiry>{_DATE}))"
 )
 _LINE: Final = re.compile(rf"{_BARE}\s?(?=[.\n]|$)", re.IGNORECASE)
 """At the beginning of a text, behind its heading: a statement without a subject is about what it heads."""
 _IN_HEADING: Final = re.compile(rf"(?:^(?:\#+\s)?|[,:(\u2013-]\s?){_BARE}\s?(?=[).]|$)", re.IGNORECASE)
-_TELLING: Final = re.compile(r"valid|effect|force|appl|expir|cease|\bends?\b", re.IGNORECASE)
+_LABEL: Final = re.compile(
+    r"(?<!\S)(?:"
+    rf"(?:(?:valid|effective|in\sforce|applicable)\s(?:from|as\sof|as\sfrom|since)|effective\sdate)\s?:\s(?P<start>{_DATE})"
+    rf"|(?:(?:valid|effective|in\sforce|applicable)\s(?:until|till|to|through)|expir(?:es|y)(?:\sdate)?)\s?:\s(?P<until>{_DATE})"
+    r")(?=\s?[.,]?(?:\s(?-i:[A-Z])|$))",
+    re.IGNORECASE,
+)
+""""Valid from: 1 January 2026" on a line of its own, alone or among what else is told of a document."""
+_ABOUT: Final = re.compile(
+    r"(?:version|edition|revision|document(?:\s(?:no\.?|number|id|owner|type))?|status|owner|author|approved(?:\s(?:by|on))?"
+    r"|department|ref(?:erence)?|issued?(?:\s(?:by|on|date))?|date|title|prepared\sby|classification"
+    r"|(?:last|next)\s(?:updated?|changed?|reviewe?d?)|review\sdate)\s?:\s",
+    re.IGNORECASE,
+)
+"""How lines at the beginning of a document are called that tell its number, its owner and the like."""
+_AS_OF: Final = rf"as\s(?:of|from)\s(?:the\s)?(?P<start>{_DATE})"
+_AS_OF_LINE: Final = re.compile(rf"{_AS_OF}\s?\.?$", re.IGNORECASE)
+_IN_NAME: Final = (
+    re.compile(rf"\b{_KIND}\s{_BARE}$", re.IGNORECASE),
+    re.compile(rf"(?:\b{_KIND}\s|[,:(\u2013-]\s?){_AS_OF}\)?$", re.IGNORECASE),
+)
+"""What a document's own heading or title may end with, beside what every heading may say."""
+_NAME_LINE: Final = re.compile(rf"[^.;:]{{1,120}}\({_BARE}\)$", re.IGNORECASE)
+_TELLING: Final = re.compile(r"valid|effect|force|appl|expir|cease|\bends?\b|\bas\s(?:of|from)\b", re.IGNORECASE)
 _FRONT_MATTER: Final = re.compile(rb"\A(?:\xef\xbb\xbf)?---[ \t]*\r?\n(.*?\n)---[ \t]*(?:\r?\n|\Z)", re.DOTALL)
 _FRONT_LINE: Final = re.compile(r"^(?P<key>[A-Za-z][\w -]{0,40}?)\s*:\s*(?P<value>\S.{0,60}?)\s*$", re.MULTILINE)
 _META: Final = re.compile(
@@ -185,30 +219,96 @@ class Passage:
     section: str = ""
 
 
-def of_passages(passages: Sequence[Passage]) -> list[Validity]:
-    """Return for each passage what the document's own sentences and headings say of it, narrower ones first."""
+def of_passages(passages: Sequence[Passage], title: str = "") -> list[Validity]:
+    """Return for each passage what the document's own sentences and headings say of it, narrower ones first.
+
+    Args:
+        passages: of the document, in reading order.
+        title: the document's own; empty when it has none.
+    """
     whole = ALWAYS
-    sections: dict[str, Validity] = {}
     top = passages[0].section if passages else ""
-    headings = {passage.section: ALWAYS for passage in passages}
-    for section in headings:
-        heading = section.rsplit(" > ", 1)[-1]
-        if heading and _TELLING.search(heading):
-            _note(sections, section, _stated(_IN_HEADING.search(heading)))
+    sections = _of_headings(passages, top)
+    beginning = _beginning(passages, top)
     begun: set[str] = set()
     for place, passage in enumerate(passages):
-        is_first, is_top = passage.section not in begun, passage.section == top and place < _HEADING_PASSAGES
+        is_first, is_top = passage.section not in begun, passage.section == top and place < beginning
         begun.add(passage.section)
         head = passage.text[:_STATEMENT_CHARS]
         if not _TELLING.search(head):
             continue
         whole = whole.or_else(_stated(_WHOLE.search(head)))
-        line = _stated(_LINE.match(_unheaded(head, passage.section))) if is_first or is_top else ALWAYS
+        line = _of_line(_unheaded(head, passage.section)) if is_first or is_top else ALWAYS
         if is_top:
-            whole = whole.or_else(line)
+            whole = whole.or_else(line).or_else(_of_own_line(head, passage.section, place))
         elif passage.section != top:
             _note(sections, passage.section, line)
+    whole = whole.or_else(_of_name(title))
     return [_within(sections, passage.section).or_else(whole) for passage in passages]
+
+
+def _of_headings(passages: Sequence[Passage], top: str) -> dict[str, Validity]:
+    """Return what headings say, by their paths; those without a text of their own as well."""
+    found: dict[str, Validity] = {}
+    seen: set[str] = set()
+    for passage in passages:
+        path = passage.section
+        while path and path not in seen:
+            seen.add(path)
+            above, _, heading = path.rpartition(_BELOW)
+            is_own = not above and top.startswith(path)
+            _note(found, path, _of_name(heading) if is_own else _of_heading(heading))
+            path = above
+    return found
+
+
+def _of_heading(heading: str) -> Validity:
+    return _stated(_IN_HEADING.search(heading)) if _TELLING.search(heading) else ALWAYS
+
+
+def _of_name(name: str) -> Validity:
+    """Return what a document's own heading or title says, of all that it names."""
+    found = _of_heading(name)
+    if found == ALWAYS and _TELLING.search(name):
+        for pattern in _IN_NAME:
+            found = found.or_else(_stated(pattern.search(name)))
+        found = found.or_else(_labelled(name))
+    return found
+
+
+def _of_line(text: str) -> Validity:
+    """Return what a text that begins a document or a section says, without a subject, of what it begins."""
+    found = _stated(_LINE.match(text))
+    if found == ALWAYS and (_LABEL.match(text) or _ABOUT.match(text)):
+        found = _labelled(text)
+    return found
+
+
+def _of_own_line(text: str, section: str, place: int) -> Validity:
+    """Return what only a line right below a document's title, or the title typed as a line, can say."""
+    if not section and place == 0:
+        return _stated(_NAME_LINE.match(text))
+    return ALWAYS if _BELOW in section else _stated(_AS_OF_LINE.match(_unheaded(text, section)))
+
+
+def _labelled(text: str) -> Validity:
+    """Return what labels with a colon say; nothing in a row of a table, where they are names of columns."""
+    found = ALWAYS
+    for match in () if ";" in text else _LABEL.finditer(text):
+        found = found.or_else(_stated(match))
+    return found
+
+
+def _beginning(passages: Sequence[Passage], top: str) -> int:
+    """Return how many passages are a document's beginning: the first ones, behind its number, owner and the like."""
+    place = 0
+    while (
+        place < len(passages)
+        and passages[place].section == top
+        and _ABOUT.match(_unheaded(passages[place].text[:_STATEMENT_CHARS], top))
+    ):
+        place += 1
+    return place + _HEADING_PASSAGES
 
 
 def _unheaded(text: str, section: str) -> str:
@@ -230,7 +330,7 @@ def _within(sections: Mapping[str, Validity], section: str) -> Validity:
     found, path = ALWAYS, section
     while sections and path:
         found = found.or_else(sections.get(path, ALWAYS))
-        path = path.rpartition(" > ")[0]
+        path = path.rpartition(_BELOW)[0]
     return found
 
 
