@@ -216,7 +216,13 @@ def figures(
 
 
 def against_engine(own: Scores, engine: Scores, labels: NDArray[np.bool_]) -> dict[str, float]:
-    """Return by how much the balanced accuracy is above the engine's, with the paired bootstrap's 95% interval."""
+    """Return by how much the balanced accuracy is above the engine's, with the paired bootstrap's 95% interval.
+
+    Raises:
+        ValueError: all claims are true, or none is: there is nothing to balance.
+    """
+    if np.unique(labels).size != _CLASSES:
+        raise ValueError("a balanced accuracy needs claims that are true and claims that are not")
     rights = [np.where(labels, taken > 0.5, taken <= 0.5) for taken in (own, engine)]
     gained = rights[0].astype(np.float64) - rights[1]
 
@@ -224,8 +230,12 @@ def against_engine(own: Scores, engine: Scores, labels: NDArray[np.bool_]) -> di
         drawn, true = gained[rows], labels[rows]
         return float((drawn[true].mean() + drawn[~true].mean()) / 2)
 
-    low, high = bootstrap_interval(difference, labels.astype(np.intp)) or (0.0, 0.0)
-    return {"difference": difference(np.arange(labels.size)), "low": low, "high": high}
+    interval = bootstrap_interval(difference, labels.astype(np.intp))
+    assert interval is not None  # the measure has a value on every draw, for each draw has both classes
+    return {"difference": difference(np.arange(labels.size)), "low": interval[0], "high": interval[1]}
+
+
+_CLASSES: Final = 2
 
 
 def table_of(found: Sequence[Mapping[str, Any]]) -> Table:

@@ -145,6 +145,7 @@ class _Found:
         decides: nothing else can be meant.
         is_turned: it says no where the answer says yes, or the other way round.
         is_own: the answer stands there.
+        by_words: the answer gives a name, or other words, and no value.
     """
 
     place: AskedPlace
@@ -153,6 +154,7 @@ class _Found:
     decides: bool = False
     is_turned: bool = False
     is_own: bool = False
+    by_words: bool = False
 
 
 def _found(claim: Claim, asked: Asked) -> _Found | None:
@@ -338,7 +340,10 @@ def _by_words(claim: Claim, asked: Asked) -> _Found | None:
     rows = {_row(one.place) for one in own if not _is_named(one.place, asked)} - {None}
     others = [one for one in others if _row(one.place) not in rows]
     found = _weighed(own, others, asked) if own else None
-    if found is None or found.is_own:
+    if found is None:
+        return None
+    found = replace(found, by_words=True)
+    if found.is_own:
         return found
     given = any(agrees(value, known) for value in asked.values for known in found.place.values)
     columns = {_column(one.place) for one in own} - {None}
@@ -425,7 +430,7 @@ def _answer_place(claim: Claim, item: _Found, view: FactView) -> AnswerPlace:
     place, known = item.place, item.known
     there = place.span if known is None else Span(known.start, known.end)
     if not item.decides:
-        return AnswerPlace(place.fact_index, there, item.is_own)
+        return AnswerPlace(place.fact_index, there, item.is_own, is_named=item.by_words)
     text = claim.text.rstrip(" .!")
     whole = Value(EntityKind.OTHER, text, claim.start, claim.start + len(text), text.casefold())
     claimed = item.claimed or whole

@@ -128,6 +128,23 @@ class ConstraintConflict:
     verdict_without: Verdict
 
 
+@unique
+class DoubtKind(StrEnum):
+    """Why a probability alone does not bear a claim out (ADR 0231)."""
+
+    VALUE_UNKNOWN = "VALUE_UNKNOWN"
+    WORDS_UNKNOWN = "WORDS_UNKNOWN"
+    SAID_OTHERWISE = "SAID_OTHERWISE"
+
+
+@dataclass(frozen=True, slots=True)
+class Doubt:
+    """A doubt and its words: the values or words of the claim, or those of the claim and of the fact."""
+
+    kind: DoubtKind
+    words: tuple[str, ...]
+
+
 @dataclass(frozen=True, slots=True)
 class Judgement:
     """The verdict on a claim with all that it rests on (ADR 0041).
@@ -141,6 +158,7 @@ class Judgement:
         conflict: constraints that the claim violates; ``None`` when there are none.
         why: the verdict in one sentence for people (ADR 0097); empty until it is made, and without a verdict.
         told_by: whose second opinion decided, provider and model; empty where none did (ADR 0119).
+        doubt: why a probability alone did not bear it out; ``None`` where it decided or had nothing to decide.
     """
 
     verdict: Verdict
@@ -153,6 +171,7 @@ class Judgement:
     conflict: ConstraintConflict | None = None
     why: str = ""
     told_by: str = ""
+    doubt: Doubt | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,6 +263,7 @@ class AnswerPlace:
         is_own: the claim stands there.
         distortion: a table gives something else there; ``None`` where the claim merely stands in another place.
         is_asked: the question asks about it; else the claim alone, by a superlative.
+        is_named: the claim answers by a name or other words, neither by a value nor by yes or no.
     """
 
     fact_index: int
@@ -251,6 +271,7 @@ class AnswerPlace:
     is_own: bool = False
     distortion: Distortion | None = None
     is_asked: bool = True
+    is_named: bool = False
 
     @property
     def is_doubt(self) -> bool:

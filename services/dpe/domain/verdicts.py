@@ -2,9 +2,9 @@
 
 The firmest basis decides, in this order: a rule that decides contradicts, whatever a probability says; a sentence that
 is quoted whole is supported; then what the grounding model supports, where no rule objects and the text is a sentence,
-undecided where the nearest fact contradicts it all the same (ADR 0181); and what it does not support is contradicted
-where the nearest fact contradicts it, undecided where the grounding model is right too seldom to say either (ADR 0151),
-and unsupported otherwise.
+undecided where the nearest fact contradicts it all the same (ADR 0181) or a doubt is left (ADR 0231); and what it does
+not support is contradicted where the nearest fact contradicts it, undecided where the grounding model is right too
+seldom to say either (ADR 0151), and unsupported otherwise.
 Nothing here changes attribution, which is by similarity alone.
 """
 
@@ -17,16 +17,17 @@ from services.common.ports.entailment import CONTRADICTION, ENTAILMENT
 from services.common.ports.grounding import GroundingRequest, GroundingVerdict
 from services.common.reading.answer_words import only_answers
 from services.common.reading.folding import is_plainly_spelled
-from services.common.reading.places import PLACED
 from services.common.reading.text_types import Claim, Span
 from services.common.reading.words import containment, content_stems
 from services.dpe.domain.alignment import ClaimWords, claim_stems
 from services.dpe.domain.analysis import Analysis
+from services.dpe.domain.doubts import doubt_of
 from services.dpe.domain.findings import (
     AlignedValue,
     Basis,
     Distortion,
     DistortionType,
+    Doubt,
     DoubtfulSpan,
     Evidence,
     Judgement,
@@ -203,11 +204,21 @@ def judgements(analysis: Analysis, distortions: Sequence[Distortion]) -> dict[st
                 key not in result.unworded,
                 key in result.in_cells,
                 is_elsewhere=key in places and places[key].is_doubt,
+                is_named=key in places and places[key].is_named,
+                doubt=None if key in result.in_cells else _doubt(analysis, heard),
             ),
         )
         for heard in heard_cases(analysis)
         for key in [heard.case.claim.claim_id]
     }
+
+
+def _doubt(analysis: Analysis, heard: "ModelOpinion") -> Doubt | None:
+    case, grounding = heard.case, heard.grounding
+    if grounding is None or not grounding.supported or case.nearest is None:
+        return None
+    decided = case.passages[grounding.evidence[0]] if grounding.evidence else case.nearest
+    return doubt_of(analysis, case.claim, case.passages, decided.fact_index)
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,13 +229,17 @@ class Found:
         distortions: where it departs from its facts.
         is_worded: it can be a sentence.
         is_in_cell: cells of a table say it (ADR 0169).
-        is_elsewhere: it answers in a few words, and what was asked stands in another place (ADR 0216).
+        is_elsewhere: it answers in a few words, and what was asked stands in another place (ADR 0216), and
+        is_named: it does so by a name.
+        doubt: why a probability alone would not bear it out (ADR 0231).
     """
 
     distortions: tuple[Distortion, ...] = ()
     is_worded: bool = True
     is_in_cell: bool = False
     is_elsewhere: bool = False
+    is_named: bool = False
+    doubt: Doubt | None = None
 
     @property
     def deciding(self) -> tuple[Distortion, ...]:
@@ -295,6 +310,7 @@ def _judgement(analysis: Analysis, heard: ModelOpinion, found: Found) -> Judgeme
         entailment=None if row is None else float(row[ENTAILMENT]),
         doubtful=() if verdict is Verdict.SUPPORTED else doubtful_spans(case, grounding),
         evidence=_evidence(analysis, heard, first, [item.fact_id for item in found.deciding or found.distortions]),
+        doubt=found.doubt if (verdict, basis) == (Verdict.UNDECIDED, Basis.GROUNDING) else None,
     )
 
 
@@ -344,13 +360,12 @@ def _decided(heard: ModelOpinion, rules: Found) -> tuple[Verdict, Basis | None]:
     if deciding:
         is_of_values = any(item.type in _OF_VALUES for item in deciding)
         found = Verdict.CONTRADICTED, Basis.VALUE_CONFLICT if is_of_values else Basis.DISTORTION
-    elif rules.is_elsewhere and not rules.distortions and not heard.contradicts and not _is_sure_name(heard):
+    elif rules.is_elsewhere and not rules.distortions and not heard.contradicts and not _is_sure_name(heard, rules):
         found = Verdict.UNDECIDED, Basis.GROUNDING
     elif heard.case.quotation is not None:
         found = Verdict.SUPPORTED, Basis.QUOTATION
     elif grounding is not None and grounding.supported and rules.is_worded and not rules.distortions:
-        disputed = heard.disputes and not rules.is_in_cell
-        found = (Verdict.UNDECIDED, Basis.CONTRADICTION) if disputed else (Verdict.SUPPORTED, Basis.GROUNDING)
+        found = _by_grounding(heard, rules)
     elif rules.is_in_cell and rules.is_worded and not rules.distortions:
         found = Verdict.SUPPORTED, Basis.VALUES
     elif heard.contradicts and not heard.case.is_derived:
@@ -365,11 +380,16 @@ def _decided(heard: ModelOpinion, rules: Found) -> tuple[Verdict, Basis | None]:
     return found
 
 
-def _is_sure_name(heard: ModelOpinion) -> bool:
-    """Say whether an answer gives no value, and the grounding model is sure of it; of two values it never is."""
-    grounding, values = heard.grounding, heard.case.claim.values
-    is_sure = grounding is not None and grounding.supported and grounding.support >= PLACED_SURELY
-    return is_sure and not any(value.kind in PLACED for value in values)
+def _by_grounding(heard: ModelOpinion, rules: Found) -> tuple[Verdict, Basis]:
+    if heard.disputes and not rules.is_in_cell:
+        return Verdict.UNDECIDED, Basis.CONTRADICTION
+    return Verdict.UNDECIDED if rules.doubt is not None else Verdict.SUPPORTED, Basis.GROUNDING
+
+
+def _is_sure_name(heard: ModelOpinion, rules: Found) -> bool:
+    """Say whether an answer is a name of which the grounding model is sure; of values and of "yes" it never is."""
+    grounding = heard.grounding
+    return rules.is_named and grounding is not None and grounding.supported and grounding.support >= PLACED_SURELY
 
 
 def _is_open(heard: ModelOpinion) -> bool:

@@ -22,6 +22,8 @@ from services.dpe.domain.findings import (
     Basis,
     Distortion,
     DistortionType,
+    Doubt,
+    DoubtKind,
     Evidence,
     Judgement,
     Rule,
@@ -271,9 +273,22 @@ def _undecided(grounds: Grounds) -> str:
         known, place = grounds.known(fact_id, span), grounds.place(fact_id)
         named = f"“{known}” in {place}" if known else _capital(place)
         return f"{named} is nearer to what was asked than where the answer stands."
+    if grounds.judgement.doubt is not None:
+        return _doubted(grounds.judgement.doubt, place)
     if only_answers(grounds.claim.text) is not None:
         return "A word alone answers, and says nothing that a document could be held against."
     return f"It cannot be told from {place} whether this holds{_probability(grounds.judgement.support)}."
+
+
+def _doubted(doubt: Doubt, place: str) -> str:
+    said = [f"“{word}”" for word in map(_short, doubt.words[:MAX_NAMED]) if word]
+    if doubt.kind is DoubtKind.SAID_OTHERWISE:
+        ours, theirs = doubt.words
+        return f"The answer says “{ours}”, and {place} “{theirs}”: whether of the same cannot be told."
+    if doubt.kind is DoubtKind.WORDS_UNKNOWN:
+        return f"None of its words stands in what was read{f': {_listed(said)}' if said else ''}."
+    stands = "stands" if len(said) == 1 else "stand"
+    return f"{_listed(said) or 'A value'} {stands} in no fact, and follows from none that was read."
 
 
 def _unsupported(grounds: Grounds) -> str:

@@ -156,6 +156,8 @@ async def test_a_name_that_the_grounding_model_is_sure_of_is_not_doubted_for_its
         assert analysis.outputs.fidelity.judgements["c1"].verdict is verdict
     sure = await checked("How long are the contents of lockers kept?", "14 days", support=0.99)
     assert sure.outputs.fidelity.judgements["c1"].verdict is Verdict.UNDECIDED  # of two values it is never sure
+    sure = await checked("Are fresh flowers allowed on the ward?", "Yes, in side rooms", support=0.99)
+    assert sure.outputs.fidelity.judgements["c1"].verdict is Verdict.UNDECIDED  # nor of yes and no
 
 
 async def test_what_is_asked_about_is_read_though_nothing_of_it_is_near():

@@ -67,6 +67,8 @@ def test_it_is_told_by_how_much_it_is_above_the_engine():
     assert found["difference"] == pytest.approx(0.125)
     assert 0 < found["low"] < 0.125 < found["high"] < 0.25
     assert claims.against_engine(engine, engine, labels) == {"difference": 0.0, "low": 0.0, "high": 0.0}
+    with pytest.raises(ValueError, match="that are true and claims that are not"):
+        claims.against_engine(own[:40], engine[:40], labels[:40])
 
 
 def test_a_page_is_one_source_and_passages_are_many():

@@ -118,6 +118,7 @@ from services.gateway.domain.worst_case import worst_case
 from tests import speed, tenth
 from tests.each import each
 from tests.unit.common.rpc.test_admission import Door, refusal, settle
+from tests.unit.dpe.test_dpe_answer_places import checked
 from tests.unit.dpe.test_dpe_verdicts import near_models
 from training.quantise import int8_along
 
@@ -913,6 +914,27 @@ def test_0230_where_the_rules_of_filled_cells_end():
     ends = [max(box[3] for box in rules_of_fills(fills, [], [(70.0, y)])) for y in (150.0, 158.0)]
     assert f"words at 150: the rules reach down to {ends[0]:g}" in record(230)
     assert f"Words at 158 are text below: they end at {ends[1]:g}." in record(230)
+
+
+async def test_0231_who_grants_and_who_denies():
+    fact = "Animals carried in the vehicle are not insured."
+    text = record(231)
+    for answer, known in (
+        ("Pets are covered.", fact),
+        ("Animals are excluded.", fact),
+        ("Pets are covered.", "Animals are not insured unless declared."),
+    ):
+        assert f'"{answer}"' in text
+        assert f'"{known}"' in text
+    analysis = await checked("", "Pets are covered.", fact, support=0.7)
+    [judgement] = analysis.outputs.fidelity.judgements.values()
+    assert (judgement.verdict.name, judgement.doubt.words) == ("UNDECIDED", ("covered", "not insured"))
+    for answer, known in (
+        ("Animals are excluded.", fact),
+        ("Pets are covered.", "Animals are not insured unless declared."),
+    ):
+        [other] = (await checked("", answer, known, support=0.7)).outputs.fidelity.judgements.values()
+        assert other.verdict.name == "SUPPORTED"
 
 
 def test_0148_the_key_of_a_held_answer():

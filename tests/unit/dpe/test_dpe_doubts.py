@@ -1,0 +1,62 @@
+"""What a probability alone does not bear out (SPEC-005 §5.1, ADR 0231)."""
+
+from services.common.taxonomy import RiskLevel
+from services.dpe.domain.findings import Basis, DoubtKind, Verdict
+from tests.each import each
+from tests.unit.dpe.test_dpe_answer_places import checked
+
+INSURED = "Animals carried in the vehicle are insured."
+ANIMALS = "Animals carried in the vehicle are not insured."
+EXCESS = "The excess of partial cover is €200, of comprehensive cover €500."
+GLASS = "Damage to glass is repaired by our partners."
+
+
+async def judged(answer, fact, *, question=""):
+    analysis = await checked(question, answer, fact, support=0.7)
+    [judgement] = analysis.outputs.fidelity.judgements.values()
+    return judgement, analysis.outputs.risk.level
+
+
+@each(
+    "answer, fact, kind, words",
+    [
+        ("Pets are covered.", ANIMALS, DoubtKind.SAID_OTHERWISE, ("covered", "not insured")),
+        ("Pets are not covered.", INSURED, DoubtKind.SAID_OTHERWISE, ("not covered", "insured")),
+        ("Horses are covered.", "Animals are excluded.", DoubtKind.SAID_OTHERWISE, ("covered", "excluded")),
+        ("Drivers under 23 pay €300 more.", EXCESS, DoubtKind.VALUE_UNKNOWN, ("23",)),
+        ("x", GLASS, DoubtKind.WORDS_UNKNOWN, ("x",)),
+        ("a", GLASS, DoubtKind.WORDS_UNKNOWN, ("a",)),
+        ("OK", GLASS, DoubtKind.WORDS_UNKNOWN, ("OK",)),
+        ("Immediately", GLASS, DoubtKind.WORDS_UNKNOWN, ("Immediately",)),
+    ],
+)  # fmt: skip
+async def test_it_is_left_open_with_the_words_that_leave_it(answer, fact, kind, words):
+    judgement, level = await judged(answer, fact)
+    assert (judgement.verdict, judgement.basis) == (Verdict.UNDECIDED, Basis.GROUNDING)
+    assert (judgement.doubt.kind, judgement.doubt.words) == (kind, words)
+    assert all(f"“{word}”" in judgement.why for word in words)
+    assert level is RiskLevel.MEDIUM
+
+
+@each(
+    "answer, fact",
+    [
+        ("Animals are excluded.", ANIMALS),
+        ("No pet is covered.", ANIMALS),
+        ("Pets are covered.", "Animals carried in the vehicle are not insured unless they were declared."),
+        ("Pets are covered.", "Animals carried in the vehicle are not insured, other belongings are covered."),
+        ("Pets may come along.", ANIMALS),
+        ("Our partners", GLASS),
+        ("Glass is mended.", GLASS),
+        ("€200 in partial cover, €500 in comprehensive cover.", EXCESS),
+    ],
+)
+async def test_nothing_of_it_is_left_open(answer, fact):
+    judgement, _ = await judged(answer, fact)
+    assert (judgement.verdict, judgement.doubt) == (Verdict.SUPPORTED, None)
+
+
+async def test_what_the_cell_of_a_table_says_is_not_doubted():
+    plans = "Payments, Plans: Plan: Basic; Price: £5; Notice: 10 days; Sauna: not available"
+    judgement, _ = await judged("No", plans, question="Does Basic have a sauna?")
+    assert judgement.doubt is None
