@@ -118,6 +118,7 @@ class TestCheck:
             ({"answer": FEE, "facts": [FEE], "policy": "halt-on NEVER"}, 400, "INVALID_FIELD", ["policy"]),
             ({"answer": FEE, "facts": [FEE], "policy": "halt"}, 400, "UNKNOWN_DIRECTIVE", ["policy"]),
             ({"answer": FEE, "documents": [{"name": "a"}]}, 400, "INVALID_FIELD", ["documents[0]"]),
+            ({"answer": FEE, "facts": [FEE], "report": "yes"}, 400, "INVALID_FIELD", ["report"]),
             (
                 {"answer": FEE, "documents": [{"name": "a", "content": "%"}]},
                 400,

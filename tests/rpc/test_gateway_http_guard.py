@@ -102,6 +102,20 @@ async def test_a_body_becomes_the_rpcs_request_and_its_answer_the_body(path):
     assert body["status"] in {"completed", "skipped"}
 
 
+@pytest.mark.parametrize(("path", "name"), [("/v1/review", "facts"), ("/v1/verify", "sources")])
+async def test_a_list_of_texts_is_one_of_facts_without_ids(path, name):
+    stub: Any = GuardStub()
+    given: Any = BODIES[path] | {name: ["The fee is 5 euros.", {"content": "It is due at once."}]}
+    async with client_of(stub) as http:
+        response = await http.post(path, json=given)
+        wrong = await http.post(path, json=given | {name: ["The fee is 5 euros.", 5]})
+    assert response.status_code == 200, response.text
+    sent = MessageToDict(stub.asked[0].request, preserving_proto_field_name=True)
+    assert sent[name] == [{"content": "The fee is 5 euros."}, {"content": "It is due at once."}]
+    [fault] = wrong.json()["error"]["fields"]
+    assert fault == {"field": f"{name}[1]", "description": "must be a text or an object"}
+
+
 async def test_what_is_absent_is_null_and_enums_are_words():
     async with client_of(GuardStub()) as http:
         review = (await http.post("/v1/review", json=BODIES["/v1/review"])).json()

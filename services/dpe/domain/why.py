@@ -176,7 +176,7 @@ def _contradicted(grounds: Grounds) -> str:
     place = grounds.place(first.fact_id)
     if different:
         return f"{different[0].known.text} in {place}; the answer says {different[0].claimed.text}."
-    return f"{_capital(place)} says otherwise{_probability(judgement.contradiction)}."
+    return f"{_capital(place)} seems to say otherwise{_probability(judgement.contradiction)}."
 
 
 def _told(grounds: Grounds) -> str:

@@ -101,7 +101,7 @@ async def test_equal_values_in_two_notations_are_said_to_be_the_same():
 
 async def test_what_an_encoder_alone_says_has_its_probability():
     told = await sentence("Old papers go to the archive of the town.", support=0.2, entailment=(0.05, 0.05, 0.9))
-    assert told == f"{PLACE} says otherwise (probability 0.90)."
+    assert told == f"{PLACE} seems to say otherwise (probability 0.90)."
 
 
 async def test_a_limit_of_another_value_is_not_missing():

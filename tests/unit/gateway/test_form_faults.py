@@ -29,7 +29,10 @@ def refused(body, form=CheckForm):
         ({"answer": 3}, {"answer": "must be a text"}),
         (
             {"answer": "a", "facts": [{"text": "b"}]},
-            {"facts[0].content": "is missing", "facts[0].text": "is no field of this object; leave it out"},
+            {
+                "facts[0].content": "is missing",
+                "facts[0].text": "is no field of this object, which takes content, title",
+            },
         ),
         ({"answer": "a", "facts": ["b", 3]}, {"facts[1]": "must be a text or an object"}),
         ({"answer": "a", "facts": "b"}, {"facts": "must be a list"}),

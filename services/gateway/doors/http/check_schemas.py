@@ -40,7 +40,7 @@ class CheckForm(_Strict):
     messages: list[dict[str, Any]] = Field(default=[], max_length=MOST_MESSAGES)
     earlier_answers: list[str] = Field(default=[], max_length=MOST_TEXTS)
     policy: str | None = None
-    report: bool = True
+    report: bool = Field(default=True, strict=True)
 
 
 class GuardrailOptions(BaseModel):

@@ -5,8 +5,8 @@ hints for programmers. None of that leaves the process.
 """
 
 import re
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Final, get_args
 
 from pydantic import BaseModel, ValidationError
 
@@ -87,12 +87,34 @@ def _text(form: type[BaseModel], problem: "ErrorDetails") -> str:
     if problem["type"] == _MISSING:
         return "is missing"
     if problem["type"] == _EXTRA:
-        if len(problem["loc"]) > 1:
-            return "is no field of this object; leave it out"
-        names = list(form.model_fields)
+        holder, what = _holder(form, problem["loc"]), "request" if len(problem["loc"]) == 1 else "object"
+        if holder is None:
+            return f"is no field of this {what}; leave it out"
+        names = list(holder.model_fields)
         more = ", …" if len(names) > _NAMED else ""
-        return f"is no field of this request, which takes {', '.join(names[:_NAMED])}{more}"
+        return f"is no field of this {what}, which takes {', '.join(names[:_NAMED])}{more}"
     return _SUBJECT.sub("must ", problem["msg"].removeprefix(_OWN)).replace(" after validation", "")
+
+
+def _holder(form: type[BaseModel], location: Sequence[int | str]) -> type[BaseModel] | None:
+    """Return the model that a place is in; ``None`` where several could be meant."""
+    models = [form]
+    for part in location[:-1]:
+        named = [model for model in models if model.__name__ == part]
+        fields = [found for model in models if isinstance(part, str) and (found := model.model_fields.get(part))]
+        if fields and not named:
+            models = [model for field in fields for model in _models(field.annotation)]
+        else:
+            models = named or models
+    return models[0] if len(models) == 1 else None
+
+
+def _models(annotation: Any) -> Iterator[type[BaseModel]]:
+    """Yield the models that an annotation is made of: of ``list[str | FactForm]`` the last."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        yield annotation
+    for inner in get_args(annotation):
+        yield from _models(inner)
 
 
 def _path(location: Sequence[int | str]) -> str:

@@ -13,7 +13,16 @@ from typing import Annotated, Any, Final, Literal
 
 from google.protobuf.descriptor import EnumDescriptor, FieldDescriptor
 from google.protobuf.message import Message
-from pydantic import BaseModel, ConfigDict, Field, PlainValidator, WithJsonSchema, create_model, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    PlainValidator,
+    WithJsonSchema,
+    create_model,
+    model_validator,
+)
 
 MAX_LIST: Final = 2_000
 """Members of a list in a request."""
@@ -69,6 +78,8 @@ class MessageModels:
 
     def _field(self, field: FieldDescriptor, side: Side) -> tuple[Any, Any]:
         kind = self._type(field, side)
+        if side is Side.REQUEST and field.is_repeated and field.message_type is not None:
+            kind = _or_text(kind, _TEXT_ALONE.get(field.message_type.full_name))
         listed = GenericAlias(list, (kind,))
         if side is Side.ANSWER:
             optional = field.has_presence and not field.is_repeated
@@ -90,6 +101,16 @@ class MessageModels:
         if field.message_type is not None:
             return self._model(field.message_type, side)
         raise TypeError(f"{field.full_name} has a type without a JSON form")
+
+
+_TEXT_ALONE: Final = {"crp.dpe.v1.GroundingText": "content"}
+"""Messages of which a list may have the one field as a mere text in their place, as `/v1/check` takes facts."""
+
+
+def _or_text(form: Any, name: str | None) -> Any:
+    if name is None:
+        return form
+    return Annotated[str, AfterValidator(lambda text: form(**{name: text}))] | form
 
 
 def _decoded(value: Any) -> bytes:
