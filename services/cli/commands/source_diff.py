@@ -18,10 +18,13 @@ from services.cli.exits import Exit
 from services.cli.reading_report import one_line
 from services.cli.source_names import source_id_of
 from services.cli.words import where
+from services.common.counting import counted
 from services.common.errors import FieldViolation, InvalidRequestError
 from services.common.settings import Settings
 
 MOST: Final = 1000
+_BELOW: Final = " > "
+"""Between two headings of a path."""
 _VERSIONED: Final = re.compile(r"(?P<name>.+)@(?P<version>[1-9]\d{0,8})", re.DOTALL)
 
 
@@ -33,6 +36,7 @@ async def diff_sources(settings: Settings, output: Output, before: str, after: s
         )
         found: knowledge.DiffSourcesResponse = await suite.call(suite.knowledge.DiffSources, request)
     rows = [
+        *(("renamed", _name(one.before), _name(one.after), _above(one.after)) for one in found.renamed),
         *(("added", "", one_line(one.content), where(one.source_location)) for one in found.added),
         *(("removed", one_line(one.content), "", where(one.source_location)) for one in found.removed),
         *(_paired("changed", found.changed)),
@@ -41,10 +45,22 @@ async def diff_sources(settings: Settings, output: Output, before: str, after: s
     output.table("", ("what", "before", "after", "where"), rows)
     output.say(
         f"{found.added_count} added, {found.removed_count} removed, {found.changed_count} changed, "
-        f"{found.moved_count} moved, {found.unchanged_count} unchanged"
+        f"{found.moved_count} moved, {found.unchanged_count} unchanged{_headings(found.renamed_count)}"
     )
     output.result(render.response_json(found))
     return Exit.OK
+
+
+def _name(path: str) -> str:
+    return one_line(path.rpartition(_BELOW)[2].lstrip("# "))
+
+
+def _above(path: str) -> str:
+    return where(path.rpartition(_BELOW)[0])
+
+
+def _headings(count: int) -> str:
+    return f", {counted(count, 'heading')} renamed" if count else ""
 
 
 def _paired(what: str, pairs: Sequence[reading.FactPair]) -> list[tuple[str, str, str, str]]:

@@ -154,6 +154,10 @@ def diff_response(found: SourceDiff, limit: int) -> knowledge_service_pb2.DiffSo
         moved=[_pair(pair) for pair in found.moved[:most]],
         moved_count=len(found.moved),
         unchanged_count=found.unchanged,
+        renamed=[
+            knowledge_service_pb2.RenamedHeading(before=one.before, after=one.after) for one in found.renamed[:most]
+        ],
+        renamed_count=len(found.renamed),
     )
 
 

@@ -2,17 +2,19 @@
 
 Equal texts are the same fact. Of the rest, a fact of the one side and a fact of the other that share most of their
 words are one fact that changed. Pairs are looked for by their rarest words, so that the work grows with the facts and
-not with their square. Of what both sides have, all that is not in the longest common order has moved.
+not with their square. Of what both sides have, all that is not in the longest common order has moved. A heading that
+was renamed moves and changes nothing below it, and is told once.
 """
 
 from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from services.common.documents.document import NOWHERE, Place
 from services.common.grounding.words import stems
+from services.envelope.domain.renamed_headings import RenamedHeading, alike, renamed_headings, renamed_in, told
 
 MIN_SIMILARITY: Final = 0.5
 """Least share of common words by which two facts are one that changed."""
@@ -61,21 +63,34 @@ class SourceDiff:
     changed: tuple[Pair, ...]
     moved: tuple[Pair, ...]
     unchanged: int
+    renamed: tuple[RenamedHeading, ...] = ()
 
 
 def source_diff(before: Sequence[DiffFact], after: Sequence[DiffFact]) -> SourceDiff:
     """Compare two versions; each in reading order, or in any where that is not known."""
-    same, gone, new = _same(before, after)
+    renamed = renamed_headings([fact.section for fact in before], [fact.section for fact in after])
+    called = [_called(fact, renamed) for fact in before]
+    own = {id(new): fact for new, fact in zip(called, before, strict=True)}
+    same, gone, new = _same(called, after)
     changed = _changed(gone, new)
     paired = {id(pair.before) for pair in changed} | {id(pair.after) for pair in changed}
     moved = tuple(_moved(same))
     return SourceDiff(
         added=tuple(fact for fact in new if id(fact) not in paired),
-        removed=tuple(fact for fact in gone if id(fact) not in paired),
-        changed=tuple(changed),
-        moved=moved,
+        removed=tuple(own[id(fact)] for fact in gone if id(fact) not in paired),
+        changed=tuple(replace(pair, before=own[id(pair.before)]) for pair in changed),
+        moved=tuple(replace(pair, before=own[id(pair.before)]) for pair in moved),
         unchanged=len(same) - len(moved),
+        renamed=told(renamed),
     )
+
+
+def _called(fact: DiffFact, renamed: Mapping[str, str]) -> DiffFact:
+    """Return a fact under the headings as the second side calls them."""
+    there = renamed.get(fact.section)
+    if there is None:
+        return fact
+    return replace(fact, section=there, content=renamed_in(fact.content, fact.section, there))
 
 
 def _same(before: Sequence[DiffFact], after: Sequence[DiffFact]) -> tuple[list[Pair], list[DiffFact], list[DiffFact]]:
@@ -143,7 +158,7 @@ def _changed(gone: Sequence[DiffFact], new: Sequence[DiffFact]) -> list[Pair]:
     for number, fact in enumerate(gone):
         own = Counter(stems(fact.content[:_MAX_CHARS]))
         for place in _candidates(own, having):
-            similarity = _alike(own, words_of_new[place])
+            similarity = alike(own, words_of_new[place])
             if similarity >= MIN_SIMILARITY:
                 ranked.append((-similarity, number, place))
     partner: dict[int, Pair] = {}
@@ -160,9 +175,3 @@ def _candidates(own: Counter[str], having: Mapping[str, Sequence[int]]) -> list[
     rarest = sorted((len(having[word]), word) for word in own if word in having)[:_RAREST]
     shared = Counter(place for _, word in rarest for place in having[word][:_MOST_ALIKE])
     return [place for place, _ in shared.most_common(_COMPARED)]
-
-
-def _alike(first: Counter[str], second: Counter[str]) -> float:
-    """Return the share of words that two texts have in common (Dice), repetitions counted."""
-    total = first.total() + second.total()
-    return 2 * (first & second).total() / total if total else 0.0

@@ -81,3 +81,66 @@ def test_ten_times_the_facts_take_about_ten_times_as_long():
 
     spent(100)
     assert spent(2_000) < 40 * max(spent(200), 0.005)
+
+
+TERMS = "# Motor Terms (valid from {year})"
+
+
+def terms(year, fee="60", *more):
+    heading = TERMS.format(year=year)
+    told = heading.lstrip("# ")
+    return [
+        DiffFact(text, section, section, position=place)
+        for place, (text, section) in enumerate(
+            [
+                ("Report every loss within 14 days.", f"{heading} > ## 1 Losses"),
+                (f"{told}, 2 Fees: Passport: {fee} euros", f"{heading} > ## 2 Fees"),
+                *more,
+            ],
+            start=1,
+        )
+    ]
+
+
+def test_a_renamed_heading_is_told_once_and_moves_nothing():
+    found = source_diff(terms(2026), terms(2027))
+    assert (found.added, found.removed, found.changed, found.moved, found.unchanged) == ((), (), (), (), 2)
+    [renamed] = found.renamed
+    assert (renamed.before, renamed.after) == (TERMS.format(year=2026), TERMS.format(year=2027))
+
+
+def test_what_changed_below_it_has_the_words_of_its_own_version():
+    found = source_diff(terms(2026), terms(2027, "75"))
+    [pair] = found.changed
+    assert pair.before.content == "Motor Terms (valid from 2026), 2 Fees: Passport: 60 euros"
+    assert pair.after.content == "Motor Terms (valid from 2027), 2 Fees: Passport: 75 euros"
+    assert (len(found.renamed), found.moved, found.unchanged) == (1, (), 1)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "renamed"),
+    [
+        ("# A > ## Fees of the pool", "# A > ## Fees of the pool in winter", 1),
+        ("# A > ## Fees", "# A > ## Persons", 0),  # another heading
+        ("# A > ## Fees 2026", "# B > ## Fees 2027", 0),  # under another one
+        ("# A > ## Fees of 2026", "# A > ### Fees of 2027", 0),  # of another level
+        ("# Terms of 2026 > ## Fees of 2026", "# Terms of 2027 > ## Fees of 2027", 2),
+        ("", "# A", 0),
+    ],
+)
+def test_which_headings_are_one(before, after, renamed):
+    found = source_diff([DiffFact("Ten euros.", before)], [DiffFact("Ten euros.", after)])
+    assert len(found.renamed) == renamed
+    assert renamed == 0 or (found.renamed[-1].before, found.renamed[-1].after) == (before, after)
+
+
+def test_a_heading_that_stands_in_both_is_not_renamed():
+    before = [DiffFact("One.", "# Fees of 2026"), DiffFact("Two.", "# Fees of 2027")]
+    after = [DiffFact("Two.", "# Fees of 2027"), DiffFact("Three.", "# Fees of 2028")]
+    [renamed] = source_diff(before, after).renamed
+    assert (renamed.before, renamed.after) == ("# Fees of 2026", "# Fees of 2028")
+
+
+def test_many_headings_are_not_compared_each_with_each():
+    sides = [[DiffFact(f"Text {n}.", f"# Part {n} of {year}") for n in range(3_000)] for year in (2026, 2027)]
+    assert source_diff(*sides).renamed == ()

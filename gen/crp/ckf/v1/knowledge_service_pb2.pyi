@@ -177,7 +177,7 @@ class DiffSourcesRequest(_message.Message):
     def __init__(self, before: _Optional[_Union[DiffSide, _Mapping]] = ..., after: _Optional[_Union[DiffSide, _Mapping]] = ..., limit: _Optional[int] = ...) -> None: ...
 
 class DiffSourcesResponse(_message.Message):
-    __slots__ = ("added", "added_count", "removed", "removed_count", "changed", "changed_count", "moved", "moved_count", "unchanged_count")
+    __slots__ = ("added", "added_count", "removed", "removed_count", "changed", "changed_count", "moved", "moved_count", "unchanged_count", "renamed", "renamed_count")
     ADDED_FIELD_NUMBER: _ClassVar[int]
     ADDED_COUNT_FIELD_NUMBER: _ClassVar[int]
     REMOVED_FIELD_NUMBER: _ClassVar[int]
@@ -187,6 +187,8 @@ class DiffSourcesResponse(_message.Message):
     MOVED_FIELD_NUMBER: _ClassVar[int]
     MOVED_COUNT_FIELD_NUMBER: _ClassVar[int]
     UNCHANGED_COUNT_FIELD_NUMBER: _ClassVar[int]
+    RENAMED_FIELD_NUMBER: _ClassVar[int]
+    RENAMED_COUNT_FIELD_NUMBER: _ClassVar[int]
     added: _containers.RepeatedCompositeFieldContainer[_ingestion_pb2.ComparedFact]
     added_count: int
     removed: _containers.RepeatedCompositeFieldContainer[_ingestion_pb2.ComparedFact]
@@ -196,7 +198,17 @@ class DiffSourcesResponse(_message.Message):
     moved: _containers.RepeatedCompositeFieldContainer[_ingestion_pb2.FactPair]
     moved_count: int
     unchanged_count: int
-    def __init__(self, added: _Optional[_Iterable[_Union[_ingestion_pb2.ComparedFact, _Mapping]]] = ..., added_count: _Optional[int] = ..., removed: _Optional[_Iterable[_Union[_ingestion_pb2.ComparedFact, _Mapping]]] = ..., removed_count: _Optional[int] = ..., changed: _Optional[_Iterable[_Union[_ingestion_pb2.FactPair, _Mapping]]] = ..., changed_count: _Optional[int] = ..., moved: _Optional[_Iterable[_Union[_ingestion_pb2.FactPair, _Mapping]]] = ..., moved_count: _Optional[int] = ..., unchanged_count: _Optional[int] = ...) -> None: ...
+    renamed: _containers.RepeatedCompositeFieldContainer[RenamedHeading]
+    renamed_count: int
+    def __init__(self, added: _Optional[_Iterable[_Union[_ingestion_pb2.ComparedFact, _Mapping]]] = ..., added_count: _Optional[int] = ..., removed: _Optional[_Iterable[_Union[_ingestion_pb2.ComparedFact, _Mapping]]] = ..., removed_count: _Optional[int] = ..., changed: _Optional[_Iterable[_Union[_ingestion_pb2.FactPair, _Mapping]]] = ..., changed_count: _Optional[int] = ..., moved: _Optional[_Iterable[_Union[_ingestion_pb2.FactPair, _Mapping]]] = ..., moved_count: _Optional[int] = ..., unchanged_count: _Optional[int] = ..., renamed: _Optional[_Iterable[_Union[RenamedHeading, _Mapping]]] = ..., renamed_count: _Optional[int] = ...) -> None: ...
+
+class RenamedHeading(_message.Message):
+    __slots__ = ("before", "after")
+    BEFORE_FIELD_NUMBER: _ClassVar[int]
+    AFTER_FIELD_NUMBER: _ClassVar[int]
+    before: str
+    after: str
+    def __init__(self, before: _Optional[str] = ..., after: _Optional[str] = ...) -> None: ...
 
 class FactInput(_message.Message):
     __slots__ = ("content", "source_location", "importance_weight", "ttl", "metadata", "supersedes_fact_ids")
