@@ -26,10 +26,12 @@ _MOST_WORDS: Final = 8
 _LETTERS_OF_NOTHING: Final = 2
 _GRANTING: Final = frozenset(
     """
-    covered covers cover coverage insured included reimbursed refunded refundable allowed permitted accepted admitted
+    covered covers insured included reimbursed refunded refundable allowed permitted accepted admitted
     offered available possible valid eligible entitled deductible reimbursable
     """.split()  # noqa: SIM905 - a list would be six times as long
 )
+_GRANTING_IF_NEGATED: Final = frozenset({"cover", "include", "insure", "allow", "permit", "accept", "offer"})
+""""Six months' cover" grants nothing, and "includes A and B" lists; "does not cover" denies."""
 _DENYING: Final = frozenset(
     """
     excluded exclusion exclusions forbidden prohibited banned refused rejected uncovered uninsured ineligible
@@ -115,13 +117,17 @@ def _turned(claim: str, fact: str) -> tuple[str, str] | None:
 
 
 def _told(word: str, grants: bool) -> str:
-    return word if grants is (word in _GRANTING) else f"not {word}"
+    return word if grants is (word not in _DENYING) else f"not {word}"
 
 
 def _sides(text: str) -> dict[str, bool]:
     """Return the words that grant or deny, each with whether it grants: "not insured" does not, "not excluded" does."""
-    said = [word.text for word in words(text) if word.text in _GRANTING or word.text in _DENYING]
     negated = negated_words(text)
+    said = [
+        word.text
+        for word in words(text)
+        if word.text in _GRANTING or word.text in _DENYING or word.text in _GRANTING_IF_NEGATED & negated
+    ]
     if len(said) == 1 and is_negated(text):
         negated |= {said[0]}  # "No pet is covered"
-    return {word: (word in _GRANTING) is not (word in negated) for word in said}
+    return {word: (word not in _DENYING) is not (word in negated) for word in said}

@@ -8,6 +8,7 @@ than any that agrees, the claim's value stands in its place. In doubt nothing is
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from itertools import pairwise
 from operator import eq
 from typing import Final
@@ -409,9 +410,23 @@ def _ranges_around(value: Value, places: Sequence[Place]) -> list[Place]:
     """Return the two places of each range that a value lies in, such as "16 to 22 kg"."""
     found: list[Place] = []
     for low, high in pairwise(places):
-        bounds = (low.value.magnitude, value.magnitude, high.value.magnitude)
+        bounds = (low.value.magnitude, *_days_in(value, low.value), high.value.magnitude)
         is_joined = high.cue == "to" or (high.cue == "and" and low.cue == "between")
         is_range = is_joined and low.span == high.span and low.fact_index == high.fact_index
-        if is_range and None not in bounds and bounds[0] <= bounds[1] <= bounds[2]:  # type: ignore[operator]
+        if is_range and None not in bounds and bounds[0] <= bounds[1] and bounds[2] <= bounds[3]:  # type: ignore[operator]
             found += [low, high]
     return found
+
+
+def _days_in(value: Value, known: Value) -> tuple[Decimal | None, Decimal | None]:
+    """Return the most and the least that a value is in the unit of another: four days may be two working days."""
+    days = value.magnitude
+    if days is None or {value.unit, known.unit} != {"working day", "second"}:
+        return days, days
+    if value.unit == "second":
+        days /= _DAY
+        return days, days - 2 * (days // 7 + 1)
+    return (days + 2 * (days // 5 + 1)) * _DAY, days * _DAY
+
+
+_DAY: Final = Decimal(86_400)

@@ -287,8 +287,9 @@ def _doubted(doubt: Doubt, place: str) -> str:
         return f"The answer says “{ours}”, and {place} “{theirs}”: whether of the same cannot be told."
     if doubt.kind is DoubtKind.WORDS_UNKNOWN:
         return f"None of its words stands in what was read{f': {_listed(said)}' if said else ''}."
-    stands = "stands" if len(said) == 1 else "stand"
-    return f"{_listed(said) or 'A value'} {stands} in no fact, and follows from none that was read."
+    if len(said) > 1:
+        return f"{_listed(said)} stand in no fact, and follow from none that was read."
+    return f"{said[0] if said else 'A value'} stands in no fact, and follows from none that was read."
 
 
 def _unsupported(grounds: Grounds) -> str:

@@ -1,8 +1,8 @@
 """Which headings of a document have another name in another version of it (ADR 0113).
 
 Next year's version is called "Motor Terms (valid from 1 January 2027)". Nothing below that heading has moved, or
-changed for it. A heading is renamed where one of the same level, under the same or a renamed heading, shares most of its
-words, and neither name stands in both versions there.
+changed for it. A heading is renamed where one of the same level, under the same or a renamed heading, shares most of
+its words, and neither name stands in both versions there.
 """
 
 from collections import Counter, defaultdict

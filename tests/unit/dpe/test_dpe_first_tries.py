@@ -332,3 +332,18 @@ async def test_politeness_is_no_way_around_the_check(text, kind):
 )
 def test_two_ends_of_one_thing_are_one_claim(text):
     assert [text[one.start : one.end] for one in clauses(text, 0, len(text))] == [text]
+
+
+@pytest.mark.parametrize(
+    ("fact", "answer", "contradicted"),
+    [
+        ("A letter takes 2 to 4 working days.", "A letter may take 3 days.", False),
+        ("A letter takes 2 to 4 working days.", "A letter may take five days.", False),
+        ("A letter takes 2 to 4 working days.", "A letter may take 10 days.", True),
+        ("A letter takes 3 to 5 days.", "A letter may take 3 working days.", False),
+        ("A letter takes 3 to 5 days.", "A letter may take 7 working days.", True),
+        ("A letter takes 2 to 4 working days.", "A letter takes 6 working days.", True),
+    ],
+)
+async def test_days_that_may_be_so_many_working_days_are_not_another_number(fact, answer, contradicted):
+    assert ("CONTRADICTED" in await verdicts(answer, fact)) is contradicted
