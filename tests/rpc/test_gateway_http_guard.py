@@ -105,7 +105,8 @@ async def test_a_body_becomes_the_rpcs_request_and_its_answer_the_body(path):
 @pytest.mark.parametrize(("path", "name"), [("/v1/review", "facts"), ("/v1/verify", "sources")])
 async def test_a_list_of_texts_is_one_of_facts_without_ids(path, name):
     stub: Any = GuardStub()
-    given: Any = BODIES[path] | {name: ["The fee is 5 euros.", {"content": "It is due at once."}]}
+    body: Any = BODIES[path]
+    given: Any = body | {name: ["The fee is 5 euros.", {"content": "It is due at once."}]}
     async with client_of(stub) as http:
         response = await http.post(path, json=given)
         wrong = await http.post(path, json=given | {name: ["The fee is 5 euros.", 5]})
