@@ -38,7 +38,7 @@ _DENYING: Final = frozenset(
     unavailable impossible invalid inadmissible
     """.split()  # noqa: SIM905
 )
-_TO: Final = re.compile(r"\s?(?:to|and|until|till|up\sto|[-\u2013\u2014])\s?", re.IGNORECASE)
+_TO: Final = re.compile(r"\s?(?:to|and|until|till|[-\u2013\u2014])\s?", re.IGNORECASE)
 """Between the two ends of a range."""
 _OF_CASES: Final = re.compile(
     r"\b(?:unless|except\w*|only|if|when|where|whether|until|till|other|otherwise|without|apart|but|although|though"
@@ -76,10 +76,10 @@ def _unknown_values(analysis: Analysis, claim: Claim, passages: Sequence[NearFac
     if not values:
         return []
     views = [analysis.outputs.text.fact_views[near.fact_index] for near in passages]
-    return [value for value in values if not any(_is_known(value, view) for view in views)]
+    return [value for value in values if not any(is_known(value, view) for view in views)]
 
 
-def _is_known(value: Value, view: FactView) -> bool:
+def is_known(value: Value, view: FactView) -> bool:
     """Say whether a fact has a value, or a range that it lies in: "5 kg" in "4-7 kg"."""
     if any(agrees(value, each) for each in view.values):
         return True
@@ -128,6 +128,8 @@ def _sides(text: str) -> dict[str, bool]:
         for word in words(text)
         if word.text in _GRANTING or word.text in _DENYING or word.text in _GRANTING_IF_NEGATED & negated
     ]
+    if negated & {word for word in said if said.count(word) > 1}:
+        return {}  # "not insured … insured": which of the two is denied is not told by the words
     if len(said) == 1 and is_negated(text):
         negated |= {said[0]}  # "No pet is covered"
     return {word: (word not in _DENYING) is not (word in negated) for word in said}

@@ -1,6 +1,8 @@
 """What a probability alone does not bear out (SPEC-005 §5.1, ADR 0231)."""
 
+from services.common.reading.values import scan_values
 from services.common.taxonomy import RiskLevel
+from services.dpe.domain.doubts import is_known
 from services.dpe.domain.findings import Basis, DoubtKind, Verdict
 from tests.each import each
 from tests.unit.dpe.test_dpe_answer_places import checked
@@ -51,6 +53,10 @@ async def test_it_is_left_open_with_the_words_that_leave_it(answer, fact, kind, 
         ("No pet is covered.", ANIMALS),
         ("Pets are covered.", "Animals carried in the vehicle are not insured unless they were declared."),
         ("Pets are covered.", "Animals carried in the vehicle are not insured, other belongings are covered."),
+        ("Pets are covered.", "Animals carried in the vehicle are not insured, belongings are insured."),
+        ("Both", GLASS),
+        ("Nothing at all", GLASS),
+        ("Three men in a boat with a dog on the way down the river", "Three friends row."),
         ("Pets may come along.", ANIMALS),
         ("Refurbished devices have cover.", "The warranty does not cover what wears out."),
         ("Our partners", GLASS),
@@ -64,6 +70,23 @@ async def test_nothing_of_it_is_left_open(answer, fact):
 
 
 async def test_what_the_cell_of_a_table_says_is_not_doubted():
-    plans = "Payments, Plans: Plan: Basic; Price: £5; Notice: 10 days; Sauna: not available"
-    judgement, _ = await judged("No", plans, question="Does Basic have a sauna?")
-    assert judgement.doubt is None
+    plans = "Payments, Plans: Plan: Basic; Price: £5; Towels: yes; Sauna: not available"
+    judgement, _ = await judged("Towels are included in Basic.", plans)
+    assert (judgement.verdict, judgement.doubt) == (Verdict.SUPPORTED, None)
+
+
+@each(
+    "value, fact, known",
+    [
+        ("5 kg", "Loads of 4-7 kg take 90 g of powder.", True),
+        ("5 kg", "Loads of 4 to 7 kg take 90 g of powder.", True),
+        ("5 days", "Loads of 4-7 kg take 90 g of powder.", False),
+        ("8 kg", "Loads of 4-7 kg take 90 g of powder.", False),
+        ("5 kg", "The small drum takes 4 kg, the large one 7 kg.", False),
+        ("7 kg", "The small drum takes 4 kg, the large one 7 kg.", True),
+    ],
+)
+async def test_a_range_knows_what_lies_in_it(value, fact, known):
+    analysis = await checked("", "It is so.", fact)
+    [found] = scan_values(value)
+    assert is_known(found, analysis.outputs.text.fact_views[0]) is known
