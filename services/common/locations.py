@@ -6,8 +6,11 @@ then a section as it is.
 """
 
 import re
+from collections import Counter
 from dataclasses import dataclass
 from typing import Final
+
+from services.common.grounding.words import shared_words, stems
 
 JOINED: Final = " › "  # noqa: RUF001 - what people read between two headings
 _PAGE: Final = re.compile(r"p\. (?P<page>[1-9][0-9]{0,6})(?:, |$)")
@@ -15,6 +18,8 @@ _FIRST_MARKED: Final = re.compile(r"(?:^|, )(?=#{1,6} )")
 """Before the headings may stand what the format calls the place: ``sheet Rates, A5:F5``."""
 _MARKED: Final = re.compile(r"(?:^|(?<= > ))#{1,6} ")
 _BETWEEN: Final = " > "
+_NUMBER: Final = re.compile(r"\d+")
+_SAME_TITLE: Final = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +50,19 @@ def headings_of(location: str) -> tuple[str, ...]:
     rest = location[start.end() :] if start else location
     first = _FIRST_MARKED.search(rest)
     return () if first is None else tuple(_headings(rest[first.end() :]))
+
+
+def title_over(location: str, title: str) -> str:
+    """Return how the version of a document that a fact is of was called; its present title where nothing says so.
+
+    A fact of last year's version stands under last year's title: "Terms (valid from 1 January 2026)". The two share
+    most of their words, and not their numbers.
+    """
+    first = next(iter(headings_of(location)), title)
+    numbers, others = (frozenset(_NUMBER.findall(text)) for text in (first, title))
+    if not numbers or not others or numbers == others:
+        return title
+    return first if shared_words(Counter(stems(first)), Counter(stems(title))) >= _SAME_TITLE else title
 
 
 def searched_text(content: str, location: str) -> str:

@@ -6,6 +6,7 @@ words of their own. Numbers keep their value: ``1,000`` and ``1000`` are the sam
 """
 
 import re
+from collections import Counter
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
@@ -151,6 +152,12 @@ def words(text: str) -> list[Word]:
 def stems(text: str) -> list[str]:
     """Return the stems of a text's words in order, stop words included."""
     return [stem(word) for word in _WORD.findall(text)]
+
+
+def shared_words(first: Counter[str], second: Counter[str]) -> float:
+    """Return the share of words that two texts have in common (Dice), repetitions counted."""
+    total = first.total() + second.total()
+    return 2 * (first & second).total() / total if total else 0.0
 
 
 @lru_cache(maxsize=1 << 16)

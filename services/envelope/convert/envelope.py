@@ -7,7 +7,7 @@ from crp.common.v1 import text_pb2
 from crp.envelope.v1 import envelope_pb2, envelope_service_pb2
 
 from services.common.envelope_request import TOOL_URI, EnvelopeRequest
-from services.common.locations import place_of
+from services.common.locations import place_of, title_over
 from services.common.ports.graph import SourceRecord
 from services.common.ports.tokens import ModelProfile
 from services.common.rpc import enums
@@ -164,9 +164,10 @@ def _source_of(candidate: Candidate, source: SourceRecord | None) -> text_pb2.Fa
 
 
 def _source(source: SourceRecord, location: str) -> text_pb2.FactSource:
-    place = place_of(location, source.title)
+    title = title_over(location, source.title)
+    place = place_of(location, title)
     return text_pb2.FactSource(
-        source_id=source.source_id, uri=source.uri, title=source.title, section=place.section, page=place.page
+        source_id=source.source_id, uri=source.uri, title=title, section=place.section, page=place.page
     )
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from services.common.grounding.words import stems
+from services.common.grounding.words import shared_words, stems
 
 BELOW: Final = " > "
 """Between two headings of a path."""
@@ -93,7 +93,8 @@ def _alike(gone: Sequence[str], new: Sequence[str]) -> dict[str, str]:
         (-similarity, gone.index(name), new.index(other))
         for name in gone
         for other in new
-        if _level(name) == _level(other) and (similarity := alike(told_by[name], told_by[other])) >= MIN_SIMILARITY
+        if _level(name) == _level(other)
+        and (similarity := shared_words(told_by[name], told_by[other])) >= MIN_SIMILARITY
     )
     found: dict[str, str] = {}
     for _, mine, other in ranked:
@@ -104,9 +105,3 @@ def _alike(gone: Sequence[str], new: Sequence[str]) -> dict[str, str]:
 
 def _level(name: str) -> int:
     return len(name) - len(name.lstrip("#"))
-
-
-def alike(first: Counter[str], second: Counter[str]) -> float:
-    """Return the share of words that two texts have in common (Dice), repetitions counted."""
-    total = first.total() + second.total()
-    return 2 * (first & second).total() / total if total else 0.0

@@ -13,8 +13,8 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from services.common.documents.document import NOWHERE, Place
-from services.common.grounding.words import stems
-from services.envelope.domain.renamed_headings import RenamedHeading, alike, renamed_headings, renamed_in, told
+from services.common.grounding.words import shared_words, stems
+from services.envelope.domain.renamed_headings import RenamedHeading, renamed_headings, renamed_in, told
 
 MIN_SIMILARITY: Final = 0.5
 """Least share of common words by which two facts are one that changed."""
@@ -158,7 +158,7 @@ def _changed(gone: Sequence[DiffFact], new: Sequence[DiffFact]) -> list[Pair]:
     for number, fact in enumerate(gone):
         own = Counter(stems(fact.content[:_MAX_CHARS]))
         for place in _candidates(own, having):
-            similarity = alike(own, words_of_new[place])
+            similarity = shared_words(own, words_of_new[place])
             if similarity >= MIN_SIMILARITY:
                 ranked.append((-similarity, number, place))
     partner: dict[int, Pair] = {}

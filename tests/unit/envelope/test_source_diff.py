@@ -141,6 +141,13 @@ def test_a_heading_that_stands_in_both_is_not_renamed():
     assert (renamed.before, renamed.after) == ("# Fees of 2026", "# Fees of 2028")
 
 
+def test_a_new_heading_takes_the_name_of_none_that_is_still_there():
+    before = [DiffFact("One.", "# Fees of the pool")]
+    after = [DiffFact("One.", "# Fees of the pool"), DiffFact("Two.", "# Fees of the pool in winter")]
+    found = source_diff(before, after)
+    assert (found.renamed, found.unchanged, len(found.added)) == ((), 1, 1)
+
+
 def test_many_headings_are_not_compared_each_with_each():
     sides = [[DiffFact(f"Text {n}.", f"# Part {n} of {year}") for n in range(3_000)] for year in (2026, 2027)]
     assert source_diff(*sides).renamed == ()

@@ -18,6 +18,8 @@ ELSEWHERE = [
     (CAR, "You get a rental car. It costs €40 a day.", BROKEN),
     (CAR, "For the rental car we pay a daily rate of €40.", BROKEN),
     (CAR, "It costs €40.", BROKEN),
+    ("We pay at most 30 € for a rental car.", "You get a rental car. It costs €40.", BROKEN),
+    ("We pay at most 30 € for a rental car.", "You get a rental car. Lunch costs €40.", UNDECIDED),
 ]
 """An amount that another sentence, or another thing by name, has."""
 LEAST, MOST = "The excess is at least €250.", "The excess is at most EUR 2,000."

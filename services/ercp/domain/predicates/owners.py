@@ -55,7 +55,7 @@ _TAKEN_UP: Final = re.compile(r"\W*(?:(?:and|but|so)\s+)?(?:it|its|they|their|th
 _IS: Final = re.compile(
     r"\W*(?:(?:and|but|while|so|the|our|your|an?|this)\s+)*(?!(?:it|this|that|they|we|you|i|he|she|there)\b)"
     r"(?P<noun>[^\W\d_]+(?:[\s-][^\W\d_]+){0,2}?)\s*"
-    r"(?:\s(?:is|are|was|were|will\s+be|amounts\s+to|comes\s+to)|:)\s+(?:(?:now|always|only|about|at\s+(?:most|least))\s+)?\Z",
+    r"(?:\s(?:is|are|was|were|costs?|will\s+be|will\s+cost|amounts\s+to|comes\s+to)|:)\s+(?:(?:now|always|only|about|at\s+(?:most|least))\s+)?\Z",
     re.IGNORECASE,
 )
 """The thing that is called by an amount of money, right before it: "The excess is"."""
