@@ -50,12 +50,12 @@ _RANGE_BEHIND: Final = re.compile(
 _NOUN: Final = r"(?:\s(?:old|long|wide|high|deep|tall|in\s(?:length|width|height|advance)))?"
 _OR_LESS: Final = re.compile(
     rf"(?<!\s)\s*+,?\s?{_NOUN}\s?(?:or\s(?:less|fewer|below|under|younger|earlier|shorter|lower|smaller)\b"
-    r"|at\s(?:the\s)?(?:most|latest)\b|maximum\b|and\s(?:under|below|younger)\b)",
+    r"|at\s(?:the\s)?(?:most|latest)\b|maximum\b|and\s(?:under|below|younger|less)\b(?!\sthan))",
     re.IGNORECASE,
 )
 _OR_MORE: Final = re.compile(
     rf"(?<!\s)\s*+,?\s?{_NOUN}\s?(?:or\s(?:more|above|over|longer|older|later|higher|greater|larger)\b"
-    r"|at\s(?:the\s)?(?:least|earliest)\b|minimum\b|and\s(?:over|above|older|upwards)\b|onwards?\b)",
+    r"|at\s(?:the\s)?(?:least|earliest)\b|minimum\b|and\s(?:over|above|older|upwards|more)\b(?!\sthan)|onwards?\b)",
     re.IGNORECASE,
 )
 _COUNTED: Final = r"\s(?:(?!(?:and|or|but|plus|nor|to|than|is|are|was|were)\b)[^\W\d_]{1,24}\s){0,3}"

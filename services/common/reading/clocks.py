@@ -22,6 +22,12 @@ SPOKEN_TIME: Final = re.compile(
     rf"|{_HOUR.format('bare')}{_PART.format('bare_part', 'bare_night')})",
     re.IGNORECASE,
 )
+RANGE_START: Final = re.compile(
+    r"(?<![\w.,:/$\u20ac\u00a3-])(?P<first>1[0-2]|[1-9])(?=(?:\s?[-\u2013\u2014]\s?|\s(?:to|until|till)\s|(?<=\bbetween\s\d)\sand\s"
+    r"|(?<=\bbetween\s\d\d)\sand\s)(?P<last>1[0-2]|[1-9])(?:[:.][0-5]\d)?\s?(?P<half>[ap])\.?m\b)",
+    re.IGNORECASE,
+)
+"""The hour at which "8 to 10 am" and "9-5 pm" begin."""
 _MINUTE_WORDS: Final = {"half": 30, "quarter": 15}
 _NOON: Final = 12
 _DAY_HOURS: Final = 24
@@ -45,6 +51,13 @@ def read_spoken_time(match: re.Match[str]) -> DateReading:
         return DateReading(_clock(hour, minutes), _clock(hour + _NOON, minutes))
     is_late = of_day in {"afternoon", "evening"} or (of_day == "night" and hour % _NOON >= _NOON // 2)
     return DateReading(_clock(hour + _NOON if is_late else hour, minutes))
+
+
+def read_range_start(match: re.Match[str]) -> str:
+    """Return the beginning of a match of ``RANGE_START`` as ``HH:MM``: in its end's half where it lies before."""
+    first, last = int(match["first"]) % _NOON, int(match["last"]) % _NOON
+    is_late = (match["half"].lower() == "p") is (first < last)
+    return _clock(first + _NOON if is_late else first, 0)
 
 
 def _number(text: str) -> int:

@@ -17,6 +17,8 @@ SHARE: Final = "%"
 """The unit of a share."""
 _HUNDRED: Final = Decimal(100)
 _SHARE_DIGITS: Final = Decimal("0.01")
+_SMALL_SHARE_DIGITS: Final = Decimal("0.000001")
+"""Of shares below one percent: side effects are told as 1 in 100,000."""
 
 _PARTS: Final = {
     "half": 2, "halve": 2, "third": 3, "quarter": 4, "fourth": 4, "fifth": 5, "sixth": 6, "seventh": 7, "eighth": 8,
@@ -24,6 +26,7 @@ _PARTS: Final = {
 }  # fmt: skip
 _PART: Final = "(?:" + "|".join(part for part in _PARTS if part not in {"half", "halve", "quarter"}) + ")"
 _COUNT: Final = rf"(?:{COUNT_WORDS}|\d{{1,4}})"
+_MANY: Final = rf"(?:\d{{1,3}}(?:,\d{{3}}){{1,2}}|\d{{5,6}}|{_COUNT})"
 _NUMBER: Final = rf"(?>(?:{DIGITS})|{COUNT_WORDS}(?:-{COUNT_WORDS})?)"
 _OF: Final = r"(?=\s+(?:of|as|more|less|lower|higher|fewer|larger|smaller|longer)\b|\s*[.,;:!?)]|\s*$)"
 _FACTORS: Final = {
@@ -38,7 +41,7 @@ RATIO: Final = re.compile(
     r"|(?<=\bby )(?P<by>half)\b|(?<=\bin )(?P<in>half)\b(?!-|\s+an?\b)"
     r"|\b(?P<half>half)(?=\s+(?:of|the|its|their|his|her|our|your|all|as)\b)(?!\s+of\s+(?:the\s+)?(?:year|month|day|game)\b)"
     rf"|(?<![\w.,/-])(?P<over>\d{{1,3}})/(?P<under>[1-9]\d{{0,2}})(?=\s+of\b)"
-    rf"|(?<![\w.,-])(?P<hits>{_COUNT})\s+(?P<of>out\s+of|in|of(?=\s+every\b))\s+(?:every\s+)?(?P<tries>{_COUNT})\b(?![\w/-]|[.,:]\d|\s?%|\sper\s?cent)"
+    rf"|(?<![\w.,-])(?P<hits>{_COUNT})\s+(?P<of>out\s+of|in|of(?=\s+every\b))\s+(?:every\s+)?(?P<tries>{_MANY})\b(?![\w/-]|[.,:]\d|\s?%|\sper\s?cent)"
     rf"|(?<![\w.,-])(?P<times>{_NUMBER})(?:\s+times\b(?!\s+(?:zone|table)s?\b)|[\s-]?fold\b|x\b(?!\s?\d))"
     rf"|\bby\s+a\s+factor\s+of\s+(?P<factor>{_NUMBER})(?![\w])"
     r"|\b(?P<word>twice|thrice|once(?=\s+(?:an?|per|every|each|daily|weekly|monthly|yearly|annually)\b)"
@@ -91,18 +94,21 @@ def same_ratio(share: Decimal, times: Decimal) -> bool:
 
 def _odds(part: dict[str, str]) -> tuple[Decimal, str] | None:
     hits, tries = _count(part["hits"]), _count(part["tries"])
-    digits_of_a_year = part["of"] == "in" and len(part["tries"]) == len("2024") and part["tries"].isdigit()
-    return None if hits >= tries or digits_of_a_year else _share(hits, tries)
+    is_round = part["tries"] == "1000"
+    digits_of_a_year = part["of"] == "in" and part["tries"].isdigit() and len(part["tries"]) == len("2024")
+    return None if hits >= tries or (digits_of_a_year and not is_round) else _share(hits, tries)
 
 
 def _share(count: int, parts: int) -> tuple[Decimal, str]:
     share = _HUNDRED * count / parts
+    if share < 1:
+        return share.quantize(_SMALL_SHARE_DIGITS).normalize(), SHARE
     exact = share == share.quantize(_SHARE_DIGITS)
     return share.quantize(_SHARE_DIGITS).normalize() if exact else share.quantize(_SHARE_DIGITS), SHARE
 
 
 def _count(text: str) -> int:
-    return int(text) if text.isdigit() else int(parse_words(text))
+    return int(text.replace(",", "")) if text[0].isdigit() else int(parse_words(text))
 
 
 def _number(text: str) -> Decimal | None:

@@ -13,7 +13,7 @@ from decimal import Decimal
 from typing import Any, Final
 
 from services.common.ports.recognition import EntityKind
-from services.common.reading.clocks import SPOKEN_TIME, read_spoken_time
+from services.common.reading.clocks import RANGE_START, SPOKEN_TIME, read_range_start, read_spoken_time
 from services.common.reading.dates import DATE, MONTHS, YEAR, read_date
 from services.common.reading.dues import MONTHLY_SUMS, ONE_LENGTH, TIMES_WORTH
 from services.common.reading.folding import folded
@@ -464,6 +464,7 @@ _SCANNERS: Final[tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], Value | 
     (DATE, _read_date, Needs(digit=True)),
     (PERIOD, _read_period, _OF_PERIODS),
     (_CLOCK, _read_clock, Needs((":", "am", "pm", "a.m", "p.m", *_HOURS))),
+    (RANGE_START, lambda match: _plain(match, EntityKind.TIME, read_range_start(match)), Needs(("am", "pm", ".m"))),
     (SPOKEN_TIME, _read_spoken_time, _OF_SPOKEN_TIMES),
     (INTERVAL, _read_interval, Needs(("once", "twice", "thrice", "times", "every", "each"))),
     (ORDINAL_DAY, _read_ordinal, Needs(("day",))),

@@ -78,8 +78,19 @@ class Limit:
         """Say whether an amount lies in it; ``None`` where it measures something else."""
         if asked.magnitude is None or not comparable(asked, self.value) or not (asked.unit or not self.value.unit):
             return None
-        above = self.least is None or asked.magnitude >= self.least
-        return above and (self.most is None or asked.magnitude <= self.most)
+        amount = asked.magnitude
+        if asked.unit and self.value.unit and asked.unit != self.value.unit:
+            factor = _SPANS.get((asked.unit, self.value.unit))
+            if factor is None:
+                return None
+            amount *= factor
+        above = self.least is None or amount >= self.least
+        return above and (self.most is None or amount <= self.most)
+
+
+_MONTH_S: Final = Decimal("30.4375") * 86_400
+_SPANS: Final = {("month", "second"): _MONTH_S, ("second", "month"): 1 / _MONTH_S}
+"""By which a span in one unit becomes one in another, about (ADR 0040)."""
 
 
 def read_asked_places(views: Iterable[FactView]) -> Iterator[AskedPlace]:

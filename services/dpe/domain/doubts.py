@@ -20,6 +20,8 @@ from services.common.reading.words import content_stems, words
 from services.dpe.domain.analysis import Analysis
 from services.dpe.domain.facts import FactView
 from services.dpe.domain.findings import Doubt, DoubtKind, NearFact
+from services.dpe.domain.rules.excepted import leaves_out
+from services.dpe.domain.rules.reading import Reading
 
 _MOST_WORDS: Final = 8
 """So many words without a verb are an answer whose words a document should have."""
@@ -62,8 +64,36 @@ def doubt_of(analysis: Analysis, claim: Claim, passages: Sequence[NearFact], dec
         return Doubt(DoubtKind.VALUE_UNKNOWN, tuple(value.text for value in unknown))
     if _says_nothing(analysis, claim, passages):
         return Doubt(DoubtKind.WORDS_UNKNOWN, (claim.text.strip(),))
-    turned = _turned(claim.text, analysis.input.facts[decided].content)
-    return None if turned is None else Doubt(DoubtKind.SAID_OTHERWISE, turned)
+    fact = analysis.input.facts[decided].content
+    turned = _turned(claim.text, fact)
+    if turned is not None:
+        return Doubt(DoubtKind.SAID_OTHERWISE, turned)
+    exception = leaves_out(Reading.of(claim.text, 0), Reading.of(fact, 0))
+    if exception:
+        return Doubt(DoubtKind.EXCEPTED, (exception,))
+    added = _added(analysis, claim)
+    return Doubt(DoubtKind.ADDED, (added,)) if added else None
+
+
+_MORE: Final = re.compile(
+    r"\b(?:additional(?:ly)?|extra|further|more|another|added|besides|plus|bonus|top|also|too|instead)\b", re.IGNORECASE
+)
+_ADDED: Final = re.compile(r"\s(?P<more>additional|extra|further|more)\b", re.IGNORECASE)
+_MOST_BEHIND: Final = 24
+
+
+def _added(analysis: Analysis, claim: Claim) -> str:
+    """Return a value that its fact adds to others and the claim gives as it is: "3 additional days" as "3 days"."""
+    if _MORE.search(f"{claim.text} {analysis.input.query or ''}"):
+        return ""
+    for pair in analysis.outputs.attribution.alignments.get(claim.claim_id, ()):
+        if pair.equal and not pair.derivation and pair.fact_index is not None and pair.claimed.unit:
+            content = analysis.input.facts[pair.fact_index].content
+            there = content[pair.known.start : pair.known.end + _MOST_BEHIND]
+            more = _ADDED.search(there)
+            if more is not None and not re.search(r"\bthan\b", there, re.IGNORECASE):
+                return content[pair.known.start : pair.known.start + max(more.end(), pair.known.end - pair.known.start)]
+    return ""
 
 
 def _unknown_values(analysis: Analysis, claim: Claim, passages: Sequence[NearFact]) -> list[Value]:

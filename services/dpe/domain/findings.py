@@ -135,6 +135,8 @@ class DoubtKind(StrEnum):
     VALUE_UNKNOWN = "VALUE_UNKNOWN"
     WORDS_UNKNOWN = "WORDS_UNKNOWN"
     SAID_OTHERWISE = "SAID_OTHERWISE"
+    EXCEPTED = "EXCEPTED"
+    ADDED = "ADDED"
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ than any that agrees, the claim's value stands in its place. In doubt nothing is
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from itertools import pairwise
@@ -32,6 +32,7 @@ from services.common.reading.places import (
     side_and_cue,
     stretches,
 )
+from services.common.reading.polarity import is_negated
 from services.common.reading.ratios import SHARE, TIMES
 from services.common.reading.terms import terms, terms_without, value_terms
 from services.common.reading.text_types import Claim, Value
@@ -292,6 +293,8 @@ def place(want: Wanted, claim: Claim, places: Sequence[Place]) -> Placed:
     ]
     if not agreeing:
         rivals = [one for one in rivals if one.value.kind is value.kind] or rivals
+    if is_negated(claim.text) and _ranges_beside(value, same):
+        rivals = []  # "must not be run at 45 degrees" keeps to "5 to 40 degrees"
     around = _ranges_around(value, rivals)
     if around:  # it says what a range does, unless another place is said of more of the claim
         least = max(want.score(one) for one in around)
@@ -408,14 +411,21 @@ def _holds(value: Value, want: Wanted, one: Place) -> bool:
 
 def _ranges_around(value: Value, places: Sequence[Place]) -> list[Place]:
     """Return the two places of each range that a value lies in, such as "16 to 22 kg"."""
-    found: list[Place] = []
+    return [one for pair, is_inside in _ranges(value, places) if is_inside for one in pair]
+
+
+def _ranges_beside(value: Value, places: Sequence[Place]) -> list[Place]:
+    """Return the two places of each range that a value does not lie in."""
+    return [one for pair, is_inside in _ranges(value, places) if not is_inside for one in pair]
+
+
+def _ranges(value: Value, places: Sequence[Place]) -> Iterator[tuple[tuple[Place, Place], bool]]:
     for low, high in pairwise(places):
         bounds = (low.value.magnitude, *_days_in(value, low.value), high.value.magnitude)
         is_joined = high.cue == "to" or (high.cue == "and" and low.cue == "between")
         is_range = is_joined and low.span == high.span and low.fact_index == high.fact_index
-        if is_range and None not in bounds and bounds[0] <= bounds[1] and bounds[2] <= bounds[3]:  # type: ignore[operator]
-            found += [low, high]
-    return found
+        if is_range and None not in bounds:
+            yield (low, high), bounds[0] <= bounds[1] and bounds[2] <= bounds[3]  # type: ignore[operator]
 
 
 def _days_in(value: Value, known: Value) -> tuple[Decimal | None, Decimal | None]:

@@ -215,7 +215,7 @@ def judgements(analysis: Analysis, distortions: Sequence[Distortion]) -> dict[st
 
 def _doubt(analysis: Analysis, heard: "ModelOpinion") -> Doubt | None:
     case, grounding = heard.case, heard.grounding
-    if grounding is None or not grounding.supported or case.nearest is None:
+    if grounding is None or not (grounding.supported or case.is_stated) or case.nearest is None:
         return None
     decided = case.passages[grounding.evidence[0]] if grounding.evidence else case.nearest
     return doubt_of(analysis, case.claim, case.passages, decided.fact_index)
@@ -372,7 +372,7 @@ def _decided(heard: ModelOpinion, rules: Found) -> tuple[Verdict, Basis | None]:
         # A rule that does not decide makes an encoder's word no exact finding.
         found = Verdict.CONTRADICTED, Basis.CONTRADICTION
     elif grounding is not None and heard.case.is_stated and rules.is_worded and not rules.distortions:
-        found = Verdict.SUPPORTED, Basis.VALUES
+        found = (Verdict.SUPPORTED, Basis.VALUES) if rules.doubt is None else (Verdict.UNDECIDED, Basis.GROUNDING)
     elif grounding is not None and _is_open(heard) and not rules.distortions and rules.is_worded:
         found = Verdict.UNDECIDED, Basis.GROUNDING
     elif grounding is not None or rules.distortions or heard.is_without_fact:

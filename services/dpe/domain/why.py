@@ -285,6 +285,12 @@ def _doubted(doubt: Doubt, place: str) -> str:
     if doubt.kind is DoubtKind.SAID_OTHERWISE:
         ours, theirs = doubt.words
         return f"The answer says “{ours}”, and {place} “{theirs}”: whether of the same cannot be told."
+    if doubt.kind is DoubtKind.EXCEPTED:
+        return (
+            f"{_capital(place)} leaves out what the answer speaks of: {said[0] if said else 'there is an exception'}."
+        )
+    if doubt.kind is DoubtKind.ADDED:
+        return f"{said[0] if said else 'The amount'} in {place} is beside another; the answer gives it as the whole."
     if doubt.kind is DoubtKind.WORDS_UNKNOWN:
         return f"None of its words stands in what was read{f': {_listed(said)}' if said else ''}."
     if len(said) > 1:

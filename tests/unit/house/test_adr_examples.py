@@ -90,6 +90,8 @@ from services.dpe.domain.regulation.system import AiSystem, Domain
 from services.dpe.domain.results import OmissionResult, Outputs
 from services.dpe.domain.risk import amplified, base_score, classified, level_of
 from services.dpe.domain.rules import departures, read_claim, read_sources
+from services.dpe.domain.rules.banded_rows import changed_banded_row
+from services.dpe.domain.rules.reading import Reading
 from services.dpe.domain.segmentation import segment
 from services.dpe.domain.stage_row import REPORT_SHARE
 from services.dpe.domain.statements import conflict, read_statement
@@ -935,6 +937,20 @@ async def test_0231_who_grants_and_who_denies():
     ):
         [other] = (await checked("", answer, known, support=0.7)).outputs.fidelity.judgements.values()
         assert other.verdict.name == "SUPPORTED"
+
+
+def test_0232_the_row_that_holds_five_years():
+    text = record(232)
+    facts = [
+        f"{age}; {dose}" for age, dose in re.findall(r"(Age: \d to \d years); (Single dose: [\d.]+ ml)", text)[-2:]
+    ]
+    assert facts == ["Age: 4 to 6 years; Single dose: 7.5 ml", "Age: 1 to 3 years; Single dose: 5 ml"]
+    claim = "A five-year-old gets 5 ml per dose."
+    assert f'"{claim}"' in text
+    sources = [Reading.of(fact, 0, fact_index=at) for at, fact in enumerate(facts)]
+    found = changed_banded_row(Reading.of(claim, 0), sources)
+    assert found is not None
+    assert found.source.text[found.known.start : found.known.end] == "7.5 ml"
 
 
 def test_0148_the_key_of_a_held_answer():

@@ -20,6 +20,7 @@ _CONNECTIVE: Final = (
     r"however|otherwise|therefore|thus|hence|instead|moreover|furthermore|in addition|additionally|also|then"
     r"|afterwards|in that case|in this case|in such cases|if so|if not|for example|for instance|nevertheless"
     r"|consequently|as a result|accordingly|exceptions?|but|and|or|nor|yet|so"
+    r"|(?:(?:all|any|every|most) )?(?:of )?(?:the )?others?"
     r"|jedoch|andernfalls|sonst|deshalb|daher|au\u00dferdem|zudem|dar\u00fcber hinaus|in diesem fall|zum beispiel|aber"
     r"|cependant|toutefois|sinon|en outre|dans ce cas|par exemple|mais|donc"
 )

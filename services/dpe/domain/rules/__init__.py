@@ -7,6 +7,7 @@ from services.common.reading.polarity import is_negated
 from services.dpe.domain.rules.ages import changed_age
 from services.dpe.domain.rules.anchors import changed_anchor
 from services.dpe.domain.rules.attribution import changed_source, changed_status, planned_as_fact, told_as_fact
+from services.dpe.domain.rules.banded_rows import changed_banded_row
 from services.dpe.domain.rules.bands import changed_band
 from services.dpe.domain.rules.bearers import changed_bearer
 from services.dpe.domain.rules.cells import changed_cell, changed_period
@@ -55,6 +56,7 @@ RULES: Final[tuple[Callable[[Reading, list[Reading]], Departure | None], ...]] =
     changed_bearer,
     misplaced_name,
     changed_row,
+    changed_banded_row,
     changed_cell,
     changed_period,
     changed_column,

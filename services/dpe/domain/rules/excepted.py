@@ -56,7 +56,7 @@ _LIMITED: Final = re.compile(
 )
 """A claim with one of these may say what the sentence says: it is for the other rules."""
 _LOOSE: Final = frozenset(
-    {"day", "time", "case", "else", "also", "remain", "however", "there", "need", "must", "have", "hav"}
+    {"day", "time", "case", "else", "also", "remain", "however", "there", "need", "must", "have", "hav", "bring", "get"}
 )
 _USED: Final = re.compile(r"\bused\b(?!\sto\b)", re.IGNORECASE)
 _DAYS: Final = roots("Monday Tuesday Wednesday Thursday Friday Saturday Sunday")
@@ -125,9 +125,50 @@ def beside_exceptions(claim: Reading, sources: list[Reading]) -> tuple[ExceptedC
     )
 
 
+def leaves_out(claim: Reading, source: Reading) -> str:
+    """Return the exception of a sentence that a claim speaks of as if there were none, or an empty text.
+
+    What else the claim says need not be in the sentence ("pay by card" beside "cards are accepted"), half of it does.
+    """
+    if _LIMITED.search(claim.text):
+        return ""
+    for case in source.once(_read):
+        members = frozenset[str]().union(*case.members)
+        rest = claim.content - members
+        is_named = any(member <= claim.content for member in case.members)
+        shared = len(rest & roots(case.main))
+        if is_named and rest and 2 * shared >= len(rest) and not _turned(claim, case):
+            return source.text[case.span.start : case.span.end].strip()
+    return ""
+
+
 def _cases(sources: list[Reading]) -> Iterator[ExceptedCase]:
     for source in sources:
         yield from source.once(_read)
+    yield from _others(sources)
+
+
+_OTHER: Final = re.compile(
+    r"^\W{0,3}(?P<cue>(?:(?:all|any|the|every)\s)?other)\s(?P<noun>[a-z]{3,30})\b", re.IGNORECASE
+)
+
+
+def _others(sources: list[Reading]) -> Iterator[ExceptedCase]:
+    """Yield what is said of all others than the one that the sentence before speaks of: "All other alarms can be …"."""
+    by_place = {(source.fact_index, source.place): source for source in sources}
+    for source in sources:
+        match = _OTHER.match(source.text)
+        before = by_place.get((source.fact_index, source.place - 1)) if match is not None else None
+        if match is None or before is None:
+            continue
+        noun = re.escape(match["noun"].removesuffix("s"))
+        named = re.match(
+            rf"\W{{0,3}}(?:the|an?)\s(?P<which>[\w-]+(?:\s[\w-]+){{0,3}}?)\s{noun}\b", before.text, re.IGNORECASE
+        )
+        member = roots(named["which"]) if named is not None else frozenset()
+        if member and len(member) <= _MOST_WORDS:
+            main = f"All {source.text[match.start('noun') :]}"
+            yield ExceptedCase(source, main, (member,), Span(match.start("cue"), match.end("noun")))
 
 
 def _read(source: Reading) -> tuple[ExceptedCase, ...]:

@@ -67,6 +67,8 @@ def changed_frequency(claim: Reading, sources: list[Reading]) -> Departure | Non
     level = [one for _, one in nearest(said, level, claim.names)]
     if any(one.a_year == own[0].a_year for piece in level for one in _often(piece)):
         return None
+    if _is_of_its_end(own[0], best[0][1]):
+        return None
     if noun and not _names_as_well(noun, own[0], level[0], stating):
         return None
     known = _often(level[0])[0]
@@ -77,6 +79,12 @@ def changed_frequency(claim: Reading, sources: list[Reading]) -> Departure | Non
         level[0],
         level[0].span(known.span.start, known.span.end),
     )
+
+
+def _is_of_its_end(own: _Often, source: Reading) -> bool:
+    """Say whether the last of several frequencies is the claim's: "every 72 hours; for lipids, every 24 hours"."""
+    found = _often(source)
+    return len(found) > 1 and found[-1].a_year == own.a_year and ";" in source.text[: found[-1].span.start]
 
 
 _ATTRIBUTE: Final = re.compile(r"\b(?:the|an?|its|their|his|her|our|your|each|every|any|no)\s$", re.IGNORECASE)

@@ -32,6 +32,7 @@ _IRREGULAR: Final = {
     "shown": "show", "seen": "see", "saw": "see", "done": "do", "did": "do", "begun": "begin", "began": "begin",
     "drawn": "draw", "drew": "draw", "withdrawn": "withdraw", "withdrew": "withdraw", "children": "child",
     "people": "person", "men": "man", "women": "woman", "data": "data",
+    "putting": "put", "cutting": "cut", "getting": "get", "setting": "set", "letting": "let", "running": "run",
     "photo": "photograph", "photos": "photograph", "photography": "photograph", "lied": "lie", "lain": "lie",
     "died": "die", "tied": "tie", "vied": "vie", "untied": "untie", "unties": "untie", "belied": "belie",
     "belies": "belie",

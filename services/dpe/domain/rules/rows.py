@@ -10,7 +10,7 @@ all of them but a code ("the plotter" for "Plotter P7").
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from services.common.reading.agreement import agrees, comparable
@@ -83,14 +83,41 @@ Placed = tuple["Row", Reading]
 """A row with the sentence in which it stands."""
 
 
+def placed_rows(sources: Sequence[Reading]) -> list[Placed]:
+    """Return the rows of all sentences; a cell that spans columns stands in each of them, as in the other rows."""
+    rows = [(row, source) for source in sources for row in source.once(rows_of)]
+    finest: dict[str, tuple[str, ...]] = {}
+    for row, _ in rows:
+        key = _AND.join(row.heads)
+        if len(row.heads) > len(finest.get(key, ())):
+            finest[key] = row.heads
+    return [(_spread(row, finest[_AND.join(row.heads)]), source) for row, source in rows]
+
+
+_AND: Final = ", "
+"""Between the heads of the columns that a cell spans: "Weekdays, Weekends: 15:00-17:00"."""
+
+
+def _spread(row: Row, heads: tuple[str, ...]) -> Row:
+    if row.heads == heads:
+        return row
+    cells: list[Cell] = []
+    for cell in row.cells:
+        first = last = len(cells)
+        while last < len(heads) and _AND.join(heads[first:last]) != cell.head:
+            last += 1
+        cells += [replace(cell, head=head) for head in heads[first:last]]
+    return Row(tuple(cells), row.label, heads) if len(cells) == len(heads) else row
+
+
 def changed_row(claim: Reading, sources: list[Reading]) -> Departure | None:
     """Return what a claim says of one row of a table that another row says, or ``None``."""
-    rows = [(row, source) for source in sources for row in source.once(rows_of)]
+    rows = placed_rows(sources)
     named = named_rows(claim, rows)
     if len({row.name for row, _ in named}) != 1:
         return None
     own, source = named[0]
-    changed = _changed_value(claim, own, source, rows, sources)
+    changed = changed_value(claim, own, source, rows, sources, given=claim.once(values_of))
     if changed is not None:
         return changed
     said_of_it = [joined(cell.words) for cell in own.cells]
@@ -161,29 +188,52 @@ def is_named(other: Row, own: Row, claim: Reading) -> bool:
     return bool(other.label - own.label) and other.label <= claim.content
 
 
-def _changed_value(
-    claim: Reading, own: Row, source: Reading, rows: Sequence[Placed], sources: list[Reading]
+def changed_value(
+    claim: Reading,
+    own: Row,
+    source: Reading,
+    rows: Sequence[Placed],
+    sources: list[Reading],
+    *,
+    given: Sequence[Value],
 ) -> Departure | None:
-    """Return the value of another row that a claim gives in the place of its own row's, or ``None``."""
-    given = claim.once(values_of)
+    """Return the value, or both ends of a range, of another row that a claim gives in place of its own row's."""
     for other, _ in rows if given else ():
         if other.heads != own.heads or other.name == own.name or is_named(other, own, claim):
             continue
         for ours, theirs in zip(own.cells[1:], other.cells[1:], strict=True):
-            known, foreign = one_value(ours), one_value(theirs)
-            if known is None or foreign is None or agrees(known, foreign) or not comparable(known, foreign):
-                continue
-            taken = [value for value in given if agrees(value, foreign)]
+            taken = _taken(given, ours, theirs)
             if (
-                len(taken) == 1
-                and not any(agrees(value, known) for value in given)
+                taken
                 and not any(agrees(taken[0], value) for cell in own.cells for value in scan_values(cell.read))
                 and _is_of_column(taken[0], ours, claim)
                 and not _gives_elsewhere(own, taken[0], sources)
             ):
-                span = claim.span(taken[0].start, taken[0].end)
+                span = claim.span(taken[0].start, taken[-1].end)
                 return Departure(DistortionType.NUMBER_CHANGED, Rule.ROW, span, source, source.span(*ours.place))
     return None
+
+
+def _taken(given: Sequence[Value], ours: Cell, theirs: Cell) -> list[Value]:
+    """Return the values of a claim that a cell of another row has, all of them, and the own row's has not."""
+    known, foreign = _values_in(ours), _values_in(theirs)
+    if len(known) != len(foreign) or not known:
+        return []
+    pairs = list(zip(known, foreign, strict=True))
+    if any(agrees(one, other) or not comparable(one, other) for one, other in pairs):
+        return []
+    taken = [value for value in given if any(agrees(value, other) for other in foreign)]
+    is_own = any(agrees(value, one) for value in given for one in known)
+    return taken if len(taken) == len(foreign) and not is_own else []
+
+
+def _values_in(cell: Cell) -> list[Value]:
+    """Return the value of a cell, or the two ends of its range, where it holds hardly more."""
+    found = [value for value in scan_values(cell.read) if value.start >= cell.said_at]
+    return found if len(found) <= _ENDS and len(cell.words) <= _MAX_VALUE_WORDS * len(found) else []
+
+
+_ENDS: Final = 2
 
 
 def one_value(cell: Cell) -> Value | None:
@@ -199,8 +249,7 @@ def values_of(reading: Reading) -> tuple[Value, ...]:
 
 def _is_of_column(value: Value, cell: Cell, claim: Reading) -> bool:
     """Say whether a value measures what the column does: by its unit, or by a word of the column's head."""
-    known = one_value(cell)
-    if value.unit and known is not None and value.unit == known.unit:
+    if value.unit and any(value.unit == known.unit for known in _values_in(cell)):
         return True
     return bool(roots(cell.head) & (claim.content | roots(value.text)))
 

@@ -19,7 +19,9 @@ _TIME: Final = r"(?! (?:the first|\d|[€£$]|\w+ (?:days?|weeks?|months?|years?
 _BEFORE: Final = re.compile(rf"\b(?:before|prior to|ahead of|precedes?)\b{_TIME}", re.IGNORECASE)
 _AFTER: Final = re.compile(rf"\b(?:after|once(?! (?:an?|per|every|each|in)\b)|follows)\b{_TIME}", re.IGNORECASE)
 _FIRST_THEN: Final = re.compile(
-    r"\bfirst(?:ly)?,? (?P<one>[^,;.]{3,80}),? (?:and )?then,? (?P<two>[^,;.]{3,80})", re.IGNORECASE
+    r"\bfirst(?:ly)?,? (?P<one>[^,;.]{3,80}),? (?:and )?then,? (?P<two>[^,;.]{3,80})"
+    r"|(?:^|[,;.:]\s)(?P<former>[^,;.:]{3,80}) first,? (?:and )?(?:only )?then,? (?P<latter>[^,;.]{3,80})",
+    re.IGNORECASE,
 )
 _THEN_FIRST: Final = re.compile(
     r"\b(?:then|next|afterwards|finally|lastly|subsequently|first|until|before)\b", re.IGNORECASE
@@ -80,7 +82,8 @@ class _Order:
 def _orders(claim: Reading) -> tuple[_Order, ...]:
     listed = _FIRST_THEN.search(claim.text)
     if listed:
-        return (_Order(roots(listed["one"]), roots(listed["two"]), claim.span(*listed.span())),)
+        one, two = listed["one"] or listed["former"], listed["two"] or listed["latter"]
+        return (_Order(roots(one), roots(two), claim.span(*listed.span())),)
     cues = sorted(
         [(match, True) for match in _BEFORE.finditer(claim.text)]
         + [(match, False) for match in _AFTER.finditer(claim.text)],
@@ -95,13 +98,15 @@ def _orders(claim: Reading) -> tuple[_Order, ...]:
             end = cues[at + 1][0].start() if at + 1 < len(cues) else len(claim.text)
             # What follows a comma is said of the whole: "returned after the lease ends, less the cost of damage".
             behind = claim.text[cue.end() : end].partition(",")[0]
-            one, two = roots(claim.text[: cues[0][0].start()]), roots(behind)
+            one, two = roots(_CASE.sub("", claim.text[: cues[0][0].start()])), roots(behind)
         if one - two and two - one:
             found.append(_Order(*((one, two) if is_before else (two, one)), claim.span(*cue.span())))
     return tuple(found)
 
 
 _MAX_CUES: Final = 4
+_CASE: Final = re.compile(r"^\s*(?:if|when|whenever|in case of|in the event of)\b[^,;.]{3,80},\s", re.IGNORECASE)
+"""The case of which a sentence gives the order: "If the alarm sounds, stop it before opening the door"."""
 
 
 def _places(order: _Order, sources: list[Reading]) -> tuple[int, int, Reading] | None:

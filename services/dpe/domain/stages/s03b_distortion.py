@@ -13,6 +13,7 @@ from typing import Final
 
 from services.common.ports.recognition import Entity, EntityKind
 from services.common.reading.clauses import finite_verb_at
+from services.common.reading.labelled_rows import labelled_row
 from services.common.reading.ratios import TIMES
 from services.common.reading.text_types import Claim, ClaimType, Span, Value
 from services.common.reading.values import with_period
@@ -250,6 +251,8 @@ def _names(analysis: Analysis, claim: Claim, nearest: Match) -> list[Distortion]
     content = analysis.outputs.text.fact_views[nearest.clause.fact_index].fact.content
     # What labels another cell of the row ("Plus: £2,000") is no name in whose place another stands.
     pairs = [pair for pair in pairs if f"{pair[0].text}:" not in content]
+    if labelled_row(content):  # nor is what another cell of the row says
+        pairs = [pair for pair in pairs if pair[0].text not in content]
     return [_exchanged(analysis, claim, nearest, *pair) for pair in pairs]
 
 
