@@ -64,6 +64,28 @@ def test_the_amount_may_stand_in_the_question():
     assert known("5 ml per dose.", DOSES, "How much does a five-year-old get?") == "7.5 ml"
 
 
+TAX = tuple(
+    f"Income tax: Profit: {profit}; Rate: {rate}; Tax in the band: {tax}"
+    for profit, rate, tax in (("up to 9,000 EUR", "0%", "0 EUR"), ("9,001 to 28,000 EUR", "14%", "2,660 EUR"))
+)
+CARE = (
+    "Descaling: Hardness: up to 7 weeks; Descale: every 6 months",
+    "Descaling: Hardness: 8 to 40 weeks; Descale: every 3 months",
+)
+
+
+@each(
+    "claim, facts",
+    [
+        ("9,001 to 28,000 EUR at 14%: 2,660 EUR.", TAX),  # a sum is what a row gives, not what chooses it
+        ("At 10 weeks descale every 3 months.", CARE),
+        ("A child of two years sleeps 5 months.", DOSES),  # no value of another column
+    ],
+)
+def test_what_a_row_gives_chooses_none(claim, facts):
+    assert known(claim, facts) is None
+
+
 def test_a_column_that_some_rows_do_not_limit_chooses_none():
     rows = ("Plans: Plan: A; Term: 2 to 4 years; Price: 5 ml", "Plans: Plan: B; Term: unlimited; Price: 9 ml")
     assert known("For three years it takes 9 ml.", rows) is None

@@ -13,6 +13,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
+from services.common.ports.recognition import EntityKind
+from services.common.reading.agreement import comparable
 from services.common.reading.text_types import Value
 from services.common.reading.values import scan_values
 from services.dpe.domain.asked_places import Limit, limits_in
@@ -44,7 +46,7 @@ def changed_banded_row(claim: Reading, sources: list[Reading]) -> Departure | No
         if found is None:
             continue
         (own, source), cases = found
-        told = tuple(value for value in given if value not in cases)
+        told = tuple(value for value in given if not any(value is case or comparable(value, case) for case in cases))
         changed = changed_value(claim, own, source, rows, sources, given=told)
         if changed is not None:
             return replace(changed, is_same=True)
@@ -56,12 +58,17 @@ def _row_of(values: Sequence[Value], rows: Sequence[Placed]) -> tuple[Placed, li
     found: list[tuple[Placed, Value]] = []
     for limits in _columns(rows):
         for value in values:
-            held = [limit.holds(value) for limit in limits] if value.unit else []
+            held = [limit.holds(value) for limit in limits] if _is_case(value) else []
             if held and None not in held and held.count(True) == 1:
                 found.append((rows[held.index(True)], value))
     if len({row.name for (row, _), _ in found}) != 1:
         return None
     return found[0][0], [value for _, value in found]
+
+
+def _is_case(value: Value) -> bool:
+    """Say whether an amount may choose a row: sums and shares are what a row gives, and so is how often."""
+    return bool(value.unit) and value.kind is EntityKind.QUANTITY and not value.per
 
 
 def _columns(rows: Sequence[Placed]) -> Iterator[list[Limit]]:
