@@ -117,6 +117,7 @@ _LATE: Final = re.compile(r"\b(?:later|latest|earlier|earliest)\b", re.IGNORECAS
 _TURNED: Final = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "=": "="}
 _VERSIONED: Final = re.compile(r"\bversions?\b", re.IGNORECASE)
 _PERIODS: Final = frozenset({"hour", "day", "night", "week", "month", "quarter", "year"})
+_BUT: Final = re.compile(r"[\s,;(]*(?:(?:but|and|with|subject\s+to)\s+)?(?:an?\s+)?", re.IGNORECASE)
 _STRONG: Final = frozenset({"<=", ">=", "<", ">"})
 
 
@@ -162,10 +163,6 @@ def read_values(sentence: str) -> tuple[Predicate, str] | None:
     if any(_BUT.fullmatch(sentence, each.behind, chosen[0].start) for each in named if each.end <= chosen[0].start):
         raise NotUnderstoodError("it demands a value and a limit to it; give each its own constraint")
     return _demand(sentence, chosen[0])
-
-
-_BUT: Final = re.compile(r"[\s,;(]*(?:(?:but|and|with|subject\s+to)\s+)?(?:an?\s+)?", re.IGNORECASE)
-"""Between a value and a limit to it: "10 % but at least €250"."""
 
 
 def _is_second_of_kind(bounds: list[_Bound], chosen: _Bound) -> bool:
