@@ -42,7 +42,8 @@ def test_windows_find_what_the_whole_finds_in_repetition(kind: object) -> None:
 _MATCHING = (  # noqa: SIM905 - a list for readers
     "https://x.org|www.x.org|a.b@c.de|[fact 1, 3]|[2]|doi: 10/x|arXiv:1|(Smith et al., 2020)|Article 4|art. 4|Rule iv|"
     "\u00a7 9|pp. 3|Schedule II|2024-03-01|1 March|Q1 of 2024|3/4/2024|second quarter|Q2|H1 2024|first half of 2024|"
-    "FY24|fiscal year 2024|twelfth century|1930s|5th of each month|third day of the month|in June|12:30|3 pm|3 a.m.|8 to 10 am|"
+    "FY24|fiscal year 2024|twelfth century|1930s|5th of each month|third day of the month|in June|12:30|3 pm|3 a.m.|"
+    "8 to 10 am|"
     "noon|half past six|eight o'clock|six in the evening|9 at night|a quarter to seven|twice a week|3 times per day|"
     "every second month|after each week|third working day|second Monday|a year and a half|three quarters of an hour|"
     "half an hour|an hour and ten minutes|half past midnight|"
