@@ -17,7 +17,8 @@ _PAGE: Final = re.compile(r"p\. (?P<page>[1-9][0-9]{0,6})(?:, |$)")
 _FIRST_MARKED: Final = re.compile(r"(?:^|, )(?=#{1,6} )")
 """Before the headings may stand what the format calls the place: ``sheet Rates, A5:F5``."""
 _MARKED: Final = re.compile(r"(?:^|(?<= > ))#{1,6} ")
-_BETWEEN: Final = " > "
+BELOW: Final = " > "
+"""Between two headings of a path, the outer one first."""
 _NUMBER: Final = re.compile(r"\d+")
 _SAME_TITLE: Final = 0.5
 
@@ -75,5 +76,5 @@ def searched_text(content: str, location: str) -> str:
 
 def _headings(text: str) -> list[str]:
     marks = list(_MARKED.finditer(text))
-    ends = [*(mark.start() - len(_BETWEEN) for mark in marks[1:]), len(text)]
+    ends = [*(mark.start() - len(BELOW) for mark in marks[1:]), len(text)]
     return [text[mark.end() : end].strip() for mark, end in zip(marks, ends, strict=True)]

@@ -20,11 +20,10 @@ from services.cli.source_names import source_id_of
 from services.cli.words import where
 from services.common.counting import counted
 from services.common.errors import FieldViolation, InvalidRequestError
+from services.common.locations import BELOW
 from services.common.settings import Settings
 
 MOST: Final = 1000
-_BELOW: Final = " > "
-"""Between two headings of a path."""
 _VERSIONED: Final = re.compile(r"(?P<name>.+)@(?P<version>[1-9]\d{0,8})", re.DOTALL)
 
 
@@ -52,11 +51,11 @@ async def diff_sources(settings: Settings, output: Output, before: str, after: s
 
 
 def _name(path: str) -> str:
-    return one_line(path.rpartition(_BELOW)[2].lstrip("# "))
+    return one_line(path.rpartition(BELOW)[2].lstrip("# "))
 
 
 def _above(path: str) -> str:
-    return where(path.rpartition(_BELOW)[0])
+    return where(path.rpartition(BELOW)[0])
 
 
 def _headings(count: int) -> str:

@@ -18,6 +18,7 @@ from services.common.reading.polarity import is_negated, negated_words
 from services.common.reading.text_types import Claim, Value
 from services.common.reading.words import content_stems, words
 from services.dpe.domain.analysis import Analysis
+from services.dpe.domain.asked_places import joined
 from services.dpe.domain.facts import FactView
 from services.dpe.domain.findings import Doubt, DoubtKind, NearFact
 from services.dpe.domain.rules.excepted import leaves_out
@@ -40,8 +41,6 @@ _DENYING: Final = frozenset(
     unavailable impossible invalid inadmissible
     """.split()  # noqa: SIM905
 )
-_TO: Final = re.compile(r"\s?(?:to|and|until|till|[-\u2013\u2014])\s?", re.IGNORECASE)
-"""Between the two ends of a range."""
 _OF_CASES: Final = re.compile(
     r"\b(?:unless|except\w*|only|if|when|where|whether|until|till|other|otherwise|without|apart|but|although|though"
     r"|however|provided|subject|both|some|most|fully|partly|partially|always|necessarily|automatically)\b",
@@ -67,12 +66,11 @@ def doubt_of(analysis: Analysis, claim: Claim, passages: Sequence[NearFact], dec
     fact = analysis.input.facts[decided].content
     turned = _turned(claim.text, fact)
     if turned is not None:
-        return Doubt(DoubtKind.SAID_OTHERWISE, turned)
+        return Doubt(DoubtKind.SAID_OTHERWISE, turned, decided)
     exception = leaves_out(Reading.of(claim.text, 0), Reading.of(fact, 0))
     if exception:
-        return Doubt(DoubtKind.EXCEPTED, (exception,))
-    added = _added(analysis, claim)
-    return Doubt(DoubtKind.ADDED, (added,)) if added else None
+        return Doubt(DoubtKind.EXCEPTED, (exception,), decided)
+    return _added(analysis, claim)
 
 
 _MORE: Final = re.compile(
@@ -82,18 +80,19 @@ _ADDED: Final = re.compile(r"\s(?P<more>additional|extra|further|more)\b", re.IG
 _MOST_BEHIND: Final = 24
 
 
-def _added(analysis: Analysis, claim: Claim) -> str:
-    """Return a value that its fact adds to others and the claim gives as it is: "3 additional days" as "3 days"."""
+def _added(analysis: Analysis, claim: Claim) -> Doubt | None:
+    """Return the doubt of a value that its fact adds and the claim gives as it is: "3 additional days" as "3 days"."""
     if _MORE.search(f"{claim.text} {analysis.input.query or ''}"):
-        return ""
+        return None
     for pair in analysis.outputs.attribution.alignments.get(claim.claim_id, ()):
         if pair.equal and not pair.derivation and pair.fact_index is not None and pair.claimed.unit:
             content = analysis.input.facts[pair.fact_index].content
             there = content[pair.known.start : pair.known.end + _MOST_BEHIND]
             more = _ADDED.search(there)
             if more is not None and not re.search(r"\bthan\b", there, re.IGNORECASE):
-                return content[pair.known.start : pair.known.start + max(more.end(), pair.known.end - pair.known.start)]
-    return ""
+                said = content[pair.known.start : max(pair.known.start + more.end(), pair.known.end)]
+                return Doubt(DoubtKind.ADDED, (said,), pair.fact_index)
+    return None
 
 
 def _unknown_values(analysis: Analysis, claim: Claim, passages: Sequence[NearFact]) -> list[Value]:
@@ -117,7 +116,7 @@ def is_known(value: Value, view: FactView) -> bool:
         low.unit == value.unit == high.unit
         and None not in (low.magnitude, value.magnitude, high.magnitude)
         and low.magnitude <= value.magnitude <= high.magnitude  # type: ignore[operator]
-        and _TO.fullmatch(view.fact.content, low.end, high.start)
+        and joined(view.fact.content, 0, (low, high))
         for low, high in pairwise(view.values)
     )
 

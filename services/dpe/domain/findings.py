@@ -141,10 +141,14 @@ class DoubtKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Doubt:
-    """A doubt and its words: the values or words of the claim, or those of the claim and of the fact."""
+    """A doubt and its words: the values or words of the claim, or those of the claim and of the fact.
+
+    ``fact_index``: of the fact that leaves it; ``None`` where none does.
+    """
 
     kind: DoubtKind
     words: tuple[str, ...]
+    fact_index: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

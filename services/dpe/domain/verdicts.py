@@ -296,8 +296,11 @@ def _judgement(analysis: Analysis, heard: ModelOpinion, found: Found) -> Judgeme
     grounding, row, case = heard.grounding, heard.row, heard.case
     first: int | None = None
     asked = analysis.outputs.attribution.answer_places.get(case.claim.claim_id)
+    doubt = found.doubt if (verdict, basis) == (Verdict.UNDECIDED, Basis.GROUNDING) else None
     if basis is Basis.QUOTATION and case.quotation is not None:
         first = case.quotation.fact_index
+    elif doubt is not None and not found.is_elsewhere and doubt.fact_index is not None:
+        first = doubt.fact_index
     elif asked is not None:
         first = asked.fact_index
     elif basis is Basis.CONTRADICTION and case.nearest is not None:
@@ -310,7 +313,7 @@ def _judgement(analysis: Analysis, heard: ModelOpinion, found: Found) -> Judgeme
         entailment=None if row is None else float(row[ENTAILMENT]),
         doubtful=() if verdict is Verdict.SUPPORTED else doubtful_spans(case, grounding),
         evidence=_evidence(analysis, heard, first, [item.fact_id for item in found.deciding or found.distortions]),
-        doubt=found.doubt if (verdict, basis) == (Verdict.UNDECIDED, Basis.GROUNDING) else None,
+        doubt=doubt,
     )
 
 

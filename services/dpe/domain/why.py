@@ -294,8 +294,8 @@ def _doubted(doubt: Doubt, place: str) -> str:
     if doubt.kind is DoubtKind.WORDS_UNKNOWN:
         return f"None of its words stands in what was read{f': {_listed(said)}' if said else ''}."
     if len(said) > 1:
-        return f"{_listed(said)} stand in no fact, and follow from none that was read."
-    return f"{said[0] if said else 'A value'} stands in no fact, and follows from none that was read."
+        return f"{_listed(said)} stand in no fact by themselves, and follow from none that was read."
+    return f"{said[0] if said else 'A value'} stands in no fact by itself, and follows from none that was read."
 
 
 def _unsupported(grounds: Grounds) -> str:

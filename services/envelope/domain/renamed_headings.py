@@ -11,9 +11,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from services.common.grounding.words import shared_words, stems
+from services.common.locations import BELOW
 
-BELOW: Final = " > "
-"""Between two headings of a path."""
 MIN_SIMILARITY: Final = 0.5
 """Least share of common words by which two headings are one that was renamed."""
 _MOST_PAIRS: Final = 10_000

@@ -13,6 +13,8 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
+from services.common.locations import BELOW
+
 VALID_FROM: Final = "valid_from"
 VALID_TO: Final = "valid_to"
 """Keys of a caller's metadata."""
@@ -20,8 +22,6 @@ _HEAD_BYTES: Final = 16_384
 _HEADING_PASSAGES: Final = 3
 """Among the first so many facts of a document, behind its number, owner and the like, a line about its validity is
 looked for; of a section, in the first."""
-_BELOW: Final = " > "
-"""Between two headings of a path."""
 _STATEMENT_CHARS: Final = 600
 """So much of a fact is looked at: a statement of validity stands alone, or early in its paragraph."""
 _MONTHS: Final = "jan feb mar apr may jun jul aug sep oct nov dec".split()  # noqa: SIM905
@@ -255,7 +255,7 @@ def _of_headings(passages: Sequence[Passage], top: str) -> dict[str, Validity]:
         path = passage.section
         while path and path not in seen:
             seen.add(path)
-            above, _, heading = path.rpartition(_BELOW)
+            above, _, heading = path.rpartition(BELOW)
             is_own = not above and top.startswith(path)
             _note(found, path, _of_name(heading) if is_own else _of_heading(heading))
             path = above
@@ -288,7 +288,7 @@ def _of_own_line(text: str, section: str, place: int) -> Validity:
     """Return what only a line right below a document's title, or the title typed as a line, can say."""
     if not section and place == 0:
         return _stated(_NAME_LINE.match(text))
-    return ALWAYS if _BELOW in section else _stated(_AS_OF_LINE.match(_unheaded(text, section)))
+    return ALWAYS if BELOW in section else _stated(_AS_OF_LINE.match(_unheaded(text, section)))
 
 
 def _labelled(text: str) -> Validity:
@@ -330,7 +330,7 @@ def _within(sections: Mapping[str, Validity], section: str) -> Validity:
     found, path = ALWAYS, section
     while sections and path:
         found = found.or_else(sections.get(path, ALWAYS))
-        path = path.rpartition(_BELOW)[0]
+        path = path.rpartition(BELOW)[0]
     return found
 
 

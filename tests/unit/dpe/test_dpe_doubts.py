@@ -3,7 +3,7 @@
 from services.common.reading.values import scan_values
 from services.common.taxonomy import RiskLevel
 from services.dpe.domain.doubts import is_known
-from services.dpe.domain.findings import Basis, DoubtKind, Verdict
+from services.dpe.domain.findings import Basis, Doubt, DoubtKind, Verdict
 from tests.each import each
 from tests.unit.dpe.test_dpe_answer_places import checked
 
@@ -80,6 +80,15 @@ async def test_it_is_left_open_with_the_words_that_leave_it(answer, fact, kind, 
 async def test_nothing_of_it_is_left_open(answer, fact):
     judgement, _ = await judged(answer, fact)
     assert (judgement.verdict, judgement.doubt) == (Verdict.SUPPORTED, None)
+
+
+async def test_the_sentence_names_the_fact_that_leaves_the_doubt():
+    general, special = "Nurses receive 26 days of leave.", "Nurses on night duty receive 4 extra days of leave."
+    analysis = await checked("", "Nurses on night duty receive 4 days of leave.", general, special, support=0.7)
+    [judgement] = analysis.outputs.fidelity.judgements.values()
+    assert judgement.doubt == Doubt(DoubtKind.ADDED, ("4 extra days",), 1)
+    assert judgement.evidence[0].fact_index == 1
+    assert "in fact f2 is beside another" in judgement.why
 
 
 async def test_what_the_cell_of_a_table_says_is_not_doubted():

@@ -238,8 +238,8 @@ _ENDS: Final = 2
 
 def one_value(cell: Cell) -> Value | None:
     """Return the value of a cell that holds one and hardly more, with the unit of its head."""
-    found = [value for value in scan_values(cell.read) if value.start >= cell.said_at]
-    return found[0] if len(found) == 1 and len(cell.words) <= _MAX_VALUE_WORDS else None
+    found = _values_in(cell)
+    return found[0] if len(found) == 1 else None
 
 
 def values_of(reading: Reading) -> tuple[Value, ...]:
