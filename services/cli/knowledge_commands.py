@@ -57,7 +57,7 @@ def diff_sources(
     *,
     as_json: AsJson = False,
 ) -> None:
-    """Show the facts that were added, removed, changed and moved, and headings renamed, between two versions of a document."""
+    """Show what was added, removed, changed, moved and renamed between two versions of a document."""
     run(partial(source_diff.diff_sources, before=before, after=after, limit=limit), as_json=as_json)
 
 

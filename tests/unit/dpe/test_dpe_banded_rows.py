@@ -65,25 +65,32 @@ def test_the_amount_may_stand_in_the_question():
 
 
 TAX = tuple(
-    f"Income tax: Profit: {profit}; Rate: {rate}; Tax in the band: {tax}"
-    for profit, rate, tax in (("up to 9,000 EUR", "0%", "0 EUR"), ("9,001 to 28,000 EUR", "14%", "2,660 EUR"))
+    f"Income tax: Band: {at}; Profit: {profit} EUR; Rate: {rate}; Tax in the band: {tax}"
+    for at, profit, rate, tax in ((0, "up to 9,000", "0%", "0"), (1, "9,001 to 28,000", "14%", "2,660"))
 )
-CARE = (
-    "Descaling: Hardness: up to 7 weeks; Descale: every 6 months",
-    "Descaling: Hardness: 8 to 40 weeks; Descale: every 3 months",
+CARE = tuple(
+    f"Descaling: Hardness: {hard}; Level: {level}; Descale: at least every {often}"
+    for hard, level, often in (("soft", 1, "6 months"), ("medium", 2, "3 months"))
 )
 
 
 @each(
     "claim, facts",
     [
-        ("9,001 to 28,000 EUR at 14%: 2,660 EUR.", TAX),  # a sum is what a row gives, not what chooses it
-        ("At 10 weeks descale every 3 months.", CARE),
+        ("9,001 to 28,000 EUR at 14%: 2,660.", TAX),  # a sum is what a row gives, not what chooses it
+        ("Of 2,660 EUR at 14%.", TAX),
+        ("Soft water is of level 2, so descale every 3 months.", CARE),
         ("A child of two years sleeps 5 months.", DOSES),  # no value of another column
     ],
 )
 def test_what_a_row_gives_chooses_none(claim, facts):
     assert known(claim, facts) is None
+
+
+def test_bands_that_overlap_choose_none():
+    rows = ("Care: Age: 1 to 5 years; Dose: 5 ml", "Care: Age: 3 to 9 years; Dose: 7 ml")
+    assert known("A four-year-old gets 7 ml.", rows) is None
+    assert known("A two-year-old gets 7 ml.", rows) == "5 ml"
 
 
 def test_a_column_that_some_rows_do_not_limit_chooses_none():

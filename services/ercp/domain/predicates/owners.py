@@ -6,7 +6,7 @@ the rental car, of which the next sentence speaks (ADR 0221).
 """
 
 import re
-from bisect import bisect_left, bisect_right
+from bisect import bisect_right
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from typing import Final
@@ -51,7 +51,6 @@ def named_in(owner: frozenset[str], sentences: Sequence[frozenset[str]]) -> list
     return [bool(owner & each) for each in sentences]
 
 
-_TAKEN_UP: Final = re.compile(r"\W*(?:(?:and|but|so)\s+)?(?:it|its|they|their|this|that|these|those)\b", re.IGNORECASE)
 _IS: Final = re.compile(
     r"\W*(?:(?:and|but|while|so|the|our|your|an?|this)\s+)*(?!(?:it|this|that|they|we|you|i|he|she|there)\b)"
     r"(?P<noun>[^\W\d_]+(?:[\s-][^\W\d_]+){0,2}?)\s*"
@@ -74,8 +73,8 @@ _REACH: Final = 48
 def is_told_elsewhere(facts: TextFacts, wanted: AbstractSet[str], place: Place, *, telling: AbstractSet[str]) -> bool:
     """Say whether a value is of something else: none of the demand's words is near it.
 
-    The text speaks of what is demanded, but not in the value's sentence, row or heading, which does not take up the
-    sentence before either; or the value is money, and the sentence gives it to another thing by name.
+    The text speaks of what is demanded, but not in the value's sentence or row, nor in the heading or sentence before; or
+    the value is money, and the sentence gives it to another thing by name.
 
     Args:
         facts: of the text.
@@ -85,12 +84,7 @@ def is_told_elsewhere(facts: TextFacts, wanted: AbstractSet[str], place: Place, 
     """
     near = place.stretch | place.sentence | place.heading
     is_other = place.value.kind is EntityKind.MONEY and _is_of_other(facts, place, wanted, telling)
-    if is_other or wanted & near or not wanted & place.whole:
-        return is_other
-    before = bisect_left(facts.sentences, place.span.start, key=lambda each: each.start) - 1
-    previous = facts.sentences[before] if before >= 0 else None
-    is_taken_up = previous is not None and _TAKEN_UP.match(facts.text, place.span.start, place.span.end)
-    return not (is_taken_up and previous and wanted & terms(facts.text[previous.start : previous.end]))
+    return is_other or (not wanted & near and bool(wanted & place.whole))
 
 
 def _is_of_other(facts: TextFacts, place: Place, wanted: AbstractSet[str], telling: AbstractSet[str]) -> bool:
