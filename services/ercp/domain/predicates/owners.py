@@ -73,8 +73,8 @@ _REACH: Final = 48
 def is_told_elsewhere(facts: TextFacts, wanted: AbstractSet[str], place: Place, *, telling: AbstractSet[str]) -> bool:
     """Say whether a value is of something else: none of the demand's words is near it.
 
-    The text speaks of what is demanded, but not in the value's sentence or row, nor in the heading or sentence before; or
-    the value is money, and the sentence gives it to another thing by name.
+    The text speaks of what is demanded, but not in the value's sentence or row, nor in the heading or sentence before;
+    or the value is money, and the sentence gives it to another thing by name.
 
     Args:
         facts: of the text.
